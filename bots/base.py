@@ -1,0 +1,134 @@
+"""What a bot is: one class, one method.
+
+    class Greedy(Bot):
+        '''Take the action with the best immediate outcome.'''
+
+        depth: Annotated[int, Between(1, 9), "plies looked ahead"] = 1
+
+        def choose(self, state):
+            return self.rng.choice(state.legal_actions())
+
+Annotated class attributes with a default are the bot's parameters: bool, int, float or str.
+"""
+
+from __future__ import annotations
+
+import random
+import typing
+from abc import ABC, abstractmethod
+from collections.abc import Collection, Mapping
+from functools import cached_property
+from typing import Any, ClassVar, NamedTuple
+
+from engine import Game, Parameter, State, UnsupportedError
+from engine.specs import Value
+
+
+class Between(NamedTuple):
+    """Inclusive bounds of a number, for `Annotated[int, Between(1, 100), "what it is"]`."""
+
+    minimum: float
+    maximum: float
+
+
+class OneOf(NamedTuple):
+    """The only values allowed, for `Annotated[str, OneOf(("a", "b")), "what it is"]`."""
+
+    choices: tuple[Value, ...]
+
+
+class Bot(ABC):
+    """A strategy for one seat of one match; a new instance plays every match.
+
+    The arena sets `game` (a `Game`), `seat` (from 0), `seed` (an int below 2^64, the same for the same plan) and the
+    parameters before `prepare` is called. Use `rng` or `seed` for every choice left to chance, and no clock:
+    then the same plan gives the same matches.
+    """
+
+    name: ClassVar[str] = ""
+    """The name in specs and on boards; by default the class's name."""
+    games: ClassVar[Collection[str] | None] = None
+    """Names of the games it plays; None for every game."""
+    players: ClassVar[Collection[int] | None] = None
+    """Numbers of players that it plays with; None for any."""
+    needs: ClassVar[Collection[str]] = ()
+    """Capabilities of a game that it needs: `kernels`, `clone`, `position`."""
+    parameters: ClassVar[tuple[Parameter, ...]] = ()
+    """Made from the annotated class attributes."""
+
+    game: Game
+    seat: int
+    seed: int
+    note: str | None = None
+    """A bot may say something about its move here while choosing; it is kept with the match (200 characters)."""
+
+    def __init_subclass__(cls, **kwargs: object) -> None:
+        super().__init_subclass__(**kwargs)
+        own = vars(cls).get("__annotations__", {})
+        hints = typing.get_type_hints(cls, include_extras=True) if own else {}
+        new = [_parameter(cls, name, hints[name]) for name in own if not _is_plain_attribute(cls, name, hints[name])]
+        inherited = {parameter.name: parameter for parameter in cls.parameters}
+        cls.parameters = tuple((inherited | {parameter.name: parameter for parameter in new}).values())
+        if "name" not in vars(cls):
+            cls.name = cls.__name__
+
+    def __init__(self, game: Game, seat: int, seed: int, params: Mapping[str, Value] | None = None) -> None:
+        self.game = game
+        self.seat = seat
+        self.seed = seed
+        for name, value in (params or {}).items():
+            setattr(self, name, value)
+
+    @cached_property
+    def rng(self) -> random.Random:
+        """This bot's own generator for this match."""
+        return random.Random(self.seed)
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Why this bot does not play that game, in words that follow its name; None when it does."""
+        if cls.games is not None and game.name not in cls.games:
+            return f"plays {', '.join(sorted(cls.games))}, not {game.name}"
+        if cls.players is not None and game.players not in cls.players:
+            return f"plays with {', '.join(map(str, sorted(cls.players)))} players, not {game.players}"
+        missing = [need for need in cls.needs if not getattr(game, need, False)]
+        if missing:
+            return f"needs a game with {', '.join(missing)}, which {game.name} has not"
+        return None
+
+    def prepare(self) -> None:
+        """Called once before the match; the place for slow preparations. What goes wrong here is an `init` fault."""
+
+    @abstractmethod
+    def choose(self, state: State) -> int:
+        """One of `state.legal_actions()`; the state is the bot's own copy."""
+
+
+def _is_plain_attribute(cls: type, name: str, hint: Any) -> bool:
+    if name.startswith("_") or typing.get_origin(hint) is ClassVar or hint is ClassVar:
+        return True
+    return not hasattr(cls, name)
+
+
+def _parameter(cls: type, name: str, hint: Any) -> Parameter:
+    kind, extras = hint, ()
+    if typing.get_origin(hint) is typing.Annotated:
+        kind, *extras = typing.get_args(hint)
+    default = getattr(cls, name)
+    if kind not in (bool, int, float, str) or not isinstance(default, (kind, int if kind is float else kind)):
+        raise TypeError(f"{cls.__name__}.{name}: a parameter must be a bool, int, float or str with a default of that type")
+    bounds = next((extra for extra in extras if isinstance(extra, Between)), Between(None, None))  # type: ignore[arg-type]
+    choices = next((extra.choices for extra in extras if isinstance(extra, OneOf)), ())
+    help_text = next((extra for extra in extras if isinstance(extra, str)), "")
+    return Parameter(name, kind, kind(default), help_text, bounds.minimum, bounds.maximum, choices)
+
+
+def make_bot(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Mapping[str, Value] | None = None) -> Bot:
+    """A prepared bot with `params` over its defaults; raises `UnsupportedError` when it does not play the game."""
+    refusal = bot_class.refusal(game)
+    if refusal is not None:
+        raise UnsupportedError(f"{bot_class.name} {refusal}")
+    values = {parameter.name: parameter.default for parameter in bot_class.parameters}
+    bot = bot_class(game, seat, seed, values | dict(params or {}))
+    bot.prepare()
+    return bot

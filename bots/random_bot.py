@@ -1,0 +1,14 @@
+"""The baseline of every board: any legal action, all equally likely."""
+
+from bots.base import Bot
+from engine import State
+
+
+class Random(Bot):
+    """Take any legal action, all equally likely. Cost: a microsecond a move."""
+
+    name = "random"
+
+    def choose(self, state: State) -> int:
+        actions = state.legal_actions()
+        return actions[int(self.rng.random() * len(actions))]

@@ -1,0 +1,54 @@
+"""Rules of games, compiled; knows nothing of bots or tournaments.
+
+    import engine
+    game = engine.load_game("epicycle", players=2)
+    state = game.new_initial_state()
+"""
+
+from typing import Any
+
+from engine.errors import (
+    DuplicateNameError,
+    EngineError,
+    IllegalActionError,
+    NotationError,
+    ParameterError,
+    PositionError,
+    UnknownNameError,
+    UnsupportedError,
+)
+from engine.game import CHANCE, TERMINAL, Credit, Game, GameType, State, returns_from_ranks
+from engine.registry import game_names, game_type, load_game, register_game
+from engine.specs import Parameter
+
+__all__ = [
+    "CHANCE",
+    "TERMINAL",
+    "Credit",
+    "DuplicateNameError",
+    "EngineError",
+    "Game",
+    "GameType",
+    "IllegalActionError",
+    "NotationError",
+    "Parameter",
+    "ParameterError",
+    "PositionError",
+    "State",
+    "UnknownNameError",
+    "UnsupportedError",
+    "game_names",
+    "game_type",
+    "load_game",
+    "random_playouts",
+    "register_game",
+    "returns_from_ranks",
+]
+
+
+def __getattr__(name: str) -> Any:
+    if name == "random_playouts":  # needs Numba, which takes half a second to import
+        from engine.playouts import random_playouts
+
+        return random_playouts
+    raise AttributeError(f"module 'engine' has no attribute '{name}'")

@@ -1,0 +1,28 @@
+"""Epicycle (Nick Wedig), 2 to 5 players: ten slots of pie, nine pyramids, one gap."""
+
+from engine.game import Credit, GameType
+from engine.specs import Parameter
+
+GAME = GameType(
+    name="epicycle",
+    title="Epicycle",
+    summary="Put a piece into the gap, take another as far away as yours has pips; three alike in hand lose.",
+    min_players=2,
+    max_players=5,
+    num_distinct_actions=6,
+    rules_version=1,
+    credit=Credit("Nick Wedig", "Looney Pyramid Games Wiki", "wiki content"),
+    package="engine.epicycle",
+    parameters=(
+        Parameter("setup", str, "standard", "how the pie is laid out", choices=("standard", "random")),
+        Parameter(
+            "repetition",
+            int,
+            3,
+            "occurrences of a position that end the match; 0 turns it off",
+            choices=(0, *range(2, 11)),
+        ),
+        Parameter("max_turns", int, 500, "plays after which the match is capped", minimum=1, maximum=10_000),
+    ),
+    default_opening={"": "none", "setup=standard": "random:2"},
+)

@@ -1,0 +1,194 @@
+"""Epicycle's notation: actions, deals, position strings, and the drawing for a terminal."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from engine.epicycle.rules import (
+    ARRANGEMENTS,
+    CAP,
+    CHANCE,
+    NORMAL,
+    REPETITION,
+    SLOTS,
+    TERMINAL,
+    allowed,
+    offset_of,
+    pack_pie,
+    set_up,
+)
+from engine.errors import PositionError
+
+if TYPE_CHECKING:
+    from engine.state import KernelGame, KernelState
+
+SIZES = "SML"
+ACTIONS = tuple(size + side for size in SIZES for side in "+-")
+OUTCOMES = tuple("".join(SIZES[size] for size in arrangement) for arrangement in ARRANGEMENTS)
+EMPTY_PIE = "." * SLOTS
+
+
+def pie_letters(state: np.record) -> str:
+    """Ten letters for slots 0 to 9, `.` for the gap; all dots before the deal."""
+    if state.seat == CHANCE:
+        return EMPTY_PIE
+    clockwise = "".join(SIZES[state.pie >> 2 * offset & 3] for offset in range(1, SLOTS))
+    start = SLOTS - state.gap  # offsets run from the gap, slots from 0
+    return (("." + clockwise) * 2)[start : start + SLOTS]
+
+
+def hand_letters(state: np.record, seat: int) -> str:
+    """The pieces that a seat holds, in the order S, M, L; empty when it is out."""
+    return "".join(size * int(state.hands >> 6 * seat + 2 * i & 3) for i, size in enumerate(SIZES))
+
+
+def write_position(game: KernelGame, state: np.record) -> str:
+    """`PIE HANDS SEAT TURN`."""
+    hands = "/".join(hand_letters(state, seat) or f"x{state.ranks[seat]}" for seat in range(game.players))
+    seat = state.seat if state.seat >= 0 else "-"
+    return f"{pie_letters(state)} {hands} {seat} {state.turn}"
+
+
+def read_position(game: KernelGame, state: np.record, text: str) -> None:
+    """Fill a blank record from a position string; raises `PositionError` with the field and why."""
+    fields = text.split(" ")
+    if len(fields) != 4:
+        raise PositionError("count", f"expected PIE HANDS SEAT TURN, four fields with single spaces, found {len(fields)}")
+    pie, hands, seat, turn = fields
+    set_up(state, game.players, game.params)
+    _read_turn(state, turn)
+    before_the_deal = pie == EMPTY_PIE and game.params["setup"] == "random"
+    if not before_the_deal:
+        _read_pie(state, pie)
+    _read_hands(state, hands.split("/"))
+    if before_the_deal:
+        if write_position(game, game.new_initial_state().record) != text:
+            raise PositionError("PIE", "is empty, which it is only before the deal, with full hands, SEAT - and TURN 0")
+        state.seat = CHANCE
+        return
+    _count_pieces(state)
+    state.seen = 0
+    _read_seat(state, seat)
+    if state.turn == 0:
+        _check_start(game, text)
+    if state.seat >= 0:
+        state.history[0] = state.pie | state.hands << 20 | state.seat << 50
+        state.seen = int(state.repetition > 0)
+
+
+def _read_turn(state: np.record, text: str) -> None:
+    if not re.fullmatch("0|[1-9][0-9]{0,5}", text):
+        raise PositionError("TURN", f"'{text}' is not a number of plays")
+    if int(text) > state.max_turns:
+        raise PositionError("TURN", f"{text} is above the cap, max_turns={state.max_turns}")
+    state.turn = int(text)
+
+
+def _read_pie(state: np.record, text: str) -> None:
+    if not re.fullmatch(f"[{SIZES}.]{{{SLOTS}}}", text) or text.count(".") != 1:
+        raise PositionError("PIE", f"'{text}' is not ten letters out of S, M, L with one . for the gap")
+    state.gap = text.index(".")
+    clockwise = text[state.gap + 1 :] + text[: state.gap]
+    state.pie = pack_pie([SIZES.index(letter) for letter in clockwise])
+
+
+def _read_hands(state: np.record, hands: Sequence[str]) -> None:
+    if len(hands) != state.players:
+        raise PositionError("HANDS", f"has {len(hands)} hands for {state.players} players")
+    out: list[int] = []
+    packed = 0
+    for seat, hand in enumerate(hands):
+        if re.fullmatch("x[0-9]", hand):
+            state.ranks[seat] = int(hand[1:])
+            out.append(int(hand[1:]))
+            continue
+        if len(hand) != 3 or set(hand) - set(SIZES) or list(hand) != sorted(hand, key=SIZES.index):
+            raise PositionError("HANDS", f"'{hand}' is not three pieces in the order S, M, L, or x and a rank")
+        if len(set(hand)) == 1:
+            raise PositionError("HANDS", f"'{hand}' is three alike, which is out")
+        packed |= sum(hand.count(size) << 2 * i for i, size in enumerate(SIZES)) << 6 * seat
+    last = list(range(state.players - len(out), state.players))
+    if sorted(out) != last or len(out) == state.players:
+        raise PositionError("HANDS", "the ranks of the seats out are not the last ones, each once, with a seat still in")
+    state.hands = packed
+    state.seats_in = state.players - len(out)
+
+
+def _count_pieces(state: np.record) -> None:
+    for i, size in enumerate(SIZES):
+        in_pie = sum(int(state.pie >> 2 * offset & 3) == i for offset in range(1, SLOTS))
+        count = in_pie + sum(int(state.hands >> 6 * seat + 2 * i & 3) for seat in range(state.players))
+        allowed_count = 3 + state.players
+        if count > allowed_count or (state.seats_in == state.players and count != allowed_count):
+            raise PositionError("PIE", f"{count} pieces of size {size} with the hands, where {allowed_count} are in play")
+
+
+def _read_seat(state: np.record, text: str) -> None:
+    if text == "-":
+        state.seat = TERMINAL
+        capped = CAP if state.turn == state.max_turns else REPETITION
+        state.ended = NORMAL if state.seats_in == 1 else capped
+        return
+    if not re.fullmatch("[0-9]", text) or int(text) >= state.players:
+        raise PositionError("SEAT", f"'{text}' is not a seat from 0 to {state.players - 1}, nor -")
+    seat = int(text)
+    if state.seats_in == 1:
+        raise PositionError("SEAT", "must be - when one seat is left")
+    if not state.hands >> 6 * seat & 63:
+        raise PositionError("SEAT", f"{seat} is out")
+    if not allowed(state, seat):
+        raise PositionError("SEAT", f"{seat} has no legal play, so it would be out")
+    if state.seats_in == state.players and seat != state.turn % state.players:
+        raise PositionError("SEAT", f"{seat} is not TURN modulo players, {state.turn % state.players}")
+    state.seat = seat
+
+
+def _check_start(game: KernelGame, text: str) -> None:
+    """At TURN 0 only a start will do: the standard one, or what some deal leaves."""
+    start = game.new_initial_state()
+    if start.current_player() != CHANCE:
+        if start.position != text:
+            raise PositionError("TURN", f"0 is the start, which is {start.position}")
+        return
+    letters = text.split(" ")[0][: SLOTS - 1]
+    if letters not in OUTCOMES or start.child(OUTCOMES.index(letters)).position != text:
+        raise PositionError("TURN", "0 is the start, and no deal leaves this position")
+
+
+def draw(state: KernelState) -> str:
+    """The pie as a ring, the gap and the last play marked, and every hand."""
+    record = state.record
+    letters = list(pie_letters(record).replace(".", "_"))
+    cells = [f" {letter} " for letter in letters]
+    history = state.history()
+    dealt = state.game.params["setup"] == "random"
+    if len(history) > dealt and record.turn:
+        played_at = (record.gap - offset_of(history[-1])) % SLOTS
+        cells[played_at] = f"[{letters[played_at]}]"
+    lines = [
+        "        9   0   1",
+        f"       {cells[9]} {cells[0]} {cells[1]}",
+        f"  8 {cells[8]}           {cells[2]} 2",
+        f"  7 {cells[7]}           {cells[3]} 3",
+        f"       {cells[6]} {cells[5]} {cells[4]}",
+        "        6   5   4",
+        "",
+    ]
+    who = state.current_player()
+    for seat in range(state.game.players):
+        hand = " ".join(hand_letters(record, seat)) or f"out, rank {record.ranks[seat]}"
+        lines.append(f"{'>' if seat == who else ' '} seat {seat}  {hand}")
+    lines.append(_status(state, who))
+    return "\n".join(lines)
+
+
+def _status(state: KernelState, who: int) -> str:
+    if who == CHANCE:
+        return "  before the deal"
+    if who == TERMINAL:
+        return f"  over after {state.record.turn} plays ({state.ended}), ranks {state.ranks()}"
+    return f"  turn {state.record.turn}, legal: {' '.join(ACTIONS[action] for action in state.legal_actions())}"

@@ -1,0 +1,53 @@
+"""What can go wrong in the engine: one family, so that a caller can catch `EngineError` and print one line."""
+
+import difflib
+from collections.abc import Iterable
+
+
+class EngineError(ValueError):
+    """Base of every error that the engine raises on purpose; its text is one sentence for a user."""
+
+
+class UnknownNameError(EngineError):
+    """No game, option or value has that name."""
+
+
+class ParameterError(EngineError):
+    """An option is known, but the value given for it is not allowed."""
+
+
+class NotationError(EngineError):
+    """A text cannot be read as an action, a chance outcome, a position or a spec."""
+
+
+class PositionError(NotationError):
+    """A position string is well formed in part, but `field` is wrong in syntax or contradicts the rules."""
+
+    def __init__(self, field: str, why: str) -> None:
+        super().__init__(f"position, field {field}: {why}")
+        self.field = field
+        self.why = why
+
+    def __reduce__(self) -> tuple[type, tuple[str, str]]:
+        return type(self), (self.field, self.why)
+
+
+class IllegalActionError(EngineError):
+    """The action exists, but it is not allowed in this state."""
+
+
+class UnsupportedError(EngineError):
+    """The game or bot is known, but cannot do what was asked of it (players, positions, kernels ...)."""
+
+
+class DuplicateNameError(EngineError):
+    """Two plug-ins claim one name."""
+
+
+def did_you_mean(name: str, known: Iterable[str]) -> str:
+    """A hint that ends an error message: the nearest known name, or all known names when none is near."""
+    names = sorted(known)
+    near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
+    if near:
+        return f"; did you mean '{near[0]}'?"
+    return f"; known: {', '.join(names)}" if names else ""

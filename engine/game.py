@@ -1,0 +1,251 @@
+"""Games and states as everybody outside sees them: one set of verbs for all games, compiled or plain Python."""
+
+from __future__ import annotations
+
+import importlib
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, ClassVar
+
+from engine.errors import EngineError, IllegalActionError, UnsupportedError
+from engine.specs import Parameter, Value, canonical_options, resolve
+
+CHANCE = -1
+TERMINAL = -4
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Credit:
+    """Who made a game, where its rules come from and on what terms."""
+
+    designer: str
+    source: str
+    terms: str
+
+
+@dataclass(frozen=True, eq=False)
+class GameType:
+    """One entry of the game registry: what a game is called, who can play it, and where its code lives.
+
+    `package` is a folder of `rules`, `text` and `drawing` modules, imported on first use; a game without kernels
+    gives `factory(game_type, players, params) -> Game` instead. `rules_version` is raised with every change
+    of behaviour: it is part of the identity of every match played.
+    """
+
+    name: str
+    title: str
+    summary: str
+    min_players: int
+    max_players: int
+    num_distinct_actions: int
+    rules_version: int
+    credit: Credit
+    parameters: tuple[Parameter, ...] = ()
+    package: str = ""
+    factory: Callable[[GameType, int, Mapping[str, Value]], Game] | None = None
+    score_unit: str | None = None
+    explicit_chance: bool = True
+    perfect_information: bool = True
+    default_opening: Mapping[str, str] = field(default_factory=dict)
+    """Options as in a spec (`""` for any) -> the opening a tournament uses when its plan names none."""
+
+    def load(self, players: int, options: Mapping[str, object]) -> Game:
+        """The game for that many players; raises an `EngineError` for options or players that it does not know."""
+        params = resolve(self.parameters, options, self.name)
+        if isinstance(players, bool) or not isinstance(players, int):
+            raise UnsupportedError(f"{self.name}: players must be a whole number, not {players!r}")
+        if not self.min_players <= players <= self.max_players:
+            allowed = f"{self.min_players} to {self.max_players}" if self.min_players < self.max_players else f"{self.min_players}"
+            raise UnsupportedError(f"{self.name} is for {allowed} players, not {players}")
+        if not self.perfect_information:
+            raise UnsupportedError(f"{self.name} hides information from its players; such games cannot be played here")
+        if self.factory is not None:
+            return self.factory(self, players, params)
+        from engine.state import KernelGame
+
+        return KernelGame(self, players, params)
+
+    def module(self, part: str) -> Any:
+        """The game's `rules`, `text` or `drawing` module."""
+        return importlib.import_module(f"{self.package}.{part}")
+
+
+class Game(ABC):
+    """A game with its options and number of players fixed."""
+
+    kernels: ClassVar[bool] = False
+    clone: ClassVar[bool] = True
+    position: ClassVar[bool] = False
+
+    def __init__(self, game_type: GameType, players: int, params: Mapping[str, Value]) -> None:
+        self.type = game_type
+        self.players = players
+        self.params = MappingProxyType(dict(params))
+
+    @property
+    def name(self) -> str:
+        return self.type.name
+
+    @property
+    def spec(self) -> str:
+        """The canonical spec, `name(key=value,...)`; players are not part of it."""
+        options = canonical_options(self.type.parameters, self.params)
+        return f"{self.name}({options})" if options else self.name
+
+    @property
+    def num_distinct_actions(self) -> int:
+        """Actions are the ints from 0 to this, exclusive."""
+        return self.type.num_distinct_actions
+
+    @property
+    def credit(self) -> Credit:
+        return self.type.credit
+
+    @property
+    def explicit_chance(self) -> bool:
+        return self.type.explicit_chance
+
+    @property
+    def perfect_information(self) -> bool:
+        return self.type.perfect_information
+
+    @property
+    def default_opening(self) -> str:
+        """The opening a tournament uses when its plan names none: `none` or `random:k`."""
+        opening = "none"
+        for options, choice in self.type.default_opening.items():
+            wanted = dict(pair.split("=") for pair in options.split(",") if pair)
+            if all(str(self.params[key]) == value for key, value in wanted.items()):
+                opening = choice
+        return opening
+
+    @abstractmethod
+    def new_initial_state(self) -> State:
+        """The state before anything has happened."""
+
+    def state_from_position(self, text: str) -> State:
+        """The state that a position string tells; raises `PositionError`, or `UnsupportedError` without positions."""
+        raise UnsupportedError(f"{self.name} has no position strings")
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Game) and (self.spec, self.players) == (other.spec, other.players)
+
+    def __hash__(self) -> int:
+        return hash((self.spec, self.players))
+
+    def __repr__(self) -> str:
+        return f"<{self.spec} for {self.players}>"
+
+    def __reduce__(self) -> tuple[Callable[..., Game], tuple[str, int]]:
+        from engine.registry import load_game
+
+        return load_game, (self.spec, self.players)
+
+
+def returns_from_ranks(ranks: Sequence[int]) -> list[float]:
+    """Utilities in [-1, 1] that sum to 0: a seat that beats b of n seats and ties with t gets (2b + t)/(n - 1) - 1."""
+    others = len(ranks) - 1
+    return [
+        (2 * sum(rank > mine for rank in ranks) + sum(rank == mine for rank in ranks) - 1) / others - 1 for mine in ranks
+    ]
+
+
+class State(ABC):
+    """One position of a match, with OpenSpiel's verbs. It checks what it is asked; kernels below it trust."""
+
+    __slots__ = ("_history", "game")
+
+    game: Game
+    _history: list[int]
+
+    @abstractmethod
+    def current_player(self) -> int:
+        """The seat to move, `CHANCE` or `TERMINAL`."""
+
+    @abstractmethod
+    def legal_actions(self) -> list[int]:
+        """The legal actions, ascending; empty at chance nodes and at the end."""
+
+    @abstractmethod
+    def chance_outcomes(self) -> list[tuple[int, int]]:
+        """(outcome, integer weight) in the order of the rules pages; empty where nothing is rolled."""
+
+    @abstractmethod
+    def apply_action(self, action: int) -> None:
+        """Play an action or a chance outcome; raises `IllegalActionError` and changes nothing if it is not legal."""
+
+    @abstractmethod
+    def action_to_string(self, action: int) -> str:
+        """An action, at a chance node an outcome, in the game's notation."""
+
+    @abstractmethod
+    def string_to_action(self, text: str) -> int:
+        """The inverse; raises `NotationError` for what is no notation of this game."""
+
+    @abstractmethod
+    def ranks(self) -> list[int]:
+        """Final place of each seat, 0 is best, ties share the better place; only after the end."""
+
+    @property
+    @abstractmethod
+    def ended(self) -> str:
+        """How the match ended: `normal`, `cap`, `repetition`, `full board`; empty while it runs."""
+
+    @abstractmethod
+    def clone(self) -> State:
+        """An independent copy."""
+
+    def rolling_seat(self) -> int:
+        """At a chance node: the seat whose roll it is, -1 for the set-up."""
+        return NOBODY
+
+    def is_chance_node(self) -> bool:
+        return self.current_player() == CHANCE
+
+    def is_terminal(self) -> bool:
+        return self.current_player() == TERMINAL
+
+    def scores(self) -> list[int] | None:
+        """Score by seat in the game's own unit, at any time; None for a game without one."""
+        return None
+
+    def returns(self) -> list[float]:
+        """Utility of each seat in [-1, 1], summing to 0; only after the end."""
+        return returns_from_ranks(self.ranks())
+
+    def child(self, action: int) -> State:
+        """The state after an action; this one stays as it is."""
+        state = self.clone()
+        state.apply_action(action)
+        return state
+
+    def history(self) -> list[int]:
+        """Actions and chance outcomes since the state was made."""
+        return list(self._history)
+
+    @property
+    def position(self) -> str:
+        raise UnsupportedError(f"{self.game.name} has no position strings")
+
+    def svg(self) -> str:
+        raise UnsupportedError(f"{self.game.name} has no drawing")
+
+    def too_early(self) -> EngineError:
+        """The error for asking a result of a running match."""
+        return UnsupportedError("the match is not over; ranks and returns come after its end")
+
+    def refuse(self, action: object) -> EngineError:
+        """The error that says what was tried and what is legal."""
+        if self.is_terminal():
+            return IllegalActionError(f"{action!r} was tried, but the match is over")
+        if self.is_chance_node():
+            return IllegalActionError(f"{action!r} is not a chance outcome that can happen here")
+        legal = " ".join(self.action_to_string(legal) for legal in self.legal_actions())
+        try:
+            tried = self.action_to_string(action)  # type: ignore[arg-type]
+        except (EngineError, TypeError):
+            tried = repr(action)
+        return IllegalActionError(f"{tried} is not legal for seat {self.current_player()}; legal: {legal}")

@@ -1,0 +1,99 @@
+"""Compiling: the `kernel` decorator, and `bind`, which joins generic kernels to one game's rules.
+
+Importing this module is what imports Numba; everything that only names games or lists them stays clear of it.
+"""
+
+import hashlib
+import inspect
+import os
+import sys
+import tempfile
+import types
+from collections.abc import Callable
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+
+def cache_root() -> Path:
+    """The folder for everything that can be made again: `ARENA_CACHE`, else the user's cache folder.
+
+    Falls back to a folder of this user's under the system's temporary folder when that cannot be written.
+    """
+    chosen = os.environ.get("ARENA_CACHE")
+    root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pyramid-arena"
+    try:
+        root.mkdir(parents=True, exist_ok=True)
+        if os.access(root, os.W_OK):
+            return root
+    except OSError:
+        pass
+    root = Path(tempfile.gettempdir()) / f"pyramid-arena-{os.getuid()}"
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    if root.is_symlink() or root.stat().st_uid != os.getuid():
+        raise PermissionError(f"cache folder {root} belongs to somebody else; set ARENA_CACHE to a folder of yours")
+    return root
+
+
+def _numba_cache_folder() -> Path:
+    """Keyed by all that Numba's own index does not watch: its version, its flags and the kernels shared by files."""
+    flags = sorted(
+        f"{key}={value}"
+        for key, value in os.environ.items()
+        if key.startswith("NUMBA_") and key not in ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT")
+    )
+    shared = b"".join((Path(__file__).parent / name).read_bytes() for name in ("kernel.py", "chance.py"))
+    key = hashlib.blake2b(repr((version("numba"), version("numpy"), sys.version, flags)).encode() + shared, digest_size=8)
+    return cache_root() / "numba" / key.hexdigest()
+
+
+if "NUMBA_CACHE_DIR" not in os.environ:
+    os.environ["NUMBA_CACHE_DIR"] = str(_numba_cache_folder())
+
+import numba
+
+numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # also when something imported Numba before us
+
+COMPILED: bool = not numba.config.DISABLE_JIT
+
+
+def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a plain function over records and arrays; interpreted as it stands under `NUMBA_DISABLE_JIT=1`."""
+    if COMPILED:
+        return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+    return np.errstate(over="ignore")(function)
+
+
+def bind(template: types.ModuleType, rules: types.ModuleType, dtype: np.dtype, **also: Any) -> types.SimpleNamespace:
+    """Copies of the template's functions that call the rules' kernels, compiled and cached.
+
+    `template.RULES` names the kernels it takes from `rules`; those in `template.OPTIONAL` replace the template's
+    own default of that name when the rules have one. `also` adds names to the copies' globals (a string there
+    is part of the copies' identity). Raises `AttributeError` when the rules lack a kernel.
+    """
+    names = {name: getattr(rules, name) for name in template.RULES}
+    names |= {name: getattr(rules, name) for name in template.OPTIONAL if hasattr(rules, name)}
+    scope = {**vars(template), **names, **also, "STATE": dtype}
+    key = _digest(template, rules, also)
+    for name, function in vars(template).items():
+        if not isinstance(function, types.FunctionType) or function.__module__ != template.__name__ or name in names:
+            continue
+        copy = types.FunctionType(function.__code__, scope, name, function.__defaults__)
+        copy.__qualname__ = f"{name}.{rules.__name__.replace('.', '_')}_{dtype.itemsize}_{key}"
+        copy.__module__ = template.__name__
+        copy.__doc__ = function.__doc__
+        scope[name] = kernel(copy)
+    return types.SimpleNamespace(**scope)
+
+
+def _digest(template: types.ModuleType, rules: types.ModuleType, also: dict[str, Any]) -> str:
+    modules = [template, rules, *(value for value in also.values() if isinstance(value, types.ModuleType))]
+    hasher = hashlib.blake2b(digest_size=6)
+    for module in modules:
+        hasher.update(Path(inspect.getfile(module)).read_bytes())
+    for name, value in sorted(also.items()):
+        source = inspect.getfile(value.py_func if hasattr(value, "py_func") else value) if callable(value) else None
+        hasher.update(f"{name}={Path(source).read_bytes() if source else value}".encode())
+    return hasher.hexdigest()

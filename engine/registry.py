@@ -1,0 +1,77 @@
+"""The game registry: what is installed under the entry-point group `arena.games`, and what a program registers."""
+
+from __future__ import annotations
+
+import functools
+from importlib.metadata import EntryPoint, entry_points
+
+from engine.errors import DuplicateNameError, UnknownNameError, UnsupportedError, did_you_mean
+from engine.game import Game, GameType
+from engine.specs import split_game_spec
+
+GROUP = "arena.games"
+
+_registered: dict[str, GameType] = {}
+
+
+@functools.cache
+def _installed() -> dict[str, EntryPoint]:
+    found: dict[str, EntryPoint] = {}
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        other = found.setdefault(entry.name, entry)
+        if other.value != entry.value:
+            raise DuplicateNameError(f"two plug-ins offer a game '{entry.name}': {other.value} and {entry.value}; uninstall one")
+    return found
+
+
+def register_game(game_type: GameType) -> GameType:
+    """Make a game known to this process. Raises `DuplicateNameError` when its name is taken by another one.
+
+    Worker processes do not share this process's registrations: a tournament's games must be installed with an entry point.
+    """
+    taken = _registered.get(game_type.name)
+    if game_type.name in _installed() or (taken is not None and taken is not game_type):
+        raise DuplicateNameError(f"a game '{game_type.name}' is registered already")
+    _registered[game_type.name] = game_type
+    return game_type
+
+
+def game_names() -> list[str]:
+    """The names of all games, sorted."""
+    return sorted({*_installed(), *_registered})
+
+
+@functools.cache
+def _load_installed(name: str) -> GameType:
+    entry = _installed()[name]
+    try:
+        game_type = entry.load()
+    except Exception as error:
+        raise UnsupportedError(f"game '{name}' ({entry.value}) cannot be loaded: {error}") from error
+    if not isinstance(game_type, GameType) or game_type.name != name:
+        raise UnsupportedError(f"game '{name}': entry point {entry.value} is not a GameType of that name")
+    return game_type
+
+
+def game_type(name: str) -> GameType:
+    """The registry's entry of that name; raises `UnknownNameError` with the nearest known name."""
+    if name in _registered:
+        return _registered[name]
+    if name not in _installed():
+        raise UnknownNameError(f"no game '{name}'{did_you_mean(name, game_names())}")
+    return _load_installed(name)
+
+
+def load_game(spec: str, players: int | None = None, **options: object) -> Game:
+    """The game of a spec such as `"midgard(variant=odin)"`; options may be given by keyword instead.
+
+    `players` may be left out where only one number is possible. Raises `UnknownNameError`, `ParameterError`,
+    `NotationError` or `UnsupportedError`, each with one sentence that names what was wrong.
+    """
+    name, given = split_game_spec(spec)
+    kind = game_type(name)
+    if players is None:
+        if kind.min_players != kind.max_players:
+            raise UnsupportedError(f"{name} needs to know how many play: {kind.min_players} to {kind.max_players}")
+        players = kind.min_players
+    return kind.load(players, {**given, **options})

@@ -1,0 +1,140 @@
+"""Specs: `name(key=value,...)` for games and `name:key=value,...` for bots, with typed, bounded parameters.
+
+A spec has one canonical form: defaults left out, keys sorted. Anything that is not understood is an error.
+"""
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+
+from engine.errors import NotationError, ParameterError, UnknownNameError, did_you_mean
+
+Value = bool | int | float | str
+
+GAME_SPEC = re.compile(r"(?P<name>[^():=,\s]+)(?:\((?P<options>[^()]*)\))?")
+
+
+@dataclass(frozen=True)
+class Parameter:
+    """One typed option of a game or a bot.
+
+    `kind` is bool, int, float or str. `minimum` and `maximum` are inclusive. `choices` lists the only values
+    allowed. `check(value)` may return a canonical form of the value or raise `ParameterError`.
+    """
+
+    name: str
+    kind: type
+    default: Value
+    help: str = ""
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[Value, ...] = ()
+    check: Callable[[Value], Value] | None = None
+
+    def read(self, value: object, owner: str) -> Value:
+        """The typed value for a text or a plain value; raises `ParameterError` that names owner, key and value."""
+        where = f"{owner}: {self.name}={value}"
+        typed = self._typed(value, where)
+        if self.choices and typed not in self.choices:
+            known = [str(choice) for choice in self.choices]
+            raise ParameterError(f"{where}: not a choice{did_you_mean(str(typed), known)}")
+        if self.minimum is not None and not typed >= self.minimum:  # type: ignore[operator]
+            raise ParameterError(f"{where}: below the smallest value allowed, {self.minimum:g}")
+        if self.maximum is not None and not typed <= self.maximum:  # type: ignore[operator]
+            raise ParameterError(f"{where}: above the largest value allowed, {self.maximum:g}")
+        if self.check is not None:
+            try:
+                typed = self.check(typed)
+            except ParameterError as error:
+                raise ParameterError(f"{where}: {error}") from None
+        return typed
+
+    def _typed(self, value: object, where: str) -> Value:
+        if self.kind is bool:
+            if isinstance(value, bool):
+                return value
+            if value in ("true", "false"):
+                return value == "true"
+            raise ParameterError(f"{where}: must be true or false")
+        if self.kind is str:
+            if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+                return str(value)
+            raise ParameterError(f"{where}: must be a text")
+        if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+            raise ParameterError(f"{where}: must be {_NUMBER[self.kind]}")
+        if self.kind is int and isinstance(value, float) and not value.is_integer():
+            raise ParameterError(f"{where}: must be a whole number")
+        try:
+            typed = self.kind(value)
+        except (ValueError, OverflowError):
+            raise ParameterError(f"{where}: must be {_NUMBER[self.kind]}") from None
+        if typed != typed or typed in (float("inf"), float("-inf")):
+            raise ParameterError(f"{where}: must be a finite number")
+        return typed
+
+    def write(self, value: Value) -> str:
+        """The text of a value, as it stands in a spec."""
+        return str(value).lower() if self.kind is bool else str(value)
+
+
+_NUMBER = {int: "a whole number", float: "a number"}
+
+
+def split_game_spec(spec: str) -> tuple[str, dict[str, str]]:
+    """`"midgard(variant=odin)"` -> `("midgard", {"variant": "odin"})`; raises `NotationError`."""
+    match = GAME_SPEC.fullmatch(spec.strip())
+    if match is None:
+        raise NotationError(f"game spec '{spec}' cannot be read; write name or name(key=value,...)")
+    return match["name"], _split_options(match["options"] or "", spec)
+
+
+def split_bot_spec(spec: str) -> tuple[str, dict[str, str]]:
+    """`"flat_mc:playouts=100"` -> `("flat_mc", {"playouts": "100"})`; raises `NotationError`.
+
+    A bot may be named by a file, `path/to/file.py:ClassName:key=value,...`; then the name holds the class too.
+    """
+    spec = spec.strip()
+    name, _, rest = spec.partition(":")
+    if name.endswith(".py"):
+        class_name, _, rest = rest.partition(":")
+        if not class_name.isidentifier():
+            raise NotationError(f"bot spec '{spec}' cannot be read; write path/to/file.py:ClassName")
+        name = f"{name}:{class_name}"
+    if not name or any(c in name for c in "(),= \t\n" if not name.partition(":")[0].endswith(".py")):
+        raise NotationError(f"bot spec '{spec}' cannot be read; write name or name:key=value,...")
+    return name, _split_options(rest, spec)
+
+
+def _split_options(text: str, spec: str) -> dict[str, str]:
+    options: dict[str, str] = {}
+    if not text.strip():
+        return options
+    for part in text.split(","):
+        key, equals, value = (piece.strip() for piece in part.partition("="))
+        if not (key and equals and value):
+            raise NotationError(f"spec '{spec}' cannot be read at '{part}'; write key=value")
+        if key in options:
+            raise NotationError(f"spec '{spec}' gives '{key}' twice")
+        options[key] = value
+    return options
+
+
+def resolve(parameters: Iterable[Parameter], given: Mapping[str, object], owner: str) -> dict[str, Value]:
+    """Every parameter's value, defaults spelled out, in the order of their names.
+
+    Raises `UnknownNameError` for a key that no parameter has, `ParameterError` for a value not allowed.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    for key in given:
+        if key not in known:
+            hint = did_you_mean(key, known) if known else "; it has none"
+            raise UnknownNameError(f"{owner} has no option '{key}'{hint}")
+    return {
+        name: known[name].read(given[name], owner) if name in given else known[name].default for name in sorted(known)
+    }
+
+
+def canonical_options(parameters: Iterable[Parameter], values: Mapping[str, Value]) -> str:
+    """`key=value,...` of every value that is not the default, keys sorted."""
+    changed = [p for p in sorted(parameters, key=lambda p: p.name) if values[p.name] != p.default]
+    return ",".join(f"{p.name}={p.write(values[p.name])}" for p in changed)

@@ -1,0 +1,202 @@
+"""Games with kernels: one generic state over plain words, stepped by one compiled call a ply."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Mapping
+from types import SimpleNamespace
+
+import numpy as np
+
+from engine import play
+from engine.errors import NotationError
+from engine.game import CHANCE, TERMINAL, Game, GameType, State
+from engine.kernel import bind
+from engine.specs import Value
+
+_bound: dict[tuple[str, int], SimpleNamespace] = {}
+
+
+def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
+    """The compiled entry points of a game for one size of its record."""
+    key = (game_type.package, dtype.itemsize)
+    if key not in _bound:
+        _bound[key] = bind(play, game_type.module("rules"), dtype)
+    return _bound[key]
+
+
+class KernelGame(Game):
+    """A game whose rules are kernels over a record."""
+
+    kernels = True
+    position = True
+
+    def __init__(self, game_type: GameType, players: int, params: Mapping[str, Value]) -> None:
+        super().__init__(game_type, players, params)
+        self.rules = game_type.module("rules")
+        self.text = game_type.module("text")
+        self.dtype: np.dtype = self.rules.state_dtype(self.params)
+        self.compiled = bound_rules(game_type, self.dtype)
+        self.action_buffer = np.zeros(self.rules.MAX_ACTIONS, np.int64)
+        self.outcome_buffer = np.zeros(self.rules.MAX_OUTCOMES, np.int64)
+        self.weight_buffer = np.zeros(self.rules.MAX_OUTCOMES, np.int64)
+        self.action_numbers = {text: action for action, text in enumerate(self.text.ACTIONS)}
+        self.outcome_numbers = {text: outcome for outcome, text in enumerate(self.text.OUTCOMES)}
+        words = self.blank()
+        self.rules.set_up(self.record(words), players, self.params)
+        self._start = KernelState(self, words)
+
+    def blank(self) -> np.ndarray:
+        """The words of a record with every field 0."""
+        return np.zeros(self.dtype.itemsize // 8, np.uint64)
+
+    def record(self, words: np.ndarray) -> np.record:
+        """The game's record over those words; writing to it writes to them."""
+        return words.view(self.dtype)[0]
+
+    def new_initial_state(self) -> KernelState:
+        return self._start.clone()
+
+    def state_from_position(self, text: str) -> KernelState:
+        words = self.blank()
+        self.text.read_position(self, self.record(words), text)
+        return KernelState(self, words)
+
+
+class KernelState(State):
+    """A state of a game with kernels. Not for sharing between threads: a game's buffers are used by all its states."""
+
+    __slots__ = ("_legal", "_who", "_words")
+
+    game: KernelGame
+
+    def __init__(self, game: KernelGame, words: np.ndarray) -> None:
+        self.game = game
+        self._words = words
+        self._history = []
+        self._who, count = game.compiled.look(words, game.action_buffer)
+        self._legal = game.action_buffer[:count].tolist()
+
+    @property
+    def words(self) -> np.ndarray:
+        """The state as kernels take it: uint64 words, not to be written to."""
+        return self._words
+
+    @property
+    def record(self) -> np.record:
+        """The state as the game's record, for notation and drawings."""
+        return self.game.record(self._words)
+
+    def current_player(self) -> int:
+        return self._who
+
+    def rolling_seat(self) -> int:
+        return int(self.game.compiled.whose_roll(self._words))
+
+    def legal_actions(self) -> list[int]:
+        return self._legal.copy()
+
+    def chance_outcomes(self) -> list[tuple[int, int]]:
+        if self._who != CHANCE:
+            return []
+        game = self.game
+        count = game.compiled.list_outcomes(self._words, game.outcome_buffer, game.weight_buffer)
+        return list(zip(game.outcome_buffer[:count].tolist(), game.weight_buffer[:count].tolist(), strict=True))
+
+    def apply_action(self, action: int) -> None:
+        game = self.game
+        try:
+            if type(action) is not int:
+                action = _as_int(action)
+            if self._who >= 0:
+                who, count = game.compiled.step(self._words, action, game.action_buffer)
+            elif self._who == CHANCE:
+                who, count = game.compiled.roll(
+                    self._words, action, game.outcome_buffer, game.weight_buffer, game.action_buffer
+                )
+            else:
+                who = play.ILLEGAL
+        except (TypeError, OverflowError):
+            who = play.ILLEGAL
+        if who == play.ILLEGAL:
+            raise self.refuse(action)
+        self._history.append(action)
+        self._who = who
+        self._legal = game.action_buffer[:count].tolist()
+
+    def action_to_string(self, action: int) -> str:
+        names = self.game.text.OUTCOMES if self._who == CHANCE else self.game.text.ACTIONS
+        if not 0 <= action < len(names):
+            raise NotationError(f"{action} is not the number of an action of {self.game.name}")
+        return names[action]
+
+    def string_to_action(self, text: str) -> int:
+        chance = self._who == CHANCE
+        numbers = self.game.outcome_numbers if chance else self.game.action_numbers
+        try:
+            return numbers[text]
+        except (KeyError, TypeError):
+            kind = "a chance outcome" if chance else "an action"
+            example = next(iter(numbers))
+            raise NotationError(f"{text!r} is not {kind} of {self.game.name}; an example is '{example}'") from None
+
+    def scores(self) -> list[int] | None:
+        if self.game.type.score_unit is None:
+            return None
+        out = np.zeros(self.game.players, np.int64)
+        self.game.compiled.read_scores(self._words, out)
+        return out.tolist()
+
+    def ranks(self) -> list[int]:
+        return self._result()[0]
+
+    @property
+    def ended(self) -> str:
+        return self._result()[1] if self._who == TERMINAL else ""
+
+    def _result(self) -> tuple[list[int], str]:
+        if self._who != TERMINAL:
+            raise self.too_early()
+        out = np.zeros(self.game.players, np.int64)
+        ending = self.game.compiled.final_ranks(self._words, out)
+        return out.tolist(), self.game.rules.ENDINGS[ending]
+
+    def clone(self) -> KernelState:
+        state = object.__new__(KernelState)
+        state.game = self.game
+        state._words = self._words.copy()
+        state._who = self._who
+        state._legal = self._legal
+        state._history = self._history.copy()
+        return state
+
+    @property
+    def position(self) -> str:
+        return self.game.text.write_position(self.game, self.record)
+
+    def __str__(self) -> str:
+        return self.game.text.draw(self)
+
+    def svg(self) -> str:
+        return self.game.type.module("drawing").svg(self)
+
+    def _repr_svg_(self) -> str:
+        return self.svg()
+
+    def __repr__(self) -> str:
+        return f"<{self.game.spec}: {self.position}>"
+
+    def __reduce__(self):
+        return _restore, (self.game, self._words, self._history)
+
+
+def _restore(game: KernelGame, words: np.ndarray, history: list[int]) -> KernelState:
+    state = KernelState(game, words)
+    state._history = history
+    return state
+
+
+def _as_int(action: object) -> int:
+    if isinstance(action, bool):
+        raise TypeError("True and False are no actions")
+    return operator.index(action)  # type: ignore[arg-type]
