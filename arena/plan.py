@@ -14,14 +14,14 @@ from pathlib import Path
 from typing import Any
 
 from arena.bundle import Bundle
-from arena.config import OPENING, Config, load_config
+from arena.config import OPENING, Config, Limits, load_config
 from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.errors import ArenaError, BotError, ConfigError
 from arena.process import Death, WorkerProcess
 from arena.registry import Source, find_bot
 from arena.schedule import Board, Entry, Schedule
 from arena.store import BotRow
-from engine import EngineError, Game, game_type
+from engine import EngineError, Game
 
 
 @dataclass(frozen=True)
@@ -199,6 +199,16 @@ def make_plan(config: Config, source: str = "config", folder: Path | None = None
     return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
 
 
+def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:
+    """A plan of one match, with the bots in the order of their seats."""
+    keys = [f"{seat}: {bot.spec}" for seat, bot in enumerate(bots)]
+    entries = tuple(Entry(key, key, bot.spec, bot.identity) for key, bot in zip(keys, bots, strict=True))
+    board = _make_board(game, tuple(range(len(bots))), 1, opening)
+    limits = Limits()
+    schedule = Schedule(seed, entries, (board,), False, 1, None, (limits.seconds_per_move, limits.seconds_to_prepare))
+    return Plan("match", schedule, tuple(bots), (), ())
+
+
 def resolve_bots(
     wanted: Sequence[tuple[str, dict[str, Any]]],
     games: Sequence[Game],
@@ -277,14 +287,18 @@ def _board(config: Config, entry: Any, game: Game, playing: list[int], source: s
         )
     opening = OPENING.fullmatch(entry.opening or config.opening or game.default_opening)
     assert opening is not None
+    return _make_board(game, tuple(playing), entry.blocks or config.blocks, int(opening[1] or 0))
+
+
+def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int) -> Board:
     return Board(
         game=game.spec,
         params=json.dumps(dict(game.params), sort_keys=True),
         players=game.players,
-        rules_version=game_type(game.name).rules_version,
-        entries=tuple(playing),
-        blocks=entry.blocks or config.blocks,
-        opening=int(opening[1] or 0),
+        rules_version=game.type.rules_version,
+        entries=entries,
+        blocks=blocks,
+        opening=opening,
     )
 
 

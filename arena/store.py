@@ -249,6 +249,11 @@ class Store:
             raise StoreError(f"{self.path}: holds no run")
         return str(row[0])
 
+    def last_versions(self) -> dict[str, str]:
+        """Of Python and the packages, in the latest run."""
+        row = self._db.execute("SELECT versions FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        return json.loads(row[0]) if row else {}
+
     def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
         """The line-ups already played of each block that has any; in batches, for plans of any size."""
         found: dict[bytes, set[int]] = {}
