@@ -59,7 +59,7 @@ class RayPool:
             connect(address, count)
         if address is not None:
             count = max(1, int(ray.cluster_resources().get("CPU", count)))
-        self._actors = [RayWorker.remote() for _ in range(count)]
+        self._actors: list[Any] = [RayWorker.remote() for _ in range(count)]  # type: ignore[attr-defined]
         try:
             self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=180)
         except Exception as error:

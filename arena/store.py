@@ -179,14 +179,16 @@ class Store:
 
     @classmethod
     def create(cls, path: Path) -> Store:
-        """Open for writing, made if need be. Raises `StoreError` when another driver holds it or it is no log of ours."""
+        """Open for writing, made if need be. Raises `StoreError` when another driver holds it or it is no log."""
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(lock)
-            raise StoreError(f"{path}: another run is writing to this log; wait for it or choose another name") from None
+            raise StoreError(
+                f"{path}: another run is writing to this log; wait for it or choose another name"
+            ) from None
         try:
             db = _connect(path, "rwc")
             if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
@@ -218,7 +220,9 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -272,7 +276,8 @@ class Store:
 
     def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
         """Write finished matches in one transaction; a match that is there already is refused by the database."""
-        matches, seats, timings, faults = [], [], [], []
+        rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [])
+        matches, seats, timings, faults = rows
         with self._db:
             for block, row, worker, attempts in results:
                 key = self._block_key(schedule, block)
@@ -336,7 +341,9 @@ class Store:
         """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
         stem, dash, lineup = prefix.partition("-")
         if not stem or len(stem) > 32 or set(stem) - set("0123456789abcdef") or (dash and not lineup.isdecimal()):
-            raise StoreError(f"'{prefix}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash")
+            raise StoreError(
+                f"'{prefix}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash"
+            )
         low = bytes.fromhex(stem.ljust(32, "0"))
         high = bytes.fromhex(stem.ljust(32, "f"))
         query = "SELECT identity, lineup FROM blocks JOIN matches USING (block) WHERE identity BETWEEN ? AND ?"

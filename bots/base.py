@@ -96,7 +96,7 @@ class Bot(ABC):
             return f"needs a game with {', '.join(missing)}, which {game.name} has not"
         return None
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 - not every bot prepares
         """Called once before the match; the place for slow preparations. What goes wrong here is an `init` fault."""
 
     @abstractmethod
@@ -111,16 +111,19 @@ def _is_plain_attribute(cls: type, name: str, hint: Any) -> bool:
 
 
 def _parameter(cls: type, name: str, hint: Any) -> Parameter:
-    kind, extras = hint, ()
+    kind: Any = hint
+    extras: list[Any] = []
     if typing.get_origin(hint) is typing.Annotated:
         kind, *extras = typing.get_args(hint)
     default = getattr(cls, name)
     if kind not in (bool, int, float, str) or not isinstance(default, (kind, int if kind is float else kind)):
-        raise TypeError(f"{cls.__name__}.{name}: a parameter must be a bool, int, float or str with a default of that type")
-    bounds = next((extra for extra in extras if isinstance(extra, Between)), Between(None, None))  # type: ignore[arg-type]
+        raise TypeError(
+            f"{cls.__name__}.{name}: a parameter must be a bool, int, float or str with a default of that type"
+        )
+    low, high = next((extra for extra in extras if isinstance(extra, Between)), (None, None))
     choices = next((extra.choices for extra in extras if isinstance(extra, OneOf)), ())
     help_text = next((extra for extra in extras if isinstance(extra, str)), "")
-    return Parameter(name, kind, kind(default), help_text, bounds.minimum, bounds.maximum, choices)
+    return Parameter(name, kind, kind(default), help_text, low, high, choices)
 
 
 def make_bot(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Mapping[str, Value] | None = None) -> Bot:

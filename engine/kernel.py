@@ -23,7 +23,9 @@ def cache_root() -> Path:
     Falls back to a folder of this user's under the system's temporary folder when that cannot be written.
     """
     chosen = os.environ.get("ARENA_CACHE")
-    root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pyramid-arena"
+    root = (
+        Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pyramid-arena"
+    )
     try:
         root.mkdir(parents=True, exist_ok=True)
         if os.access(root, os.W_OK):
@@ -45,7 +47,9 @@ def _numba_cache_folder() -> Path:
         if key.startswith("NUMBA_") and key not in ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT")
     )
     shared = b"".join((Path(__file__).parent / name).read_bytes() for name in ("kernel.py", "chance.py"))
-    key = hashlib.blake2b(repr((version("numba"), version("numpy"), sys.version, flags)).encode() + shared, digest_size=8)
+    key = hashlib.blake2b(
+        repr((version("numba"), version("numpy"), sys.version, flags)).encode() + shared, digest_size=8
+    )
     return cache_root() / "numba" / key.hexdigest()
 
 
@@ -54,9 +58,9 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 import numba
 
-numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # also when something imported Numba before us
+numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # also when something imported Numba before us
 
-COMPILED: bool = not numba.config.DISABLE_JIT
+COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,5 +99,5 @@ def _digest(template: types.ModuleType, rules: types.ModuleType, also: dict[str,
         hasher.update(Path(inspect.getfile(module)).read_bytes())
     for name, value in sorted(also.items()):
         source = inspect.getfile(value.py_func if hasattr(value, "py_func") else value) if callable(value) else None
-        hasher.update(f"{name}={Path(source).read_bytes() if source else value}".encode())
+        hasher.update(f"{name}=".encode() + (Path(source).read_bytes() if source else str(value).encode()))
     return hasher.hexdigest()

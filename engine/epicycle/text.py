@@ -59,7 +59,9 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
     fields = text.split(" ")
     if len(fields) != 4:
-        raise PositionError("count", f"expected PIE HANDS SEAT TURN, four fields with single spaces, found {len(fields)}")
+        raise PositionError(
+            "count", f"expected PIE HANDS SEAT TURN, four fields with single spaces, found {len(fields)}"
+        )
     pie, hands, seat, turn = fields
     set_up(state, game.players, game.params)
     _read_turn(state, turn)
@@ -115,7 +117,9 @@ def _read_hands(state: np.record, hands: Sequence[str]) -> None:
         packed |= sum(hand.count(size) << 2 * i for i, size in enumerate(SIZES)) << 6 * seat
     last = list(range(state.players - len(out), state.players))
     if sorted(out) != last or len(out) == state.players:
-        raise PositionError("HANDS", "the ranks of the seats out are not the last ones, each once, with a seat still in")
+        raise PositionError(
+            "HANDS", "the ranks of the seats out are not the last ones, each once, with a seat still in"
+        )
     state.hands = packed
     state.seats_in = state.players - len(out)
 
@@ -126,7 +130,9 @@ def _count_pieces(state: np.record) -> None:
         count = in_pie + sum(int(state.hands >> 6 * seat + 2 * i & 3) for seat in range(state.players))
         allowed_count = 3 + state.players
         if count > allowed_count or (state.seats_in == state.players and count != allowed_count):
-            raise PositionError("PIE", f"{count} pieces of size {size} with the hands, where {allowed_count} are in play")
+            raise PositionError(
+                "PIE", f"{count} pieces of size {size} with the hands, where {allowed_count} are in play"
+            )
 
 
 def _read_seat(state: np.record, text: str) -> None:
