@@ -65,7 +65,6 @@ def run(
         raise ConfigError(f"backend = '{backend}': must be auto, local or ray")
     worker = WorkerProcess()
     try:
-        worker.start()
         plan = plan_of(config, worker)
         folder = home_folder(home) / plan.name
         if fresh:
@@ -209,7 +208,6 @@ def play_match(game: str, bots: Sequence[str], seed: int = 0, opening: str | Non
         raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
     worker = WorkerProcess()
     try:
-        worker.start()
         found = resolve_bots([(bot, {}) for bot in bots], [loaded], worker=worker)
         for bot in found:
             if bot.refusals[0] is not None:

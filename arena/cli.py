@@ -163,7 +163,7 @@ def run_command(arguments: list[str]) -> int:
         _complain("interrupted; nothing was being played")
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stdout = None  # type: ignore[assignment]  # whoever read our output has left
+        sys.stdout = None  # whoever read our output has left
         return FINE
     except OSError as error:
         return _complain(f"{error.filename or 'a file'}: {error.strerror or error}")
@@ -182,7 +182,7 @@ def _is_ours(error: BaseException) -> bool:
 
 def _complain(message: str) -> int:
     text = " ".join(message.split()) or "something went wrong"
-    print(f"error: {text}", file=sys.stderr)
+    print(f"error: {''.join(c if c.isprintable() else '?' for c in text)}", file=sys.stderr)
     return USER_ERROR
 
 

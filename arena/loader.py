@@ -30,6 +30,11 @@ def load_class(bundle: Bundle, class_name: str) -> Any:
     return getattr(_loaded[key].module(bundle.module), class_name)
 
 
+def in_a_bundle(file: str) -> bool:
+    """Whether a file, as tracebacks name it, belongs to a bot."""
+    return file.startswith(f"{_folder()}{os.sep}")
+
+
 class LoadedBundle:
     """The modules of one bundle in this process."""
 
@@ -110,9 +115,13 @@ class LoadedBundle:
         return holder
 
 
+def _folder() -> Path:
+    return cache_root() / "bundles"
+
+
 def _materialize(files: Mapping[str, bytes], key: str) -> Path:
     """The bundle as files, for data, tracebacks and Numba's cache; written once, by content."""
-    folder = cache_root() / "bundles" / key
+    folder = _folder() / key
     if folder.is_dir() and all(_same(folder / name, content) for name, content in files.items()):
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)

@@ -106,8 +106,9 @@ def find_bot(spec: str, folders: Sequence[Path] = ()) -> tuple[Source, dict[str,
             raise BotError(f"no bot '{name}'{did_you_mean(name, known)}")
         return known[name], options
     for folder in folders or (Path.cwd(),):
-        path = (folder / file_name).resolve()
+        path = folder / file_name
         if path.is_file():
+            path = path.resolve()
             _check_class(path, class_name)
             return Source(class_name, path.stem, class_name, path.parent, path.name), options
     looked = ", ".join(str(folder) for folder in folders) or "the working folder"
