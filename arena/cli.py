@@ -163,7 +163,7 @@ def run_command(arguments: list[str]) -> int:
         _complain("interrupted; nothing was being played")
         return INTERRUPTED
     except BrokenPipeError:
-        sys.stdout = None  # type: ignore[assignment]  # whoever read our output has left
+        sys.stdout = None  # whoever read our output has left
         return FINE
     except OSError as error:
         return _complain(f"{error.filename or 'a file'}: {error.strerror or error}")
