@@ -156,7 +156,7 @@ def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
         [[rank, score, *fall] for rank, score, fall in zip(result.ranks, scores, falls, strict=True)],
         {str(seat): fall.detail for seat, fall in result.falls.items()},
         round(seconds, 6),
-        [round(s, 6) for s in result.seconds],
+        " ".join([f"{s:.6f}" for s in result.seconds]),
     ]
 
 
