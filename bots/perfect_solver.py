@@ -12,6 +12,7 @@ import fcntl
 import functools
 import hashlib
 import inspect
+import io
 import os
 import tempfile
 from collections.abc import Iterator
@@ -193,7 +194,7 @@ def _version() -> str:
 def _read(path: Path) -> Table | None:
     """The table in the file; None when there is no file or it is damaged."""
     try:
-        with np.load(path) as file:
+        with np.load(io.BytesIO(path.read_bytes())) as file:
             return Table(file["value"], file["depth"], file["play"], file["reached"])
     except Exception:  # whatever is wrong with the file (the ways are many), it can be made again
         return None
