@@ -5,7 +5,10 @@ from collections.abc import Iterable
 
 
 class EngineError(ValueError):
-    """Base of every error that the engine raises on purpose; its text is one sentence for a user."""
+    """Base of every error that the engine raises on purpose; its text is one line for a user, whatever it quotes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text))
 
 
 class UnknownNameError(EngineError):
