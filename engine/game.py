@@ -16,6 +16,7 @@ from engine.specs import Parameter, Value, canonical_options, resolve
 
 CHANCE = -1
 TERMINAL = -4
+ILLEGAL = -9
 NOBODY = -1
 
 
