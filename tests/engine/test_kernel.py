@@ -103,7 +103,11 @@ def test_the_same_game_edited_gets_another_name(tmp_path, template):
 def test_the_size_of_the_record_and_further_names_are_part_of_the_name(tmp_path, template):
     rules = module(tmp_path, "ones", RULES.format(amount=1))
     larger = np.dtype((np.record, [("stones", np.int64), ("more", np.int64)]))
-    names = {identity(bind(template, rules, dtype, **also)) for dtype in (DTYPE, larger) for also in ({}, {"depth": 1}, {"depth": 2})}
+    names = {
+        identity(bind(template, rules, dtype, **also))
+        for dtype in (DTYPE, larger)
+        for also in ({}, {"depth": 1}, {"depth": 2})
+    }
     assert len(names) == 6
 
 
