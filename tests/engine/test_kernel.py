@@ -188,5 +188,5 @@ def test_the_numba_folder_depends_on_numbas_flags(monkeypatch):
 
 
 def test_kernels_are_compiled_unless_numba_is_told_otherwise():
-    assert COMPILED == (os.environ.get("NUMBA_DISABLE_JIT", "0") == "0")
+    assert (os.environ.get("NUMBA_DISABLE_JIT", "0") == "0") == COMPILED
     assert hasattr(engine.load_game("epicycle", 2).compiled.step, "py_func") == COMPILED
