@@ -12,6 +12,7 @@ import json
 import mmap
 import os
 import platform
+import shutil
 import signal
 import sys
 import threading
@@ -207,9 +208,11 @@ def main(arguments: list[str]) -> None:
 
 
 def _leave_with(parent: int) -> None:
-    """End when the driver is gone, however busy a bot keeps the main thread."""
+    """End when the driver is gone, however busy a bot keeps the main thread, and take the working folder along."""
+    folder = os.getcwd()
     while os.getppid() == parent:
         time.sleep(0.5)
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 
