@@ -41,7 +41,7 @@ def cache_root() -> Path:
 
 
 def _numba_cache_folder() -> Path:
-    """Keyed by all that Numba's own index does not watch: its version, its flags and kernels called from other files."""
+    """Keyed by what Numba's own index does not watch: versions, flags, and kernels called from other files."""
     flags = sorted(
         f"{key}={value}"
         for key, value in os.environ.items()
