@@ -7,6 +7,7 @@ no bot's code.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import queue
 import signal
@@ -18,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+import engine
 from arena.errors import ArenaError, WorkerError
 from arena.plan import Plan
 from arena.process import Death, WorkerProcess
@@ -162,6 +164,11 @@ class Outcome:
     not_played: list[str]
     """Ids of the matches that could not be played, each with why."""
     seconds: float
+
+
+@functools.cache
+def _returns(ranks: tuple[int, ...]) -> list[float]:
+    return engine.returns_from_ranks(ranks)
 
 
 class _Signals:
@@ -319,8 +326,9 @@ class Run:
             alone = bool(self.deaths.get((spec.block.identity, spec.lineup)))
             if matches and (alone or spec.block.board != board):
                 break
-            board = spec.block.board
-            size = 1 if alone else self._chunk_size(board)
+            if not matches:
+                board = spec.block.board
+                size = 1 if alone else self._chunk_size(board)
             matches.append(self.again.popleft())
         return Chunk(matches, board) if matches else None
 
@@ -347,20 +355,18 @@ class Run:
             self.progress.first_match = time.monotonic() - self.progress.started
         for (spec, _), row in zip(chunk.matches, rows, strict=True):
             tries = len(self.deaths.pop((spec.block.identity, spec.lineup), ())) + 1
-            self.waiting.append(Finished(spec.block, row, chunk.worker_name, tries))
+            self.waiting.append(Finished(spec, row, chunk.worker_name, tries))
             self._count(spec, row)
         self.progress.played += len(rows)
 
     def _count(self, spec: MatchSpec, row: MatchRow) -> None:
-        ranks = [seat[0] for seat in row.seats]
-        others = len(ranks) - 1
-        for entry, seat in zip(spec.seats, row.seats, strict=True):
-            beaten = sum(rank > seat[0] for rank in ranks)
-            tied = sum(rank == seat[0] for rank in ranks) - 1
+        returns = _returns(tuple([seat[0] for seat in row.seats]))
+        for entry, value in zip(spec.seats, returns, strict=True):
             total = self.progress.sums[spec.block.board, entry]
-            total[0] += (2 * beaten + tied) / others - 1
+            total[0] += value
             total[1] += 1
-            self.progress.forfeits += seat[2] is not None
+        if row.details:
+            self.progress.forfeits += len(row.details)
 
     def _mourn(self, chunk: Chunk, death: Death) -> None:
         """Put a dead worker's matches back; the one it died in goes alone, and at last is charged or given up."""

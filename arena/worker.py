@@ -12,6 +12,7 @@ import json
 import mmap
 import os
 import platform
+import shutil
 import signal
 import sys
 import threading
@@ -171,7 +172,7 @@ def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
         [[rank, score, *fall] for rank, score, fall in zip(result.ranks, scores, falls, strict=True)],
         {str(seat): fall.detail for seat, fall in result.falls.items()},
         round(seconds, 6),
-        [round(s, 6) for s in result.seconds],
+        " ".join([f"{s:.6f}" for s in result.seconds]),
     ]
 
 
@@ -222,9 +223,11 @@ def main(arguments: list[str]) -> None:
 
 
 def _leave_with(parent: int) -> None:
-    """End when the driver is gone, however busy a bot keeps the main thread."""
+    """End when the driver is gone, however busy a bot keeps the main thread, and take the working folder along."""
+    folder = os.getcwd()
     while os.getppid() == parent:
         time.sleep(0.5)
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

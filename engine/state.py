@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import operator
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -10,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from engine.errors import NotationError
-from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, GameType, State
+from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, GameType, State, as_int
 
 _bound: dict[tuple[str, int], SimpleNamespace] = {}
 
@@ -136,7 +135,7 @@ class KernelState(State):
         game = self.game
         try:
             if type(action) is not int:
-                action = _as_int(action)
+                action = as_int(action)
             if self._who >= 0:
                 who, count = game.compiled.step(self._words, action, game.action_buffer)
             elif self._who == CHANCE:
@@ -223,9 +222,3 @@ def _restore(game: KernelGame, words: np.ndarray, history: list[int]) -> KernelS
     state = KernelState(game, words)
     state._history = history
     return state
-
-
-def _as_int(action: object) -> int:
-    if isinstance(action, bool):
-        raise TypeError("True and False are no actions")
-    return operator.index(action)  # type: ignore[arg-type]
