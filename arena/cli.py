@@ -182,7 +182,7 @@ def _is_ours(error: BaseException) -> bool:
 
 def _complain(message: str) -> int:
     text = " ".join(message.split()) or "something went wrong"
-    print(f"error: {''.join(c if c.isprintable() else '?' for c in text)}", file=sys.stderr)
+    print(f"error: {text}", file=sys.stderr)
     return USER_ERROR
 
 

@@ -7,8 +7,9 @@ bundle first. (`importlib.import_module` does not: bundles use import statements
 from __future__ import annotations
 
 import builtins
+import contextlib
+import errno
 import os
-import shutil
 import sys
 import tempfile
 import types
@@ -122,21 +123,31 @@ def _folder() -> Path:
 def _materialize(files: Mapping[str, bytes], key: str) -> Path:
     """The bundle as files, for data, tracebacks and Numba's cache; written once, by content."""
     folder = _folder() / key
-    if folder.is_dir() and all(_same(folder / name, content) for name, content in files.items()):
-        return folder
+    for _ in range(3):
+        if _holds(folder, files):
+            return folder
+        _renew(folder, files)
+    raise OSError(errno.EIO, "a bot's files cannot be kept here", str(folder))
+
+
+def _renew(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files beside the folder and put them in its place, unless another process was first."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(dir=folder.parent))
-    for name, content in files.items():
-        (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-        (fresh / name).write_bytes(content)
-    try:
-        os.rename(fresh, folder)
-    except OSError:  # another process was first, or the folder there is damaged
-        if not all(_same(folder / name, content) for name, content in files.items()):
-            shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as desk:
+        fresh = Path(desk, "fresh")
+        for name, content in files.items():
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).write_bytes(content)
+        with contextlib.suppress(OSError):
             os.rename(fresh, folder)
-        shutil.rmtree(fresh, ignore_errors=True)
-    return folder
+        if not _holds(folder, files):
+            with contextlib.suppress(OSError):
+                os.rename(folder, Path(desk, "damaged"))
+                os.rename(fresh, folder)
+
+
+def _holds(folder: Path, files: Mapping[str, bytes]) -> bool:
+    return all(_same(folder / name, content) for name, content in files.items())
 
 
 def _same(path: Path, content: bytes) -> bool:

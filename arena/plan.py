@@ -242,6 +242,8 @@ def resolve_bots(
     boards = [(game.spec, game.players) for game in games]
     own = worker or WorkerProcess()
     try:
+        if not own.name:
+            own.start()
         bots = []
         for number, (source, bundle, options) in enumerate(found):
             try:

@@ -91,8 +91,6 @@ class WorkerProcess:
 
     def call(self, message: dict[str, Any], limit: float | None = None) -> dict[str, Any] | Death:
         """Its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers."""
-        if self._process is None:
-            self.start()
         reply = self._exchange(json.dumps(message).encode(), limit)
         return reply if isinstance(reply, Death) else json.loads(reply)
 

@@ -259,7 +259,7 @@ def test_a_wrong_configuration_leaves_an_older_log_and_its_boards_alone(desk, ca
     assert any((desk / "home" / "sample").iterdir())
     for change in (("random", "randm"), ("[2]", "[2, 3]"), ("blocks = 2", "bloks = 2")):
         Path("sample.toml").write_text(good_but(*change))
-        refusal(desk, capsys, "run", "sample.toml", "--fresh")
+        refusal(desk, capsys, "run", "sample.toml", "--fresh", "--quiet")
 
 
 @pytest.mark.parametrize(
