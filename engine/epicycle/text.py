@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -59,7 +59,9 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
     fields = text.split(" ")
     if len(fields) != 4:
-        raise PositionError("count", f"expected PIE HANDS SEAT TURN, four fields with single spaces, found {len(fields)}")
+        raise PositionError(
+            "count", f"expected PIE HANDS SEAT TURN, four fields with single spaces, found {len(fields)}"
+        )
     pie, hands, seat, turn = fields
     set_up(state, game.players, game.params)
     _read_turn(state, turn)
@@ -115,7 +117,9 @@ def _read_hands(state: np.record, hands: Sequence[str]) -> None:
         packed |= sum(hand.count(size) << 2 * i for i, size in enumerate(SIZES)) << 6 * seat
     last = list(range(state.players - len(out), state.players))
     if sorted(out) != last or len(out) == state.players:
-        raise PositionError("HANDS", "the ranks of the seats out are not the last ones, each once, with a seat still in")
+        raise PositionError(
+            "HANDS", "the ranks of the seats out are not the last ones, each once, with a seat still in"
+        )
     state.hands = packed
     state.seats_in = state.players - len(out)
 
@@ -126,7 +130,9 @@ def _count_pieces(state: np.record) -> None:
         count = in_pie + sum(int(state.hands >> 6 * seat + 2 * i & 3) for seat in range(state.players))
         allowed_count = 3 + state.players
         if count > allowed_count or (state.seats_in == state.players and count != allowed_count):
-            raise PositionError("PIE", f"{count} pieces of size {size} with the hands, where {allowed_count} are in play")
+            raise PositionError(
+                "PIE", f"{count} pieces of size {size} with the hands, where {allowed_count} are in play"
+            )
 
 
 def _read_seat(state: np.record, text: str) -> None:
@@ -161,16 +167,31 @@ def _check_start(game: KernelGame, text: str) -> None:
         raise PositionError("TURN", "0 is the start, and no deal leaves this position")
 
 
+class LastPlay(NamedTuple):
+    """A play, the slot that its piece was put into, and how many slots clockwise from there the piece taken stood."""
+
+    action: int
+    slot: int
+    steps: int
+
+
+def last_play(state: KernelState) -> LastPlay | None:
+    """What was played last; None at the start, after a deal, and in a state read from a position."""
+    history, gap = state.history(), int(state.record.gap)
+    if not history or not state.record.turn:
+        return None
+    offset = int(offset_of(history[-1]))
+    return LastPlay(history[-1], (gap - offset) % SLOTS, offset if offset < SLOTS // 2 else offset - SLOTS)
+
+
 def draw(state: KernelState) -> str:
     """The pie as a ring, the gap and the last play marked, and every hand."""
     record = state.record
     letters = list(pie_letters(record).replace(".", "_"))
     cells = [f" {letter} " for letter in letters]
-    history = state.history()
-    dealt = state.game.params["setup"] == "random"
-    if len(history) > dealt and record.turn:
-        played_at = (record.gap - offset_of(history[-1])) % SLOTS
-        cells[played_at] = f"[{letters[played_at]}]"
+    last = last_play(state)
+    if last:
+        cells[last.slot] = f"[{letters[last.slot]}]"
     lines = [
         "        9   0   1",
         f"       {cells[9]} {cells[0]} {cells[1]}",
