@@ -1,0 +1,35 @@
+"""Tournaments; knows engine and bots. The commands' functions are here for programs and notebooks:
+
+import arena
+result = arena.run("configs/demo.toml")
+result.leaderboards["epicycle", 2]
+"""
+
+from typing import Any
+
+_API = (
+    "export",
+    "find_match",
+    "leaderboard",
+    "load_plan",
+    "matches",
+    "play_match",
+    "run",
+)
+__all__ = [*_API, "ArenaError"]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _API:
+        from arena import api
+
+        return getattr(api, name)
+    if name == "ArenaError":
+        from arena.errors import ArenaError
+
+        return ArenaError
+    raise AttributeError(f"module 'arena' has no attribute '{name}'")
+
+
+def __dir__() -> list[str]:
+    return __all__

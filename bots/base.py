@@ -106,7 +106,7 @@ class Bot(ABC):
             return f"needs a game with {', '.join(missing)}, which {game.name} has not"
         return None
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 - not every bot prepares
         """Called once before the match; the place for slow preparations. What goes wrong here is an `init` fault."""
 
     @abstractmethod

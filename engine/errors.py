@@ -1,11 +1,14 @@
 """What can go wrong in the engine: one family, so that a caller can catch `EngineError` and print one line."""
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 
 class EngineError(ValueError):
-    """Base of every error that the engine raises on purpose; its text is one sentence for a user."""
+    """Base of every error that the engine raises on purpose; its text is one line for a user, whatever it quotes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__("".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text))
 
 
 class UnknownNameError(EngineError):
@@ -45,8 +48,8 @@ class DuplicateNameError(EngineError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that ends an error message: the nearest known name, or all known names when none is near."""
-    names = sorted(known)
+    """A hint that ends an error message: the nearest known name, or all of them when none is near."""
+    names = known if isinstance(known, Sequence) else sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean '{near[0]}'?"

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import importlib
+import operator
+import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -14,6 +16,7 @@ from engine.specs import Parameter, Value, canonical_options, resolve
 
 CHANCE = -1
 TERMINAL = -4
+ILLEGAL = -9
 NOBODY = -1
 
 
@@ -58,7 +61,11 @@ class GameType:
         if isinstance(players, bool) or not isinstance(players, int):
             raise UnsupportedError(f"{self.name}: players must be a whole number, not {players!r}")
         if not self.min_players <= players <= self.max_players:
-            allowed = f"{self.min_players} to {self.max_players}" if self.min_players < self.max_players else f"{self.min_players}"
+            allowed = (
+                f"{self.min_players} to {self.max_players}"
+                if self.min_players < self.max_players
+                else f"{self.min_players}"
+            )
             raise UnsupportedError(f"{self.name} is for {allowed} players, not {players}")
         if not self.perfect_information:
             raise UnsupportedError(f"{self.name} hides information from its players; such games cannot be played here")
@@ -149,7 +156,8 @@ def returns_from_ranks(ranks: Sequence[int]) -> list[float]:
     """Utilities in [-1, 1] that sum to 0: a seat that beats b of n seats and ties with t gets (2b + t)/(n - 1) - 1."""
     others = len(ranks) - 1
     return [
-        (2 * sum(rank > mine for rank in ranks) + sum(rank == mine for rank in ranks) - 1) / others - 1 for mine in ranks
+        (2 * sum(rank > mine for rank in ranks) + sum(rank == mine for rank in ranks) - 1) / others - 1
+        for mine in ranks
     ]
 
 
@@ -237,15 +245,42 @@ class State(ABC):
         """The error for asking a result of a running match."""
         return UnsupportedError("the match is not over; ranks and returns come after its end")
 
-    def refuse(self, action: object) -> EngineError:
-        """The error that says what was tried and what is legal."""
-        if self.is_terminal():
-            return IllegalActionError(f"{action!r} was tried, but the match is over")
-        if self.is_chance_node():
-            return IllegalActionError(f"{action!r} is not a chance outcome that can happen here")
-        legal = " ".join(self.action_to_string(legal) for legal in self.legal_actions())
+    def checked(self, action: object) -> int:
+        """The action or chance outcome as an int; raises `IllegalActionError` when it cannot happen here."""
+        possible = [outcome for outcome, _ in self.chance_outcomes()] or self.legal_actions()
         try:
-            tried = self.action_to_string(action)  # type: ignore[arg-type]
-        except (EngineError, TypeError):
-            tried = repr(action)
+            number = as_int(action)
+        except TypeError:
+            raise self.refuse(action) from None
+        if number not in possible:
+            raise self.refuse(action)
+        return number
+
+    def refuse(self, action: object) -> EngineError:
+        """The error that says what was tried and what is legal, whatever a bot may have handed in."""
+        if self.is_terminal():
+            return IllegalActionError(f"{_shown(action)} was tried, but the match is over")
+        if self.is_chance_node():
+            return IllegalActionError(f"{_shown(action)} is not a chance outcome that can happen here")
+        legal = " ".join(self.action_to_string(legal) for legal in self.legal_actions())
+        known = type(action) is int and 0 <= action < self.game.num_distinct_actions
+        tried = self.action_to_string(action) if known else _shown(action)  # type: ignore[arg-type]
         return IllegalActionError(f"{tried} is not legal for seat {self.current_player()}; legal: {legal}")
+
+
+def as_int(action: object) -> int:
+    """An int, NumPy's whole numbers included, but no bool; raises `TypeError` for anything else."""
+    if isinstance(action, bool):
+        raise TypeError("True and False are no actions")
+    try:
+        return int(operator.index(action))  # type: ignore[arg-type]
+    except Exception as error:
+        raise TypeError(f"{_shown(action)} is no whole number") from error
+
+
+def _shown(thing: object) -> str:
+    """One short line for any object, even one that cannot be written."""
+    try:
+        return " ".join(reprlib.repr(thing).split())
+    except Exception:
+        return f"an object of type {type(thing).__name__}"

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import operator
-from collections.abc import Mapping
+from functools import cached_property
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 
-from engine import play
 from engine.errors import NotationError
-from engine.game import CHANCE, TERMINAL, Game, GameType, State
-from engine.kernel import bind
-from engine.specs import Value
+from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, GameType, State, as_int
 
 _bound: dict[tuple[str, int], SimpleNamespace] = {}
 
 
 def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
     """The compiled entry points of a game for one size of its record."""
+    from engine import play
+    from engine.kernel import bind
+
     key = (game_type.package, dtype.itemsize)
     if key not in _bound:
         _bound[key] = bind(play, game_type.module("rules"), dtype)
@@ -26,25 +26,53 @@ def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
 
 
 class KernelGame(Game):
-    """A game whose rules are kernels over a record."""
+    """A game whose rules are kernels over a record; Numba is imported and the rules compiled on first use."""
 
     kernels = True
     position = True
 
-    def __init__(self, game_type: GameType, players: int, params: Mapping[str, Value]) -> None:
-        super().__init__(game_type, players, params)
-        self.rules = game_type.module("rules")
-        self.text = game_type.module("text")
-        self.dtype: np.dtype = self.rules.state_dtype(self.params)
-        self.compiled = bound_rules(game_type, self.dtype)
-        self.action_buffer = np.zeros(self.rules.MAX_ACTIONS, np.int64)
-        self.outcome_buffer = np.zeros(self.rules.MAX_OUTCOMES, np.int64)
-        self.weight_buffer = np.zeros(self.rules.MAX_OUTCOMES, np.int64)
-        self.action_numbers = {text: action for action, text in enumerate(self.text.ACTIONS)}
-        self.outcome_numbers = {text: outcome for outcome, text in enumerate(self.text.OUTCOMES)}
+    @cached_property
+    def rules(self) -> Any:
+        return self.type.module("rules")
+
+    @cached_property
+    def text(self) -> Any:
+        return self.type.module("text")
+
+    @cached_property
+    def dtype(self) -> np.dtype:
+        return self.rules.state_dtype(self.params)
+
+    @cached_property
+    def compiled(self) -> SimpleNamespace:
+        """The entry points of `engine.play`, joined to this game."""
+        return bound_rules(self.type, self.dtype)
+
+    @cached_property
+    def action_buffer(self) -> np.ndarray:
+        return np.zeros(self.rules.MAX_ACTIONS, np.int64)
+
+    @cached_property
+    def outcome_buffer(self) -> np.ndarray:
+        return np.zeros(self.rules.MAX_OUTCOMES, np.int64)
+
+    @cached_property
+    def weight_buffer(self) -> np.ndarray:
+        return np.zeros(self.rules.MAX_OUTCOMES, np.int64)
+
+    @cached_property
+    def action_numbers(self) -> dict[str, int]:
+        return {text: action for action, text in enumerate(self.text.ACTIONS)}
+
+    @cached_property
+    def outcome_numbers(self) -> dict[str, int]:
+        return {text: outcome for outcome, text in enumerate(self.text.OUTCOMES)}
+
+    @cached_property
+    def _start(self) -> KernelState:
         words = self.blank()
-        self.rules.set_up(self.record(words), players, self.params)
-        self._start = KernelState(self, words)
+        self.rules.set_up(self.record(words), self.players, self.params)
+        return KernelState(self, words)
 
     def blank(self) -> np.ndarray:
         """The words of a record with every field 0."""
@@ -107,7 +135,7 @@ class KernelState(State):
         game = self.game
         try:
             if type(action) is not int:
-                action = _as_int(action)
+                action = as_int(action)
             if self._who >= 0:
                 who, count = game.compiled.step(self._words, action, game.action_buffer)
             elif self._who == CHANCE:
@@ -115,10 +143,10 @@ class KernelState(State):
                     self._words, action, game.outcome_buffer, game.weight_buffer, game.action_buffer
                 )
             else:
-                who = play.ILLEGAL
+                who = ILLEGAL
         except (TypeError, OverflowError):
-            who = play.ILLEGAL
-        if who == play.ILLEGAL:
+            who = ILLEGAL
+        if who == ILLEGAL:
             raise self.refuse(action)
         self._history.append(action)
         self._who = who
@@ -186,7 +214,7 @@ class KernelState(State):
     def __repr__(self) -> str:
         return f"<{self.game.spec}: {self.position}>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.game, self._words, self._history)
 
 
@@ -194,9 +222,3 @@ def _restore(game: KernelGame, words: np.ndarray, history: list[int]) -> KernelS
     state = KernelState(game, words)
     state._history = history
     return state
-
-
-def _as_int(action: object) -> int:
-    if isinstance(action, bool):
-        raise TypeError("True and False are no actions")
-    return operator.index(action)  # type: ignore[arg-type]

@@ -11,30 +11,37 @@ from __future__ import annotations
 
 import functools
 import importlib
-import importlib.util
 from importlib.metadata import entry_points
 from types import ModuleType
 
 from engine import DuplicateNameError, UnsupportedError
 
+BUNDLE_FILES = ["*.py"]
 GROUP = "arena.knowledge"
 
 
 @functools.cache
 def knowledge_of(game_name: str) -> ModuleType | None:
     """The module that knows about the game; None when there is none, `DuplicateNameError` when there are two."""
-    entries = entry_points(group=GROUP, name=game_name)
-    offers = sorted({entry.value for entry in entries} | _house_offer(game_name))
-    if len(offers) > 1:
-        raise DuplicateNameError(f"several modules offer knowledge of '{game_name}', keep one: {', '.join(offers)}")
-    if not offers:
-        return None
+    house = _house_module(game_name)
+    offers = sorted({entry.value for entry in entry_points(group=GROUP, name=game_name)})
+    named = [*([f"bots.knowledge.{game_name}"] if house else []), *offers]
+    if len(named) > 1:
+        raise DuplicateNameError(f"several modules offer knowledge of '{game_name}', keep one: {', '.join(named)}")
+    if house or not offers:
+        return house
     try:
         return importlib.import_module(offers[0])
     except Exception as error:
         raise UnsupportedError(f"knowledge of '{game_name}' ({offers[0]}) cannot be loaded: {error}") from error
 
 
-def _house_offer(game_name: str) -> set[str]:
-    name = f"{__name__}.{game_name}"
-    return {name} if game_name.isidentifier() and importlib.util.find_spec(name) else set()
+def _house_module(game_name: str) -> ModuleType | None:
+    """Ours, by an import that a bot's bundle sees too."""
+    name = f"bots.knowledge.{game_name}"
+    try:
+        return __import__(name, fromlist=("evaluate",)) if game_name.isidentifier() else None
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None

@@ -36,20 +36,22 @@ def pie_letters(state: np.record) -> str:
     """Ten letters for slots 0 to 9, `.` for the gap; all dots before the deal."""
     if state.seat == CHANCE:
         return EMPTY_PIE
-    clockwise = "".join(SIZES[state.pie >> 2 * offset & 3] for offset in range(1, SLOTS))
-    start = SLOTS - state.gap  # offsets run from the gap, slots from 0
+    pie = int(state.pie)
+    clockwise = "".join(SIZES[pie >> 2 * offset & 3] for offset in range(1, SLOTS))
+    start = SLOTS - int(state.gap)  # offsets run from the gap, slots from 0
     return (("." + clockwise) * 2)[start : start + SLOTS]
 
 
-def hand_letters(state: np.record, seat: int) -> str:
+def hand_letters(hands: int, seat: int) -> str:
     """The pieces that a seat holds, in the order S, M, L; empty when it is out."""
-    return "".join(size * int(state.hands >> 6 * seat + 2 * i & 3) for i, size in enumerate(SIZES))
+    return "".join(size * (hands >> 6 * seat + 2 * i & 3) for i, size in enumerate(SIZES))
 
 
 def write_position(game: KernelGame, state: np.record) -> str:
     """`PIE HANDS SEAT TURN`."""
-    hands = "/".join(hand_letters(state, seat) or f"x{state.ranks[seat]}" for seat in range(game.players))
-    seat = state.seat if state.seat >= 0 else "-"
+    packed = int(state.hands)
+    hands = "/".join(hand_letters(packed, seat) or f"x{state.ranks[seat]}" for seat in range(game.players))
+    seat = "-" if state.seat < 0 else state.seat
     return f"{pie_letters(state)} {hands} {seat} {state.turn}"
 
 
@@ -57,7 +59,9 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
     fields = text.split(" ")
     if len(fields) != 4:
-        raise PositionError("count", f"expected PIE HANDS SEAT TURN, four fields with single spaces, found {len(fields)}")
+        raise PositionError(
+            "count", f"expected PIE HANDS SEAT TURN, four fields with single spaces, found {len(fields)}"
+        )
     pie, hands, seat, turn = fields
     set_up(state, game.players, game.params)
     _read_turn(state, turn)
@@ -113,7 +117,9 @@ def _read_hands(state: np.record, hands: Sequence[str]) -> None:
         packed |= sum(hand.count(size) << 2 * i for i, size in enumerate(SIZES)) << 6 * seat
     last = list(range(state.players - len(out), state.players))
     if sorted(out) != last or len(out) == state.players:
-        raise PositionError("HANDS", "the ranks of the seats out are not the last ones, each once, with a seat still in")
+        raise PositionError(
+            "HANDS", "the ranks of the seats out are not the last ones, each once, with a seat still in"
+        )
     state.hands = packed
     state.seats_in = state.players - len(out)
 
@@ -124,7 +130,9 @@ def _count_pieces(state: np.record) -> None:
         count = in_pie + sum(int(state.hands >> 6 * seat + 2 * i & 3) for seat in range(state.players))
         allowed_count = 3 + state.players
         if count > allowed_count or (state.seats_in == state.players and count != allowed_count):
-            raise PositionError("PIE", f"{count} pieces of size {size} with the hands, where {allowed_count} are in play")
+            raise PositionError(
+                "PIE", f"{count} pieces of size {size} with the hands, where {allowed_count} are in play"
+            )
 
 
 def _read_seat(state: np.record, text: str) -> None:
@@ -180,7 +188,7 @@ def draw(state: KernelState) -> str:
     ]
     who = state.current_player()
     for seat in range(state.game.players):
-        hand = " ".join(hand_letters(record, seat)) or f"out, rank {record.ranks[seat]}"
+        hand = " ".join(hand_letters(int(record.hands), seat)) or f"out, rank {record.ranks[seat]}"
         lines.append(f"{'>' if seat == who else ' '} seat {seat}  {hand}")
     lines.append(_status(state, who))
     return "\n".join(lines)

@@ -1,0 +1,274 @@
+"""What the commands do, as functions that a program or a notebook can call and that return frames."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.config import OPENING, Config, config_from
+from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
+from arena.plan import Plan, load_plan, make_plan, resolve_bots, schedule_from, single_plan
+from arena.process import Death, WorkerProcess
+from arena.runner import Chunk, Outcome, Progress, Run
+from arena.schedule import Schedule
+from arena.store import MatchRow, Store, StoredMatch
+from engine import load_game
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+LOG = "matches.db"
+
+
+def home_folder(home: str | Path | None = None) -> Path:
+    """Where tournaments are kept: the argument, else `ARENA_HOME`, else `reports`."""
+    return Path(home or os.environ.get("ARENA_HOME") or "reports")
+
+
+@dataclass(frozen=True)
+class RunResult:
+    """A finished (or interrupted) run."""
+
+    plan: Plan
+    outcome: Outcome
+    folder: Path
+    leaderboards: dict[tuple[str, int], pd.DataFrame]
+    """By canonical game spec and player count."""
+    files: list[Path]
+
+
+def run(
+    config: str | Path | Config | dict[str, Any],
+    home: str | Path | None = None,
+    workers: int | None = None,
+    backend: str = "auto",
+    address: str | None = None,
+    fresh: bool = False,
+    show: Callable[[Progress], None] = lambda progress: None,
+    planned: Callable[[Plan, Path], None] = lambda plan, folder: None,
+) -> RunResult:
+    """Play what a tournament still lacks, then rate it and write its leaderboards.
+
+    `workers` is the number of processes that play, by default one a core. `backend` is `auto` (local processes, Ray
+    when enough is left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh` sets the
+    old log aside under another name and starts anew. `planned` is told the plan before anything is played.
+    """
+    count = workers or len(os.sched_getaffinity(0))
+    if count < 1:
+        raise ConfigError(f"workers = {count}: at least 1 is needed")
+    if backend not in ("auto", "local", "ray"):
+        raise ConfigError(f"backend = '{backend}': must be auto, local or ray")
+    worker = WorkerProcess()
+    try:
+        worker.start()
+        plan = plan_of(config, worker)
+        folder = home_folder(home) / plan.name
+        if fresh:
+            set_aside(folder / LOG)
+        with Store.create(folder / LOG) as store:
+            planned(plan, folder)
+            outcome = Run(plan, store, count, backend, address, worker, show).play()
+            files, boards = _write(store, plan.resolved(), folder, plan.formats)
+    finally:
+        worker.stop()
+    return RunResult(plan, outcome, folder, boards, files)
+
+
+def plan_of(config: str | Path | Config | dict[str, Any], worker: WorkerProcess | None = None) -> Plan:
+    """The resolved plan of a file, a `Config` or plain data."""
+    if isinstance(config, Config):
+        return make_plan(config, worker=worker)
+    if isinstance(config, dict):
+        return make_plan(config_from(config), worker=worker)
+    return load_plan(config, worker)
+
+
+def set_aside(log: Path) -> Path | None:
+    """Rename a log that is there, so that a new one can begin; its new path."""
+    if not log.exists():
+        return None
+    with Store.create(log):  # refuses while a run writes to it, and folds its write-ahead file in
+        kept = aside_name(log)
+        for suffix in ("-wal", "-shm"):
+            extra = Path(f"{log}{suffix}")
+            if extra.exists():
+                extra.rename(f"{kept}{suffix}")
+        log.rename(kept)
+    return kept
+
+
+def aside_name(log: Path) -> Path:
+    """The name that a log set aside gets: matches.1.db, matches.2.db, ..."""
+    return next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
+
+
+def _write(
+    store: Store, resolved: dict[str, Any], folder: Path, formats: Sequence[str]
+) -> tuple[list[Path], dict[tuple[str, int], pd.DataFrame]]:
+    from arena.leaderboard import leaderboards
+    from arena.report import write_reports
+
+    schedule = schedule_from(resolved)
+    boards = leaderboards(store, schedule)
+    files = write_reports(folder, resolved, store.last_versions(), boards, formats)
+    return files, by_board(schedule, boards)
+
+
+def by_board(schedule: Schedule, boards: dict[int, pd.DataFrame]) -> dict[tuple[str, int], pd.DataFrame]:
+    """Frames by (game spec, players) instead of by number."""
+    return {(schedule.boards[i].game, schedule.boards[i].players): frame for i, frame in boards.items()}
+
+
+def find_log(target: str | Path, home: str | Path | None = None) -> Path:
+    """The log of a configuration, a tournament's name, its folder, or a database."""
+    path = Path(target)
+    if path.suffix == ".db":
+        return path
+    if path.suffix == ".toml":
+        from arena.config import load_config
+
+        return home_folder(home) / load_config(path).name / LOG
+    for folder in (path, home_folder(home) / path):
+        if (folder / LOG).is_file():
+            return folder / LOG
+    raise StoreError(
+        f"{target}: no tournament of that name under {home_folder(home)}; name a config, folder or database"
+    )
+
+
+def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
+    """An open log and the resolved plan of its latest run."""
+    store = Store.open(find_log(target, home))
+    try:
+        resolved = json.loads(store.last_plan())
+        schedule_from(resolved)
+    except (ValueError, KeyError, TypeError) as error:
+        store.close()
+        if isinstance(error, ArenaError):
+            raise
+        raise StoreError(f"{store.path}: its plan cannot be read") from None
+    return store, resolved
+
+
+def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tuple[str, int], pd.DataFrame]:
+    """The leaderboards of a tournament, by canonical game spec and player count, from its log alone."""
+    from arena.leaderboard import leaderboards
+
+    store, resolved = open_log(target, home)
+    with store:
+        schedule = schedule_from(resolved)
+        return by_board(schedule, leaderboards(store, schedule))
+
+
+def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
+    """One row for each seat of a board's matches, in fold order; see `arena.leaderboard.board_matches`."""
+    from arena.leaderboard import board_matches
+
+    store, resolved = open_log(target, home)
+    with store:
+        schedule = schedule_from(resolved)
+        for index, board in enumerate(schedule.boards):
+            if (board.game, board.players) == (load_game(game, players).spec, players):
+                return board_matches(store, schedule, index)
+    raise StoreError(f"{target}: has no board {game} with {players} players")
+
+
+def export(
+    target: str | Path,
+    home: str | Path | None = None,
+    out: Path | None = None,
+    what: Sequence[str] = ("leaderboards",),
+    formats: Sequence[str] = (),
+) -> list[Path]:
+    """Write a tournament's leaderboards, plan and versions again, and with `matches` its log as JSON Lines."""
+    from arena.report import match_lines, write_file
+
+    store, resolved = open_log(target, home)
+    with store:
+        folder = out or store.path.parent
+        files: list[Path] = []
+        if "leaderboards" in what:
+            files, _ = _write(store, resolved, folder, formats or resolved["formats"])
+        if "matches" in what:
+            path = folder / "matches.jsonl"
+            write_file(path, "".join(match_lines(store, schedule_from(resolved))).encode())
+            files.append(path)
+    return files
+
+
+def play_match(game: str, bots: Sequence[str], seed: int = 0, opening: str | None = None) -> StoredMatch:
+    """Play one match outside any log: bots by seat, all chance from the seed. A worker process runs the bots."""
+    loaded = load_game(game, len(bots))
+    chosen = OPENING.fullmatch(opening or loaded.default_opening)
+    if chosen is None:
+        raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
+    worker = WorkerProcess()
+    try:
+        worker.start()
+        found = resolve_bots([(bot, {}) for bot in bots], [loaded], worker=worker)
+        for bot in found:
+            if bot.refusals[0] is not None:
+                raise ConfigError(f"{bot.spec} {bot.refusals[0]}")
+        return _single_match(single_plan(loaded, found, seed, int(chosen[1] or 0)), worker)
+    finally:
+        worker.stop()
+
+
+def _single_match(plan: Plan, worker: WorkerProcess) -> StoredMatch:
+    schedule = plan.schedule
+    spec = schedule.matches(schedule.block(0, 0, tuple(range(len(plan.bots)))))[0]
+    worker.give_plan(plan.message())
+    reply = worker.play(Chunk([(spec, [])], 0).message())
+    if isinstance(reply, Death) and reply.seat >= 0:
+        cause = "init" if reply.ply < 0 else reply.cause
+        reply = worker.play(Chunk([(spec, [[reply.seat, reply.ply, cause]])], 0).message())
+    if isinstance(reply, Death):
+        raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")
+    row = MatchRow(*json.loads(reply)["rows"][0])
+    board = schedule.boards[0]
+    return StoredMatch(
+        identity=spec.block.identity,
+        block_id=spec.block.id,
+        lineup=0,
+        game=board.game,
+        players=board.players,
+        round=0,
+        opening=board.opening,
+        seed=schedule.seed,
+        ended=row.ended,
+        course=row.course.split(),
+        final=row.final,
+        timed=row.timed,
+        notes=[(ply, text) for ply, text in row.notes],
+        bots=[schedule.entries[entry].spec for entry in spec.seats],
+        ranks=[seat[0] for seat in row.seats],
+        scores=[seat[1] for seat in row.seats],
+        falls={seat: (cause, ply) for seat, (_, _, cause, ply) in enumerate(row.seats) if cause is not None},
+        details={int(seat): text for seat, text in row.details.items()},
+    )
+
+
+def find_match(
+    target: str | Path | None, match: str, home: str | Path | None = None
+) -> tuple[StoredMatch, dict[str, Any]]:
+    """A match by its id or the beginning of one, and the resolved plan it belongs to.
+
+    Without a target every tournament under the home folder is searched.
+    """
+    logs = [find_log(target, home)] if target is not None else sorted(home_folder(home).glob(f"*/{LOG}"))
+    found = []
+    for log in logs:
+        store, resolved = open_log(log)
+        with store:
+            found += [(store.match(*at), resolved) for at in store.find_matches(match)]
+    where = logs[0] if len(logs) == 1 else f"{home_folder(home)}{os.sep}"
+    if not found:
+        raise StoreError(f"{where}: has no match whose id begins with '{match}'")
+    if len(found) > 1:
+        raise StoreError(f"{where}: more than one match's id begins with '{match}'; give more of it")
+    return found[0]

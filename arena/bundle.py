@@ -1,0 +1,150 @@
+"""Bundles: a bot's source, snapshot by content when a tournament is planned.
+
+A bundle holds the bot's file, the modules it imports from its own folder or package (found by reading the source,
+never by running it) and the files it declares in a module-level list `BUNDLE_FILES` (glob patterns relative to
+the declaring file). Workers load bots from bundles alone.
+"""
+
+from __future__ import annotations
+
+import ast
+import hashlib
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path, PurePosixPath
+
+from arena.errors import BotError
+
+OURS = ("arena", "bots", "engine")
+MAX_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Files by path relative to the root their imports start from, and the module that holds the bot."""
+
+    module: str
+    files: Mapping[str, bytes]
+
+    @property
+    def hash(self) -> str:
+        """32 hexadecimal digits over names and contents."""
+        hasher = hashlib.blake2b(digest_size=16)
+        for name in sorted(self.files):
+            for part in (name.encode(), self.files[name]):
+                hasher.update(len(part).to_bytes(8, "little") + part)
+        return hasher.hexdigest()
+
+
+def bundle_file(path: Path) -> Bundle:
+    """The bundle of a bot in a file of its own."""
+    if path.suffix != ".py" or not path.stem.isidentifier():
+        raise BotError(f"{path}: a bot's file must be a Python file named like a module, such as my_bot.py")
+    return _snapshot(path.parent, path.stem, reserved=OURS)
+
+
+def bundle_module(root: Path, module: str) -> Bundle:
+    """The bundle of a bot in an installed package; `root` is the folder that holds the package."""
+    top = module.partition(".")[0]
+    return _snapshot(root, module, only=top)
+
+
+def _snapshot(root: Path, module: str, reserved: tuple[str, ...] = (), only: str | None = None) -> Bundle:
+    files: dict[str, bytes] = {}
+    waiting = [module]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        top = name.partition(".")[0]
+        if name in seen or top in reserved or (only is not None and top != only):
+            continue
+        seen.add(name)
+        path = _find(root, name)
+        if path is None:
+            if name == module:
+                raise BotError(f"{root / name.replace('.', '/')}.py: no such file")
+            continue
+        relative = path.relative_to(root).as_posix()
+        files[relative] = _read(path)
+        waiting.extend(_parents(name))
+        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        tree = _parse(files[relative], path)
+        waiting.extend(_imports(tree, package))
+        for declared in _declared_files(tree, path):
+            files[declared.relative_to(root).as_posix()] = _read(declared)
+            if declared.suffix == ".py":
+                waiting.append(
+                    ".".join(PurePosixPath(declared.relative_to(root)).with_suffix("").parts).removesuffix(".__init__")
+                )
+        if sum(map(len, files.values())) > MAX_BYTES:
+            raise BotError(f"{root}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB")
+    return Bundle(module, files)
+
+
+def _find(root: Path, module: str) -> Path | None:
+    base = root.joinpath(*module.split("."))
+    for path in (base / "__init__.py", base.with_suffix(".py")):
+        if path.is_file():
+            return path
+    return None
+
+
+def _read(path: Path) -> bytes:
+    try:
+        return path.read_bytes()
+    except OSError as error:
+        raise BotError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _parse(source: bytes, path: Path) -> ast.Module:
+    try:
+        return ast.parse(source, str(path))
+    except (SyntaxError, ValueError) as error:
+        line = getattr(error, "lineno", None)
+        raise BotError(
+            f"{path}{f', line {line}' if line else ''}: is not valid Python: {getattr(error, 'msg', error)}"
+        ) from None
+
+
+def _parents(module: str) -> Iterator[str]:
+    while "." in module:
+        module = module.rpartition(".")[0]
+        yield module
+
+
+def _imports(tree: ast.Module, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".") if package else []
+            above = parts[: len(parts) - (node.level - 1)] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            if base:
+                yield base
+            yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names if alias.name != "*")
+
+
+def _declared_files(tree: ast.Module, path: Path) -> Iterator[Path]:
+    for node in tree.body:
+        if isinstance(node, ast.Assign) and any(
+            isinstance(t, ast.Name) and t.id == "BUNDLE_FILES" for t in node.targets
+        ):
+            try:
+                patterns = ast.literal_eval(node.value)
+                listed = isinstance(patterns, (list, tuple)) and all(isinstance(pattern, str) for pattern in patterns)
+            except ValueError:
+                listed = False
+            if not listed:
+                raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES must be a list of file names") from None
+            for pattern in patterns:
+                yield from _glob(path, pattern, node.lineno)
+
+
+def _glob(path: Path, pattern: str, line: int) -> list[Path]:
+    if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
+        raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' leaves the bot's folder")
+    found = sorted(file for file in path.parent.glob(pattern) if file.is_file() and "__pycache__" not in file.parts)
+    if not found:
+        raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' matches no file")
+    return found

@@ -1,0 +1,209 @@
+"""A tournament's configuration: TOML read into frozen models; what is not understood is an error."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+
+import engine
+from arena.errors import ConfigError
+from engine.errors import EngineError, did_you_mean
+from engine.specs import split_bot_spec
+
+Format = Literal["csv", "json", "md", "parquet"]
+FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def _opening(text: str | None) -> str | None:
+    if text is not None and not OPENING.fullmatch(text):
+        raise ValueError("must be none or random:k with k from 1 to 999")
+    return text
+
+
+class Limits(Model):
+    """What a bot may use; part of every match's identity."""
+
+    seconds_per_move: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    """Wall-clock seconds for one move; more is a `timeout` fault."""
+    seconds_to_prepare: Annotated[float, Field(gt=0, le=86_400)] = 300.0
+    """Wall-clock seconds for a bot's preparations before a match; more is an `init` fault."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _whole_numbers_are_seconds_too(cls, value: object) -> object:
+        return float(value) if type(value) is int else value
+
+
+class GameEntry(Model):
+    """One game with its options, and the boards it is played on."""
+
+    game: str
+    """A game's name or spec, `epicycle` or `epicycle(setup=random)`."""
+    players: tuple[int, ...] | None = None
+    """Numbers of players, one board each; by default all that the game allows."""
+    options: dict[str, bool | int | float | str] = {}
+    """The game's options, instead of or beside those in the spec."""
+    blocks: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    """Blocks per table on these boards, instead of the tournament's."""
+    opening: str | None = None
+    """`none` or `random:k`, instead of the tournament's."""
+
+    _check_opening = field_validator("opening")(_opening)
+
+    @field_validator("players", mode="before")
+    @classmethod
+    def _one_number_will_do(cls, value: object) -> object:
+        listed = [value] if type(value) is int else value
+        if isinstance(listed, list) and (not listed or len(set(map(str, listed))) < len(listed)):
+            raise ValueError("must be a list of different numbers, with at least one")
+        return tuple(listed) if isinstance(listed, list) else listed
+
+
+class BotEntry(Model):
+    """One contestant."""
+
+    bot: str
+    """A bot's name, spec `name:key=value,...`, or `path/to/file.py:ClassName`."""
+    params: dict[str, bool | int | float | str] = {}
+    """The bot's parameters, instead of or beside those in the spec."""
+    label: Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\s|/\\][^|/\\\n\r\t]*$")] | None = None
+    """The name on the boards; by default the bot's canonical spec."""
+
+
+class Output(Model):
+    """What is written after the run."""
+
+    formats: tuple[Format, ...] = FORMATS
+    """Formats of the leaderboards."""
+
+    @field_validator("formats", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+
+class Config(Model):
+    """A tournament, as its author wrote it."""
+
+    name: str
+    """Names the folder that holds its log and boards; letters, digits, `_`, `-`, `.`."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    """The one number all chance in the tournament comes from."""
+    games: Annotated[tuple[GameEntry, ...], Field(min_length=1)]
+    bots: Annotated[tuple[BotEntry, ...], Field(min_length=1)]
+    bot_paths: tuple[str, ...] = ()
+    """Folders searched for the files of bots named by path, relative to the configuration."""
+    blocks: Annotated[int, Field(ge=1, le=10_000_000)] = 10
+    """Blocks per table: a block is every line-up of a table, played with the same dice and opening."""
+    schedule: Literal["round_robin", "gauntlet"] = "round_robin"
+    """All sets of bots, or those with one bot, the `hero`, in them."""
+    hero: str | None = None
+    """Label or spec of the gauntlet's one bot; by default the first one."""
+    line_ups: Literal["rotations", "permutations"] = "rotations"
+    """Line-ups of a block: each seat once for every bot, or every order."""
+    max_tables: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    """With more sets of bots than this on a board, a balanced sample of them is played."""
+    opening: str | None = None
+    """`none` or `random:k`; by default what suits each game."""
+    limits: Limits = Limits()
+    output: Output = Output()
+
+    _check_opening = field_validator("opening")(_opening)
+
+    @field_validator("games", "bots", "bot_paths", mode="before")
+    @classmethod
+    def _listed(cls, value: object) -> object:
+        return tuple(value) if isinstance(value, list) else value
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_folder_name(cls, value: str) -> str:
+        if not NAME.fullmatch(value):
+            raise ValueError("must be 1 to 64 letters, digits, _, - or ., beginning with a letter or digit")
+        return value
+
+    @model_validator(mode="after")
+    def _hero_needs_a_gauntlet(self) -> Config:
+        if self.hero is not None and self.schedule != "gauntlet":
+            raise ValueError('hero: goes with schedule = "gauntlet" only')
+        return self
+
+    def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
+        """Every game at every number of players; raises an `EngineError` for what the engine does not know."""
+        for entry in self.games:
+            kind = engine.game_type(entry.game.partition("(")[0])
+            for players in entry.players or range(kind.min_players, kind.max_players + 1):
+                yield entry, engine.load_game(entry.game, players, **entry.options)
+
+
+def load_config(path: str | Path) -> Config:
+    """Read and validate a TOML file; raises `ConfigError` that names file, key, value and what would be right."""
+    path = Path(path)
+    try:
+        data = tomllib.loads(path.read_bytes().decode("utf-8"))
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file") from None
+    except IsADirectoryError:
+        raise ConfigError(f"{path}: is a folder; name a TOML file") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path}: is not TOML: {error}") from None
+    return config_from(data, str(path))
+
+
+def config_from(data: dict[str, Any], source: str = "config") -> Config:
+    """Validate a configuration given as plain data; `source` is what errors name."""
+    try:
+        config = Config.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_problem(error)}") from None
+    for number, entry in enumerate(config.games):
+        try:
+            list(Config.boards(config.model_copy(update={"games": (entry,)})))
+        except EngineError as error:
+            raise ConfigError(f"{source}: games[{number}]: {error}") from None
+    for number, bot in enumerate(config.bots):
+        try:
+            split_bot_spec(bot.bot)
+        except EngineError as error:
+            raise ConfigError(f"{source}: bots[{number}]: {error}") from None
+    return config
+
+
+def _first_problem(error: ValidationError) -> str:
+    problem = error.errors(include_url=False, include_context=False)[0]
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
+    message = problem["msg"].removeprefix("Value error, ")
+    if problem["type"] == "extra_forbidden":
+        return f"{where}: unknown key{did_you_mean(str(problem['loc'][-1]), _keys_at(problem['loc'][:-1]))}"
+    if problem["type"] == "missing":
+        return f"{where}: is missing"
+    if problem["type"] == "literal_error":
+        choices = re.findall("'([^']+)'", message)
+        return f"{where} = {_short(problem['input'])}: not a choice{did_you_mean(str(problem['input']), choices)}"
+    return f"{where} = {_short(problem['input'])}: {message}" if where else message
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "..."
+
+
+def _keys_at(location: tuple[int | str, ...]) -> list[str]:
+    models: dict[str, type[BaseModel]] = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
+    model = models.get(str(location[0]), Config) if location else Config
+    return list(model.model_fields)

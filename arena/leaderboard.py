@@ -1,0 +1,150 @@
+"""Leaderboards per game and player count: a pure function of log and plan, as pandas frames.
+
+Only complete blocks count, folded in the order (round, table, line-up).
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator
+
+import numpy as np
+import pandas as pd
+from scipy.special import stdtrit
+
+from arena.ratings import rate
+from arena.schedule import Block, Schedule, seat_places
+from arena.store import Store
+
+CONFIDENCE = 0.95
+PAGE = 100_000
+DECIMALS = 4
+
+
+def board_matches(store: Store, schedule: Schedule, board: int) -> pd.DataFrame:
+    """One row for each seat of every match in a complete block, in fold order.
+
+    Columns: block (number in plan order), round, lineup, seat, entry, bot (its label), rank (0 is best), return_,
+    score, margin (score minus the others' mean; NaN without scores), cause (why it forfeited, or None), timed, ended.
+    """
+    shape = schedule.boards[board]
+    known, rows = store.seat_rows(shape.game, shape.players)
+    orders, rounds, tables = _plan_order(schedule, board, known)
+    frame = _read(rows)
+    order = np.full(max(known.values(), default=0) + 1, -1, np.int64)
+    for place, key in enumerate(orders):
+        order[key] = place
+    frame.insert(0, "place", order[frame["block"].to_numpy()] if len(frame) else np.zeros(0, np.int64))
+    sizes = frame.groupby("block")["seat"].transform("size") if len(frame) else 0
+    frame = frame[(frame["place"] >= 0) & (sizes == schedule.lineups(shape) * shape.players)]
+    frame = frame.sort_values(["place", "lineup", "seat"], kind="stable").reset_index(drop=True)
+    places = np.array(seat_places(shape.players, schedule.permutations))
+    at = frame["place"].to_numpy()
+    who = tables[at, places[frame["lineup"].to_numpy(), frame["seat"].to_numpy()]] if len(frame) else np.zeros(0, int)
+    labels = np.array([entry.label for entry in schedule.entries], dtype=object)
+    frame["block"] = at
+    frame.insert(2, "round", rounds[at] if len(frame) else np.zeros(0, int))
+    frame.insert(5, "entry", who)
+    frame.insert(6, "bot", labels[who] if len(frame) else [])
+    ranks = frame["rank"].to_numpy().reshape(-1, shape.players)
+    frame.insert(8, "return_", _returns(ranks).ravel())
+    scores = frame["score"].to_numpy(dtype=float).reshape(-1, shape.players)
+    others = (scores.sum(axis=1, keepdims=True) - scores) / (shape.players - 1)
+    frame.insert(10, "margin", (scores - others).ravel())
+    return frame.drop(columns="place")
+
+
+def _plan_order(schedule: Schedule, board: int, known: dict[bytes, int]) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """The log's keys of a board's blocks in plan order, their rounds, and their tables in base order."""
+    shape = schedule.boards[board]
+    blocks: Iterator[Block] = (
+        schedule.block(board, number, table) for number in range(shape.blocks) for table in schedule.tables[board]
+    )
+    keys, rounds, tables = [], [], []
+    for block in blocks:
+        key = known.get(block.identity)
+        if key is not None:
+            keys.append(key)
+            rounds.append(block.round)
+            tables.append(block.table)
+    return keys, np.array(rounds, np.int64), np.array(tables, np.int64).reshape(-1, shape.players)
+
+
+def _read(rows: Iterator[tuple]) -> pd.DataFrame:
+    """The rows of a query as a frame, a page at a time (rows as Python objects take ten times the memory)."""
+    columns = ["block", "lineup", "seat", "rank", "score", "cause", "timed", "ended"]
+    pages = []
+    while page := list(itertools.islice(rows, PAGE)):
+        frame = pd.DataFrame(page, columns=columns)
+        frame["score"] = frame["score"].astype(float)
+        frame[["cause", "ended"]] = frame[["cause", "ended"]].astype("category")
+        pages.append(frame)
+    if not pages:
+        empty = pd.DataFrame({name: np.zeros(0, np.int64) for name in columns})
+        return empty.astype({"score": float, "cause": object, "ended": object, "timed": bool})
+    whole = pd.concat(pages, ignore_index=True)
+    return whole.astype({"cause": object, "ended": object, "timed": bool})
+
+
+def _returns(ranks: np.ndarray) -> np.ndarray:
+    """Utilities from ranks, as `engine.returns_from_ranks`, for all matches at once; shape (matches, seats)."""
+    beaten = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
+    tied = (ranks[:, None, :] == ranks[:, :, None]).sum(axis=2) - 1
+    return (2 * beaten + tied) / max(ranks.shape[1] - 1, 1) - 1
+
+
+def leaderboard(matches: pd.DataFrame, players: int) -> pd.DataFrame:
+    """The board of `board_matches`, best first. Columns are described in reports/README.md."""
+    if matches.empty:
+        return pd.DataFrame(columns=["rank", "bot", "rating", "mu", "sigma", "matches"])
+    entries = matches["entry"].to_numpy().reshape(-1, players)
+    ranks = matches["rank"].to_numpy().reshape(-1, players)
+    skill = rate(entries, ranks)
+    first = matches["rank"] == 0
+    shared = first & np.repeat((ranks == 0).sum(axis=1) > 1, players)
+    groups = matches.assign(win=first & ~shared, tie=shared, forfeit=matches["cause"].notna()).groupby("entry")
+    board = pd.DataFrame(
+        {
+            "bot": groups["bot"].first(),
+            "mu": pd.Series({entry: mu for entry, (mu, _) in skill.items()}),
+            "sigma": pd.Series({entry: sigma for entry, (_, sigma) in skill.items()}),
+            "matches": groups.size(),
+            "wins": groups["win"].sum(),
+            "ties": groups["tie"].sum(),
+            "mean_rank": groups["rank"].mean() + 1,
+            "mean_return": groups["return_"].mean(),
+        }
+    )
+    low, high = interval_over_blocks(matches)
+    board["return_low"], board["return_high"] = low, high
+    if matches["score"].notna().any():
+        board["mean_margin"] = groups["margin"].mean()
+    board["forfeits"] = groups["forfeit"].sum()
+    by_seat = matches.pivot_table(index="entry", columns="seat", values="return_", aggfunc="mean")
+    for seat in range(players):
+        board[f"return_seat_{seat}"] = by_seat[seat]
+    board.insert(1, "rating", board["mu"] - 3 * board["sigma"])
+    board = board.round(DECIMALS).sort_values(["rating", "bot"], ascending=[False, True]).reset_index(drop=True)
+    floats = board.select_dtypes("float").columns
+    board[floats] = board[floats] + 0.0  # no negative zeros in print
+    board.insert(0, "rank", np.arange(1, len(board) + 1))
+    return board
+
+
+def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Student's 95 % interval of the mean return by entry; blocks are the independent units, not matches.
+
+    Seats of one block share dice and opening, so their mean is one observation. NaN below two blocks.
+    """
+    means = matches.groupby(["entry", "block"])["return_"].mean().groupby("entry")
+    count = means.size()
+    half = stdtrit(count - 1, (1 + CONFIDENCE) / 2) * means.std(ddof=1) / np.sqrt(count)
+    return means.mean() - half, means.mean() + half
+
+
+def leaderboards(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
+    """The leaderboard of every board of the plan, by its number."""
+    return {
+        index: leaderboard(board_matches(store, schedule, index), board.players)
+        for index, board in enumerate(schedule.boards)
+    }

@@ -1,0 +1,137 @@
+"""Loading a bundle's modules in a worker, under names of their own, whatever else is installed.
+
+Two bundles may each have a `helper.py`: every module of a bundle gets an `__import__` of its own that looks into the
+bundle first. (`importlib.import_module` does not: bundles use import statements or `__import__`.)
+"""
+
+from __future__ import annotations
+
+import builtins
+import os
+import shutil
+import sys
+import tempfile
+import types
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.bundle import Bundle
+from engine.kernel import cache_root
+
+_loaded: dict[str, LoadedBundle] = {}
+
+
+def load_class(bundle: Bundle, class_name: str) -> Any:
+    """A class out of the bundle's main module; raises whatever running that module raises, or `AttributeError`."""
+    key = bundle.hash
+    if key not in _loaded:
+        _loaded[key] = LoadedBundle(bundle, key)
+    return getattr(_loaded[key].module(bundle.module), class_name)
+
+
+class LoadedBundle:
+    """The modules of one bundle in this process."""
+
+    def __init__(self, bundle: Bundle, key: str) -> None:
+        self.prefix = f"_bundle_{key[:16]}"
+        self.folder = _materialize(bundle.files, key)
+        self.files = bundle.files
+        self.modules: dict[str, types.ModuleType] = {}
+        self.builtins = {**vars(builtins), "__import__": self._import}
+
+    def module(self, name: str) -> types.ModuleType:
+        """The module of that name in the bundle, run on first use."""
+        if name in self.modules:
+            return self.modules[name]
+        path, is_package = self._locate(name)
+        if "." in name:
+            self.module(name.rpartition(".")[0])
+        module = types.ModuleType(f"{self.prefix}.{name}")
+        vars(module)["__builtins__"] = self.builtins
+        module.__package__ = module.__name__ if is_package else module.__name__.rpartition(".")[0]
+        self.modules[name] = sys.modules[module.__name__] = module
+        if path is not None:
+            module.__file__ = str(self.folder / path)
+            try:
+                exec(compile(self.files[path], module.__file__, "exec"), vars(module))
+            except BaseException:
+                del self.modules[name], sys.modules[module.__name__]
+                raise
+        if "." in name:
+            setattr(self.modules[name.rpartition(".")[0]], name.rpartition(".")[2], module)
+        return module
+
+    def _locate(self, name: str) -> tuple[str | None, bool]:
+        base = name.replace(".", "/")
+        for path, is_package in ((f"{base}/__init__.py", True), (f"{base}.py", False)):
+            if path in self.files:
+                return path, is_package
+        if any(file.startswith(f"{base}/") for file in self.files):
+            return None, True
+        raise ModuleNotFoundError(f"no module '{name}' in the bot's bundle; list it in BUNDLE_FILES", name=name)
+
+    def _has(self, name: str) -> bool:
+        try:
+            self._locate(name)
+        except ModuleNotFoundError:
+            return False
+        return True
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, Any] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> types.ModuleType:
+        if level:
+            package = str((globals or {}).get("__package__", "")).removeprefix(self.prefix).lstrip(".").split(".")
+            name = ".".join([*package[: len(package) - level + 1], *([name] if name else [])]).strip(".")
+        top = name.partition(".")[0]
+        if not top or not self._has(top):
+            if level and name == "":
+                return self._members(fromlist or ())
+            return builtins.__import__(name, globals, locals, fromlist or (), 0)
+        module = self.module(name)
+        if not fromlist:
+            return self.module(top)
+        for item in fromlist:
+            if not hasattr(module, item) and self._has(f"{name}.{item}"):
+                self.module(f"{name}.{item}")
+        return module
+
+    def _members(self, names: Sequence[str]) -> types.ModuleType:
+        """`from . import helper` at the top of a folder that is no package."""
+        holder = types.ModuleType(self.prefix)
+        for name in names:
+            setattr(holder, name, self.module(name))
+        return holder
+
+
+def _materialize(files: Mapping[str, bytes], key: str) -> Path:
+    """The bundle as files, for data, tracebacks and Numba's cache; written once, by content."""
+    folder = cache_root() / "bundles" / key
+    if folder.is_dir() and all(_same(folder / name, content) for name, content in files.items()):
+        return folder
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    fresh = Path(tempfile.mkdtemp(dir=folder.parent))
+    for name, content in files.items():
+        (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+        (fresh / name).write_bytes(content)
+    try:
+        os.rename(fresh, folder)
+    except OSError:  # another process was first, or the folder there is damaged
+        if not all(_same(folder / name, content) for name, content in files.items()):
+            shutil.rmtree(folder, ignore_errors=True)
+            os.rename(fresh, folder)
+        shutil.rmtree(fresh, ignore_errors=True)
+    return folder
+
+
+def _same(path: Path, content: bytes) -> bool:
+    try:
+        return path.read_bytes() == content
+    except OSError:
+        return False

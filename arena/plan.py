@@ -1,0 +1,334 @@
+"""From a configuration to a resolved plan: names looked up, defaults spelled out, bots' sources snapshot.
+
+The driver reads sources but never runs them: what a bot says of itself (parameters, games) a worker process tells.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from arena.bundle import Bundle
+from arena.config import OPENING, Config, Limits, load_config
+from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
+from arena.errors import ArenaError, BotError, ConfigError
+from arena.process import Death, WorkerProcess
+from arena.registry import Source, find_bot
+from arena.schedule import Board, Entry, Schedule
+from arena.store import BotRow
+from engine import EngineError, Game
+
+
+@dataclass(frozen=True)
+class ResolvedBot:
+    """A contestant with its source and what it says of itself."""
+
+    source: Source
+    bundle: Bundle
+    params: dict[str, Any]
+    spec: str
+    summary: str
+    games: list[str] | None
+    players: list[int] | None
+    parameters: list[dict[str, Any]]
+    refusals: list[str | None]
+    """By board: why it does not play there."""
+
+    @property
+    def identity(self) -> str:
+        """`name@hash` over the resolved parameters and the source."""
+        key = json.dumps([self.bundle.hash, self.source.class_name, self.params], sort_keys=True)
+        return f"{self.source.name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
+
+    @property
+    def row(self) -> BotRow:
+        return BotRow(self.identity, self.spec, self.source.module, self.source.class_name, self.bundle.hash)
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A tournament ready to be played."""
+
+    name: str
+    schedule: Schedule
+    bots: tuple[ResolvedBot, ...]
+    """By entry of the schedule."""
+    formats: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Lines that say which bots do not play on which boards, and why."""
+
+    @property
+    def dice_key(self) -> bytes:
+        return public_key(self.schedule.seed, DICE_PERSON)
+
+    @property
+    def bots_key(self) -> bytes:
+        return public_key(self.schedule.seed, BOTS_PERSON)
+
+    def bundles(self) -> dict[str, dict[str, str]]:
+        """Sources in hexadecimal, by bundle hash and path."""
+        return {
+            bot.bundle.hash: {name: content.hex() for name, content in sorted(bot.bundle.files.items())}
+            for bot in self.bots
+        }
+
+    def message(self) -> bytes:
+        """What a worker needs to know of the plan."""
+        schedule = self.schedule
+        plan = {
+            "do": "plan",
+            "dice_key": self.dice_key.hex(),
+            "bots_key": self.bots_key.hex(),
+            "permutations": schedule.permutations,
+            "limits": schedule.limits,
+            "boards": [(board.game, board.players, board.opening) for board in schedule.boards],
+            "entries": [
+                {
+                    "module": bot.source.module,
+                    "class": bot.source.class_name,
+                    "bundle": bot.bundle.hash,
+                    "params": bot.params,
+                }
+                for bot in self.bots
+            ],
+            "bundles": self.bundles(),
+        }
+        return json.dumps(plan).encode()
+
+    def resolved(self) -> dict[str, Any]:
+        """The plan as plain data, as it is kept in the log and beside the leaderboards."""
+        schedule = self.schedule
+        return {
+            "name": self.name,
+            "seed": schedule.seed,
+            "line_ups": "permutations" if schedule.permutations else "rotations",
+            "max_tables": schedule.max_tables,
+            "hero": schedule.entries[schedule.hero].label if schedule.hero is not None else None,
+            "limits": {"seconds_per_move": schedule.limits[0], "seconds_to_prepare": schedule.limits[1]},
+            "formats": list(self.formats),
+            "dice_key": self.dice_key.hex(),
+            "bots_key": self.bots_key.hex(),
+            "boards": [
+                {
+                    "game": board.game,
+                    "params": json.loads(board.params),
+                    "players": board.players,
+                    "rules_version": board.rules_version,
+                    "blocks": board.blocks,
+                    "opening": board.opening,
+                    "bots": [schedule.entries[entry].label for entry in board.entries],
+                }
+                for board in schedule.boards
+            ],
+            "bots": [
+                {
+                    "label": entry.label,
+                    "key": entry.key,
+                    "spec": entry.spec,
+                    "identity": entry.identity,
+                    "params": bot.params,
+                }
+                for entry, bot in zip(schedule.entries, self.bots, strict=True)
+            ],
+            "left_out": list(self.left_out),
+        }
+
+
+def schedule_from(resolved: dict[str, Any]) -> Schedule:
+    """The schedule of a plan read back from a log; raises `KeyError`, `TypeError` or `ValueError` for what is none."""
+    entries = tuple(Entry(bot["label"], bot["key"], bot["spec"], bot["identity"]) for bot in resolved["bots"])
+    places = {entry.label: place for place, entry in enumerate(entries)}
+    boards = tuple(
+        Board(
+            game=board["game"],
+            params=json.dumps(board["params"], sort_keys=True),
+            players=board["players"],
+            rules_version=board["rules_version"],
+            entries=tuple(places[label] for label in board["bots"]),
+            blocks=board["blocks"],
+            opening=board["opening"],
+        )
+        for board in resolved["boards"]
+    )
+    limits = resolved["limits"]
+    return Schedule(
+        seed=resolved["seed"],
+        entries=entries,
+        boards=boards,
+        permutations=resolved["line_ups"] == "permutations",
+        max_tables=resolved["max_tables"],
+        hero=None if resolved["hero"] is None else places[resolved["hero"]],
+        limits=(limits["seconds_per_move"], limits["seconds_to_prepare"]),
+    )
+
+
+def load_plan(path: str | Path, worker: WorkerProcess | None = None) -> Plan:
+    """Read a configuration and resolve it; raises an `ArenaError` or `EngineError` of one line."""
+    path = Path(path)
+    return make_plan(load_config(path), str(path), path.parent, worker)
+
+
+def make_plan(
+    config: Config, source: str = "config", folder: Path | None = None, worker: WorkerProcess | None = None
+) -> Plan:
+    """Resolve a configuration. `folder` is what paths in it are relative to, by default the working folder."""
+    folder = folder or Path.cwd()
+    folders = [folder, *(folder / path for path in config.bot_paths)]
+    for path in folders[1:]:
+        if not path.is_dir():
+            raise ConfigError(f"{source}: bot_paths: no folder '{path}'")
+    games = list(config.boards())
+    wanted = [(entry.bot, entry.params) for entry in config.bots]
+    bots = resolve_bots(wanted, [game for _, game in games], folders, worker, where=f"{source}: bots")
+    entries = _entries(config, bots, source)
+    boards, left_out = [], []
+    for index, (entry, game) in enumerate(games):
+        playing = [i for i, bot in enumerate(bots) if bot.refusals[index] is None]
+        for i in range(len(bots)):
+            if i not in playing:
+                left_out.append(
+                    f"{game.spec}, {game.players} players, without {entries[i].label}: it {bots[i].refusals[index]}"
+                )
+        boards.append(_board(config, entry, game, sorted(playing, key=lambda i: entries[i].key), source))
+    _no_board_twice(boards, source)
+    hero = _hero(config, entries, boards, source)
+    schedule = Schedule(
+        seed=config.seed,
+        entries=tuple(entries),
+        boards=tuple(boards),
+        permutations=config.line_ups == "permutations",
+        max_tables=config.max_tables,
+        hero=hero,
+        limits=(config.limits.seconds_per_move, config.limits.seconds_to_prepare),
+    )
+    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
+
+
+def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:
+    """A plan of one match, with the bots in the order of their seats."""
+    keys = [f"{seat}: {bot.spec}" for seat, bot in enumerate(bots)]
+    entries = tuple(Entry(key, key, bot.spec, bot.identity) for key, bot in zip(keys, bots, strict=True))
+    board = _make_board(game, tuple(range(len(bots))), 1, opening)
+    limits = Limits()
+    schedule = Schedule(seed, entries, (board,), False, 1, None, (limits.seconds_per_move, limits.seconds_to_prepare))
+    return Plan("match", schedule, tuple(bots), (), ())
+
+
+def resolve_bots(
+    wanted: Sequence[tuple[str, dict[str, Any]]],
+    games: Sequence[Game],
+    folders: Sequence[Path] = (),
+    worker: WorkerProcess | None = None,
+    where: str = "bots",
+) -> list[ResolvedBot]:
+    """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` and the bot's number."""
+    found = []
+    for number, (spec, params) in enumerate(wanted):
+        try:
+            source, options = find_bot(spec, folders)
+            found.append((source, source.bundle(), {**options, **params}))
+        except (ArenaError, EngineError) as error:
+            raise ConfigError(f"{where}[{number}]: {error}") from None
+    boards = [(game.spec, game.players) for game in games]
+    descriptions = _describe(
+        [
+            {
+                "name": source.name,
+                "module": bundle.module,
+                "class": source.class_name,
+                "files": {name: content.hex() for name, content in bundle.files.items()},
+                "options": options,
+                "boards": boards,
+            }
+            for source, bundle, options in found
+        ],
+        worker,
+    )
+    bots = []
+    for number, ((source, bundle, _), told) in enumerate(zip(found, descriptions, strict=True)):
+        if "error" in told:
+            prefix = "" if told["error"].startswith(source.name) else f"bot '{source.name}' "
+            raise ConfigError(f"{where}[{number}]: {prefix}{told['error']}")
+        spec = source.name + (f":{told['options']}" if told["options"] else "")
+        kept = {key: told[key] for key in ("params", "summary", "games", "players", "parameters", "refusals")}
+        bots.append(ResolvedBot(source=source, bundle=bundle, spec=spec, **kept))
+    return bots
+
+
+def _describe(bots: list[dict[str, Any]], worker: WorkerProcess | None) -> list[dict[str, Any]]:
+    own = worker is None
+    worker = worker or WorkerProcess()
+    try:
+        if own:
+            worker.start()
+        reply = worker.call({"do": "describe", "bots": bots}, limit=120.0)
+    finally:
+        if own:
+            worker.stop()
+    if isinstance(reply, Death):
+        names = ", ".join(bot["name"] for bot in bots)
+        raise BotError(f"a bot's module ended the worker process or hung while it was loaded; one of {names}")
+    return reply["bots"]
+
+
+def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:
+    entries: list[Entry] = []
+    times: Counter[str] = Counter()
+    for number, (entry, bot) in enumerate(zip(config.bots, bots, strict=True)):
+        times[bot.spec] += 1
+        key = bot.spec if times[bot.spec] == 1 else f"{bot.spec}#{times[bot.spec]}"
+        label = entry.label or bot.spec
+        if label in [other.label for other in entries]:
+            raise ConfigError(f"{source}: bots[{number}]: a second '{label}'; give it a label of its own")
+        entries.append(Entry(label, key, bot.spec, bot.identity))
+    return entries
+
+
+def _board(config: Config, entry: Any, game: Game, playing: list[int], source: str) -> Board:
+    if len(playing) < game.players:
+        raise ConfigError(
+            f"{source}: {game.spec} with {game.players} players needs at least {game.players} bots that play it; "
+            f"{len(playing)} of {len(config.bots)} do"
+        )
+    opening = OPENING.fullmatch(entry.opening or config.opening or game.default_opening)
+    assert opening is not None
+    return _make_board(game, tuple(playing), entry.blocks or config.blocks, int(opening[1] or 0))
+
+
+def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int) -> Board:
+    return Board(
+        game=game.spec,
+        params=json.dumps(dict(game.params), sort_keys=True),
+        players=game.players,
+        rules_version=game.type.rules_version,
+        entries=entries,
+        blocks=blocks,
+        opening=opening,
+    )
+
+
+def _no_board_twice(boards: Sequence[Board], source: str) -> None:
+    seen = set()
+    for board in boards:
+        if (board.game, board.players) in seen:
+            raise ConfigError(f"{source}: games: {board.title} is listed twice")
+        seen.add((board.game, board.players))
+
+
+def _hero(config: Config, entries: Sequence[Entry], boards: Sequence[Board], source: str) -> int | None:
+    if config.schedule != "gauntlet":
+        return None
+    labels = [entry.label for entry in entries]
+    name = config.hero or labels[0]
+    if name not in labels:
+        raise ConfigError(f"{source}: hero = '{name}': no bot has that label; labels: {', '.join(labels)}")
+    hero = labels.index(name)
+    for board in boards:
+        if hero not in board.entries:
+            raise ConfigError(f"{source}: hero = '{name}' does not play {board.title}")
+    return hero

@@ -1,0 +1,130 @@
+"""One worker process from outside: spawn it, hand it messages, watch it, end it. Used by drivers and by Ray workers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any
+
+from arena.code import code_hash
+from arena.errors import WorkerError
+from arena.worker_status import STATUS
+
+GRACE = 2.0
+"""Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
+START_LIMIT = 120.0
+LOOK = 0.1
+NOBODY = -1
+
+
+@dataclass(frozen=True)
+class Death:
+    """A worker process ended while it played: which match of the chunk, which seat was at work (-1: none), and why."""
+
+    number: int
+    seat: int
+    ply: int
+    cause: str
+
+
+class WorkerProcess:
+    """A worker, started again with the same plan whenever it dies."""
+
+    def __init__(self) -> None:
+        self._plan: bytes | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self.versions: dict[str, str] = {}
+        self.name = ""
+
+    def start(self) -> None:
+        """Spawn and greet it; raises `WorkerError` when it does not come up or runs other code."""
+        ours, theirs = socket.socketpair()
+        with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
+            status.truncate(STATUS.size)
+            self._status = mmap.mmap(status.fileno(), STATUS.size)
+            STATUS.pack_into(self._status, 0, 0, NOBODY, 0, 0.0)
+            self._folder = tempfile.TemporaryDirectory(prefix="arena-")
+            environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "arena.worker", str(theirs.fileno()), str(status.fileno())],
+                pass_fds=(theirs.fileno(), status.fileno()),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                cwd=self._folder.name,
+                env=environment,
+                start_new_session=True,
+            )
+            theirs.close()
+            self._connection = Connection(ours.detach())
+            hello = self.call({"do": "hello"}, START_LIMIT)
+            if isinstance(hello, Death):
+                complaints.seek(0)
+                lines = complaints.read().decode(errors="replace").strip().splitlines()
+                raise WorkerError(f"a worker process did not start: {lines[-1] if lines else hello.cause}")
+        if hello["code"] != code_hash():
+            self.stop()
+            raise WorkerError(
+                "a worker process runs another version of the arena than this command; was it just edited?"
+            )
+        self.versions = hello["versions"]
+        self.name = f"{hello['host']}:{hello['pid']}"
+        if self._plan is not None:
+            self.give_plan(self._plan)
+
+    def give_plan(self, plan: bytes) -> None:
+        """Tell it the plan; a worker started later is told by itself."""
+        self._plan = plan
+        reply = self._exchange(plan, START_LIMIT)
+        if isinstance(reply, Death):
+            raise WorkerError(f"a worker process ended while it read the plan ({reply.cause})")
+
+    def call(self, message: dict[str, Any], limit: float | None = None) -> dict[str, Any] | Death:
+        """Its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers."""
+        reply = self._exchange(json.dumps(message).encode(), limit)
+        return reply if isinstance(reply, Death) else json.loads(reply)
+
+    def play(self, chunk: bytes) -> bytes | Death:
+        """Play a chunk of matches; after a death the next chunk goes to a fresh process."""
+        if self._process is None:
+            self.start()
+        return self._exchange(chunk, None)
+
+    def _exchange(self, message: bytes, limit: float | None) -> bytes | Death:
+        try:
+            self._connection.send_bytes(message)
+            deadline = None if limit is None else time.monotonic() + limit
+            while not self._connection.poll(LOOK):
+                _, seat, _, until = STATUS.unpack_from(self._status, 0)
+                if (seat >= 0 and time.monotonic() > until + GRACE) or (deadline and time.monotonic() > deadline):
+                    return self._bury("timeout")
+            return self._connection.recv_bytes()
+        except (EOFError, OSError):
+            return self._bury("crash")
+
+    def _bury(self, cause: str) -> Death:
+        number, seat, ply, _ = STATUS.unpack_from(self._status, 0)
+        self.stop()
+        return Death(number, seat, ply, cause)
+
+    def stop(self) -> None:
+        """End it, whatever it does."""
+        if self._process is None:
+            return
+        process, self._process = self._process, None
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)  # with whatever a bot may have started
+        process.wait()
+        self._connection.close()
+        self._status.close()
+        self._folder.cleanup()

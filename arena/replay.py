@@ -1,0 +1,80 @@
+"""Replaying a stored match through the engine, without its bots; and recomputing every roll from the keys."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from arena.dice import Dice, Streams
+from arena.errors import StoreError
+from arena.referee import final_hash, ranks_with_forfeits
+from arena.schedule import match_id
+from arena.store import StoredMatch
+from engine import CHANCE, EngineError, State, load_game
+
+
+@dataclass(frozen=True)
+class Ply:
+    """One ply of a replay."""
+
+    number: int
+    seat: int
+    """Who moved; `engine.CHANCE` for a chance outcome."""
+    text: str
+    by: str
+    """`bot`, `forced`, `opening`, `substitute` or `dice`."""
+    expected: str | None
+    """What the keys say it must be, where chance decided and keys were given."""
+    state: State
+    """After it."""
+
+
+def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Iterator[Ply]:
+    """Every ply of a match in order. With the dice and bots' keys every draw is recomputed.
+
+    Raises `StoreError` when the course is not legal or does not end as the log says.
+    """
+    name = match_id(match.identity, match.lineup)
+    try:
+        state = load_game(match.game, match.players).new_initial_state()
+        dice = Dice(Streams(*keys, match.block_id)) if keys else None
+        opening = match.opening
+        for number, text in enumerate(match.course):
+            who = state.current_player()
+            by, drawn = "bot", None
+            if who == CHANCE:
+                by, drawn = "dice", dice.roll(state) if dice else None
+            elif opening:
+                drawn = dice.opening(state) if dice else None
+                if drawn is not None and state.child(drawn).is_terminal():
+                    opening, drawn = 0, None
+                else:
+                    opening -= 1
+                    by = "opening"
+            if by == "bot":
+                if len(state.legal_actions()) == 1:
+                    by = "forced"
+                elif who in match.falls and match.falls[who][1] <= number:
+                    by, drawn = "substitute", dice.substitute(state) if dice else None
+            expected = None if drawn is None else state.action_to_string(drawn)
+            state = state.child(state.string_to_action(text))
+            yield Ply(number, who, text, by, expected, state)
+    except EngineError as error:
+        raise StoreError(f"match {name}: its course cannot be replayed: {error}") from None
+    _check_end(match, name, state)
+
+
+def _check_end(match: StoredMatch, name: str, state: State) -> None:
+    fell = {seat: ply for seat, (_, ply) in match.falls.items()}
+    over = state.is_terminal()
+    ended = state.ended if over else "forfeit"
+    ranks = ranks_with_forfeits(state.ranks() if over else [0] * match.players, fell)
+    found: list[tuple[str, Any, Any]] = [
+        ("ending", ended, match.ended),
+        ("ranks", ranks, match.ranks),
+        ("final position's hash", final_hash(state), match.final),
+    ]
+    for what, ours, theirs in found:
+        if ours != theirs:
+            raise StoreError(f"match {name}: {what} {ours} on replay, {theirs} in the log")

@@ -1,0 +1,430 @@
+"""Plays what a plan still lacks: hands chunks of matches to workers, writes what comes back, survives what dies.
+
+Which worker plays what, in which order and in what chunks never shows in the results. The driver (this process) runs
+no bot's code.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import queue
+import signal
+import threading
+import time
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+import engine
+from arena.errors import ArenaError, WorkerError
+from arena.plan import Plan
+from arena.process import Death, WorkerProcess
+from arena.schedule import Block, MatchSpec
+from arena.store import Finished, MatchRow, Store
+
+CHUNK_SECONDS = 0.2
+MAX_CHUNK = 2000
+FIRST_CHUNK = 4
+IN_FLIGHT = 2
+TRIES = 3
+WRITE_EVERY = 0.5
+LISTEN = 0.1
+LOOK_UP = 256
+RAY_PAYS_AFTER = 60.0
+"""Seconds of play still ahead from which Ray workers are brought in (starting Ray takes about 4)."""
+
+
+class Pool(Protocol):
+    """Workers that take chunks and put (worker, chunk, reply) into the runner's queue."""
+
+    def idle(self) -> list[int]:
+        """Workers that can be given another chunk."""
+
+    def submit(self, worker: int, chunk: Chunk) -> None: ...
+
+    def retire(self) -> None:
+        """Take no further chunk; those in flight still come back."""
+
+    def close(self) -> None: ...
+
+
+@dataclass(eq=False)
+class Chunk:
+    """Matches that go to one worker together."""
+
+    matches: list[tuple[MatchSpec, list[list[Any]]]]
+    """Each with the faults it is charged with: [seat, ply, cause]."""
+    board: int
+    worker_name: str = ""
+
+    def message(self) -> bytes:
+        """The chunk as a worker reads it."""
+        rows = [
+            [[spec.block.board, spec.block.table, spec.block.id.hex()], spec.lineup, charges]
+            for spec, charges in self.matches
+        ]
+        return json.dumps({"do": "play", "matches": rows}, separators=(",", ":")).encode()
+
+
+Reply = tuple[int, Chunk, "bytes | Death | BaseException"]
+
+
+class LocalPool:
+    """Worker processes on this machine, each served by a thread that does nothing but wait for it."""
+
+    def __init__(
+        self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], first: WorkerProcess | None = None
+    ) -> None:
+        self._replies = replies
+        self._plan = plan
+        self._workers = [first or WorkerProcess(), *(WorkerProcess() for _ in range(count - 1))]
+        self._inboxes: list[queue.SimpleQueue[Chunk | None]] = [queue.SimpleQueue() for _ in self._workers]
+        self._load = [0] * count
+        self._retired = False
+        self.threads = [
+            threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"worker-{number}")
+            for number in range(count)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def _serve(self, number: int) -> None:
+        worker = self._workers[number]
+        ready = False
+        while (chunk := self._inboxes[number].get()) is not None:
+            try:
+                if not ready:
+                    if worker.name == "":
+                        worker.start()
+                    worker.give_plan(self._plan)
+                    ready = True
+                reply: bytes | Death | BaseException = worker.play(chunk.message())
+                chunk.worker_name = worker.name
+            except Exception as error:
+                reply = error
+            self._load[number] -= 1
+            self._replies.put((number, chunk, reply))
+
+    def idle(self) -> list[int]:
+        if self._retired:
+            return []
+        return sorted((n for n, load in enumerate(self._load) if load < IN_FLIGHT), key=lambda n: self._load[n])
+
+    def submit(self, worker: int, chunk: Chunk) -> None:
+        self._load[worker] += 1
+        self._inboxes[worker].put(chunk)
+
+    def retire(self) -> None:
+        self._retired = True
+
+    def close(self) -> None:
+        for inbox in self._inboxes:
+            inbox.put(None)
+        for worker in self._workers:
+            worker.stop()
+
+
+@dataclass
+class Progress:
+    """What a run has done so far, for whoever shows it."""
+
+    total: int
+    found: int = 0
+    """Matches that were in the log already."""
+    played: int = 0
+    failed: int = 0
+    started: float = field(default_factory=time.monotonic)
+    first_match: float | None = None
+    """Seconds from the start of the run to the first finished match."""
+    ray: bool = False
+    sums: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
+    """By (board, entry): returns added up, and seats."""
+    forfeits: int = 0
+
+    @property
+    def rate(self) -> float:
+        """Matches a second since the start."""
+        return self.played / max(time.monotonic() - self.started, 1e-9)
+
+    @property
+    def left(self) -> int:
+        return self.total - self.found - self.played - self.failed
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a run went."""
+
+    progress: Progress
+    interrupted: bool
+    not_played: list[str]
+    """Ids of the matches that could not be played, each with why."""
+    seconds: float
+
+
+@functools.cache
+def _returns(ranks: tuple[int, ...]) -> list[float]:
+    return engine.returns_from_ranks(ranks)
+
+
+class _Signals:
+    """SIGINT and SIGTERM as calls instead of exceptions, so that nothing is torn in the middle of a transaction."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self.call = call
+        self.works = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> None:
+        if self.works:
+            numbers = (signal.SIGINT, signal.SIGTERM)
+            self.previous = {number: signal.signal(number, lambda *_: self.call()) for number in numbers}
+
+    def __exit__(self, *_: object) -> None:
+        if self.works:
+            for number, handler in self.previous.items():
+                signal.signal(number, handler)
+
+
+class Run:
+    """One run of a plan into a log."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        store: Store,
+        workers: int = 1,
+        backend: str = "auto",
+        address: str | None = None,
+        first: WorkerProcess | None = None,
+        show: Callable[[Progress], None] = lambda progress: None,
+    ) -> None:
+        self.plan, self.store, self.show = plan, store, show
+        self.workers, self.backend, self.address = workers, backend, address
+        self.message = plan.message()
+        self.first = first
+        self.progress = Progress(plan.schedule.total_matches)
+        self.replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
+        self.again: deque[tuple[MatchSpec, list[list[Any]]]] = deque()
+        self.deaths: dict[tuple[bytes, int], list[Death]] = defaultdict(list)
+        self.waiting: list[Finished] = []
+        self.not_played: list[str] = []
+        self.seconds_per_match: dict[int, float] = {}
+        self.in_flight = 0
+        self.stopping = False
+        self.hurry = False
+        self.pools: list[Pool] = []
+        self._ray_thread: threading.Thread | None = None
+        self._ray_pool: Any = None
+        self._ray_error: BaseException | None = None
+
+    def play(self) -> Outcome:
+        """Play everything that is missing. Ctrl-C lets the chunks in flight finish and keeps them."""
+        started = time.monotonic()
+        missing = self._missing()
+        head = next(missing, None)
+        if head is None:
+            return Outcome(self.progress, False, [], time.monotonic() - started)
+        self.again.append((head, []))
+        versions = self._versions()
+        bots = [bot.row for bot in self.plan.bots]
+        bundles = {key: json.dumps(files) for key, files in self.plan.bundles().items()}
+        resolved = json.dumps(self.plan.resolved(), sort_keys=True)
+        self.run = self.store.begin_run(resolved, json.dumps(versions), datetime.now(UTC).isoformat(), bots, bundles)
+        if self.backend == "ray" or self.address is not None:
+            self._start_ray()
+            if self.backend == "ray":
+                self._join_ray(wait=True)
+        if self.backend != "ray":
+            self.pools.append(LocalPool(self.workers, self.message, self.replies, self.first))
+        try:
+            return self._drive(missing, started)
+        finally:
+            self._write()
+            for pool in self.pools:
+                pool.close()
+            if self.first is not None:
+                self.first.stop()
+
+    def _versions(self) -> dict[str, str]:
+        if self.first is None:
+            self.first = WorkerProcess()
+        if not self.first.name:
+            self.first.start()
+        return self.first.versions
+
+    def _drive(self, missing: Iterator[MatchSpec], started: float) -> Outcome:
+        written = time.monotonic()
+        with _Signals(self._interrupt):
+            while not self.hurry:
+                self._hand_out(missing)
+                if self.in_flight == 0:
+                    break
+                with contextlib.suppress(queue.Empty):
+                    self._take(self.replies.get(timeout=LISTEN))
+                    while not self.replies.empty():
+                        self._take(self.replies.get())
+                if time.monotonic() - written > WRITE_EVERY or len(self.waiting) > MAX_CHUNK:
+                    self._write()
+                    written = time.monotonic()
+                self._consider_ray()
+                self.show(self.progress)
+            self._write()
+        self.show(self.progress)
+        return Outcome(self.progress, self.stopping, self.not_played, time.monotonic() - started)
+
+    def _interrupt(self) -> None:
+        """First: let what is in flight finish. Again: drop it (it is played when the run is resumed)."""
+        self.hurry = self.stopping
+        self.stopping = True
+
+    def _missing(self) -> Iterator[MatchSpec]:
+        """The matches that the log lacks, in plan order, looked up a few hundred blocks at a time."""
+        schedule = self.plan.schedule
+        batch: list[Block] = []
+
+        def look_up() -> Iterator[MatchSpec]:
+            finished = self.store.finished([block.identity for block in batch])
+            for block in batch:
+                done = finished.get(block.identity, set())
+                self.progress.found += len(done)
+                yield from (spec for spec in schedule.matches(block) if spec.lineup not in done)
+            batch.clear()
+
+        for block in schedule.blocks():
+            batch.append(block)
+            if len(batch) == LOOK_UP:
+                yield from look_up()
+        yield from look_up()
+
+    def _hand_out(self, missing: Iterator[MatchSpec]) -> None:
+        """Keep every worker a chunk ahead."""
+        for pool in reversed(self.pools):
+            while not self.stopping and (idle := pool.idle()):
+                chunk = self._next_chunk(missing)
+                if chunk is None:
+                    return
+                self.in_flight += 1
+                pool.submit(idle[0], chunk)
+
+    def _next_chunk(self, missing: Iterator[MatchSpec]) -> Chunk | None:
+        """About `CHUNK_SECONDS` of matches of one board; a match that ended its worker goes alone."""
+        matches: list[tuple[MatchSpec, list[list[Any]]]] = []
+        board, size = -1, 1
+        while len(matches) < size:
+            if self.again:
+                spec, charges = self.again[0]
+            else:
+                head = next(missing, None)
+                if head is None:
+                    break
+                spec, charges = head, []
+                self.again.append((spec, charges))
+            alone = bool(self.deaths.get((spec.block.identity, spec.lineup)))
+            if matches and (alone or spec.block.board != board):
+                break
+            if not matches:
+                board = spec.block.board
+                size = 1 if alone else self._chunk_size(board)
+            matches.append(self.again.popleft())
+        return Chunk(matches, board) if matches else None
+
+    def _chunk_size(self, board: int) -> int:
+        seconds = self.seconds_per_match.get(board)
+        if seconds is None:
+            return FIRST_CHUNK
+        most = max(1, self.progress.left // (2 * IN_FLIGHT * self.workers))  # share out the tail
+        return max(1, min(MAX_CHUNK, int(CHUNK_SECONDS / max(seconds, 1e-6)), most))
+
+    def _take(self, reply: Reply) -> None:
+        _, chunk, answer = reply
+        self.in_flight -= 1
+        if isinstance(answer, BaseException):
+            raise answer if isinstance(answer, ArenaError) else WorkerError(f"a worker failed: {answer}")
+        if isinstance(answer, Death):
+            self._mourn(chunk, answer)
+            return
+        rows = [MatchRow(*row) for row in json.loads(answer)["rows"]]
+        seconds = sum(row.seconds for row in rows) / len(rows)
+        known = self.seconds_per_match.get(chunk.board, seconds)
+        self.seconds_per_match[chunk.board] = 0.7 * known + 0.3 * seconds
+        if self.progress.first_match is None:
+            self.progress.first_match = time.monotonic() - self.progress.started
+        for (spec, _), row in zip(chunk.matches, rows, strict=True):
+            tries = len(self.deaths.pop((spec.block.identity, spec.lineup), ())) + 1
+            self.waiting.append(Finished(spec, row, chunk.worker_name, tries))
+            self._count(spec, row)
+        self.progress.played += len(rows)
+
+    def _count(self, spec: MatchSpec, row: MatchRow) -> None:
+        returns = _returns(tuple([seat[0] for seat in row.seats]))
+        for entry, value in zip(spec.seats, returns, strict=True):
+            total = self.progress.sums[spec.block.board, entry]
+            total[0] += value
+            total[1] += 1
+        if row.details:
+            self.progress.forfeits += len(row.details)
+
+    def _mourn(self, chunk: Chunk, death: Death) -> None:
+        """Put a dead worker's matches back; the one it died in goes alone, and at last is charged or given up."""
+        lost = chunk.matches.pop(min(death.number, len(chunk.matches) - 1))
+        spec, charges = lost
+        for match in reversed(chunk.matches):
+            self.again.appendleft(match)
+        deaths = self.deaths[spec.block.identity, spec.lineup]
+        deaths.append(death)
+        certain = death.cause == "timeout" and death.seat >= 0
+        if not certain and len(deaths) < TRIES:
+            self.again.appendleft(lost)
+        elif death.seat >= 0 and all(other.seat == death.seat for other in deaths):
+            cause = "init" if death.ply < 0 else death.cause
+            self.again.appendleft((spec, [*charges, [death.seat, death.ply, cause]]))
+            deaths.clear()
+            deaths.append(death)
+        else:
+            self.progress.failed += 1
+            self.not_played.append(f"{spec.id}: its worker process ended {len(deaths)} times ({death.cause})")
+
+    def _write(self) -> None:
+        if self.waiting:
+            self.store.add(self.plan.schedule, self.waiting, self.run)
+            self.waiting = []
+
+    def _consider_ray(self) -> None:
+        """Bring Ray in when enough is left to pay for its start; it takes over when it is ready."""
+        if self._ray_thread is not None:
+            self._join_ray(wait=False)
+        elif self.backend == "auto" and not self.stopping and self.workers > 1 and self.progress.played:
+            rate = self.progress.rate
+            if self.progress.left / rate > RAY_PAYS_AFTER:
+                self._start_ray()
+
+    def _start_ray(self) -> None:
+        def start() -> None:
+            try:
+                from arena.ray_pool import RayPool
+
+                self._ray_pool = RayPool(self.workers, self.message, self.replies, self.address)
+            except BaseException as error:
+                self._ray_error = error
+
+        self._ray_thread = threading.Thread(target=start, daemon=True)
+        self._ray_thread.start()
+
+    def _join_ray(self, wait: bool) -> None:
+        assert self._ray_thread is not None
+        if self._ray_pool in self.pools:
+            return
+        if wait:
+            self._ray_thread.join()
+        if self._ray_thread.is_alive():
+            return
+        if self._ray_error is not None:
+            raise WorkerError(f"Ray could not be used: {self._ray_error}")
+        for pool in self.pools:
+            pool.retire()
+        self.pools.append(self._ray_pool)
+        self.progress.ray = True

@@ -1,0 +1,299 @@
+"""From a resolved plan to blocks: which bots sit where, with which dice. Pure, lazy, in one fixed order.
+
+The unit is the block: a table (a set of bots) in one round, with all its line-ups, which share dice and opening.
+A block's id depends on the tournament's seed, the board and the bots' names alone, never on a position in a list, so
+that adding bots or blocks leaves every other block as it was.
+"""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import itertools
+import json
+import math
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any, NamedTuple
+
+import numpy as np
+
+Table = tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A contestant of the plan."""
+
+    label: str
+    """Its name on the boards."""
+    key: str
+    """Its name in block ids: the canonical spec, with #2, #3 ... where one spec enters more than once."""
+    spec: str
+    identity: str
+    """`name@hash` over resolved parameters and source."""
+
+
+@dataclass(frozen=True)
+class Board:
+    """One game at one number of players, and everything that its matches share."""
+
+    game: str
+    """Canonical spec."""
+    params: str
+    """All options, defaults spelled out, as JSON."""
+    players: int
+    rules_version: int
+    entries: tuple[int, ...]
+    """Indexes of the entries that play here, ordered by key."""
+    blocks: int
+    opening: int
+    """Random opening plies."""
+
+    @property
+    def title(self) -> str:
+        return f"{self.game}, {self.players} players"
+
+    @property
+    def slug(self) -> str:
+        """For file names."""
+        clean = "".join(c if c.isalnum() or c in "_+-" else "." if c == "=" else "-" for c in self.game).strip("-")
+        return f"{clean}_{self.players}p"
+
+
+class Block(NamedTuple):
+    """One table in one round; `seats(lineup)` says who sits where."""
+
+    board: int
+    round: int
+    table: Table
+    """Entries in the round's base order."""
+    id: bytes
+    """16 bytes: what the dice are drawn from."""
+    identity: bytes
+    """16 bytes over everything that decides the block's results; matches are known by it and their line-up."""
+
+
+class MatchSpec(NamedTuple):
+    """One match of a block: entries by seat."""
+
+    block: Block
+    lineup: int
+    seats: Table
+
+    @property
+    def id(self) -> str:
+        """What the log and the commands call the match."""
+        return match_id(self.block.identity, self.lineup)
+
+
+def match_id(identity: bytes, lineup: int) -> str:
+    return f"{identity.hex()}-{lineup}"
+
+
+def _hasher(parts: list[Any]) -> Any:
+    """BLAKE2b-128 that has taken the parts as compact JSON."""
+    return hashlib.blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=16)
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """All blocks of a plan, lazily."""
+
+    seed: int
+    entries: tuple[Entry, ...]
+    boards: tuple[Board, ...]
+    permutations: bool
+    max_tables: int
+    hero: int | None
+    limits: tuple[float, float]
+    """Seconds per move, seconds to prepare."""
+    secret: str = ""
+    """Hash of a secret dice key; empty when the key follows from the seed."""
+
+    def lineups(self, board: Board) -> int:
+        """Matches in one block."""
+        return math.factorial(board.players) if self.permutations else board.players
+
+    def seats(self, block: Block, lineup: int) -> Table:
+        """The entries by seat."""
+        return seat_orders(self.boards[block.board].players, self.permutations)[lineup](block.table)
+
+    @functools.cached_property
+    def tables(self) -> tuple[tuple[Table, ...], ...]:
+        """The tables of every board, entries ordered by key."""
+        return tuple(self._tables(board) for board in self.boards)
+
+    def _tables(self, board: Board) -> tuple[Table, ...]:
+        if self.hero is None:
+            chosen = choose_tables(len(board.entries), board.players, self.max_tables)
+            return tuple(tuple(board.entries[i] for i in table) for table in chosen)
+        others = [entry for entry in board.entries if entry != self.hero]
+        chosen = choose_tables(len(others), board.players - 1, self.max_tables)
+        order = {entry: place for place, entry in enumerate(board.entries)}
+        return tuple(tuple(sorted((self.hero, *(others[i] for i in table)), key=order.__getitem__)) for table in chosen)
+
+    @property
+    def total_matches(self) -> int:
+        """Matches in the whole plan."""
+        counts = (b.blocks * len(t) * self.lineups(b) for b, t in zip(self.boards, self.tables, strict=True))
+        return sum(counts)
+
+    def blocks(self) -> Iterator[Block]:
+        """Every block, in fold order: round by round, board by board, table by table."""
+        for number in range(max((board.blocks for board in self.boards), default=0)):
+            for index, board in enumerate(self.boards):
+                if number < board.blocks:
+                    for table in self.tables[index]:
+                        yield self.block(index, number, table)
+
+    def block(self, index: int, number: int, table: Table) -> Block:
+        """The block of a board's table (entries ordered by key) in one round."""
+        orders = base_orders(self.boards[index].players)
+        order = orders[number % len(orders)](table)
+        entries = self.entries
+        dice, whole = self._prefixes[index]
+        id = dice.copy()
+        id.update(f"{number} {[entries[entry].key for entry in table]}".encode())
+        identity = whole.copy()
+        identity.update(id.digest())
+        identity.update("".join([entries[entry].identity for entry in order]).encode())
+        return Block(index, number, order, id.digest(), identity.digest())
+
+    @functools.cached_property
+    def _prefixes(self) -> list[tuple[Any, Any]]:
+        """By board: hashers that have taken what all its block ids, and all its blocks' identities, begin with."""
+        found = []
+        for board in self.boards:
+            name = board.game.partition("(")[0]
+            common = [self.seed, name, board.params, board.players]
+            decides = [self.secret, board.rules_version, board.opening, self.limits, self.permutations]
+            found.append((_hasher(common), _hasher([*common, *decides])))
+        return found
+
+    def matches(self, block: Block) -> list[MatchSpec]:
+        """The matches of a block, by line-up."""
+        orders = seat_orders(self.boards[block.board].players, self.permutations)
+        return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(orders)]
+
+
+Order = Callable[[Table], Table]
+
+
+@functools.cache
+def base_orders(players: int) -> list[Order]:
+    """The cyclic orders of a table: one for each round in turn, so that neighbours are balanced as well as seats."""
+    return [itemgetter(0, *order) for order in itertools.permutations(range(1, players))]
+
+
+@functools.cache
+def seat_places(players: int, permutations: bool) -> list[Table]:
+    """By line-up: which place of the base order sits in each seat; rotations, or every order."""
+    if permutations:
+        return list(itertools.permutations(range(players)))
+    return [tuple((seat + turn) % players for seat in range(players)) for turn in range(players)]
+
+
+@functools.cache
+def seat_orders(players: int, permutations: bool) -> list[Order]:
+    """By line-up: from the base order to the entries by seat."""
+    return [itemgetter(*places) for places in seat_places(players, permutations)]
+
+
+@functools.lru_cache(maxsize=64)
+def choose_tables(count: int, size: int, most: int) -> tuple[Table, ...]:
+    """All sets of `size` out of `count` bots; when there are more than `most`, a balanced choice of that many.
+
+    In a choice every bot appears as often as every other, within 2, and so does every pair; no set comes twice. The
+    sets are not enumerated: each new table takes the bots that appeared least, then those that met least.
+    """
+    if size == 0 or count < size:
+        return ()
+    if math.comb(count, size) <= most:
+        return tuple(itertools.combinations(range(count), size))
+    if math.comb(count, size) - most < most:  # few are left out: choose those instead
+        left_out = set(choose_tables(count, size, math.comb(count, size) - most))
+        return tuple(table for table in itertools.combinations(range(count), size) if table not in left_out)
+    appeared = np.zeros(count, np.int64)
+    met = np.zeros((count, count), np.int64)
+    chosen: dict[Table, None] = {}
+    while len(chosen) < most:
+        table = _next_table(appeared, met, size, chosen)
+        chosen[table] = None
+        appeared[list(table)] += 1
+        met[np.ix_(table, table)] += 1
+    np.fill_diagonal(met, 0)
+    _even_out(chosen, appeared, met)
+    return tuple(sorted(chosen))
+
+
+def _even_out(chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray) -> None:
+    """Exchange single bots between in and out of tables until counts are within 2, or nothing helps any more."""
+    pairs = np.triu_indices(len(appeared), 1)
+    for _ in range(4 * len(appeared)):
+        counts = met[pairs]
+        if np.ptp(appeared) <= 2 and np.ptp(counts) <= 2:
+            return
+        extremes = [(pairs[0][i], pairs[1][i]) for i in (np.argmax(counts), np.argmin(counts))]
+        extremes += [(int(np.argmax(appeared)), int(np.argmin(appeared)))]
+        wanted = {int(bot) for pair in extremes for bot in pair}
+        exchange = _best_exchange([table for table in chosen if wanted.intersection(table)], chosen, appeared, met)
+        if exchange is None:
+            return
+        table, out, into = exchange
+        rest = [member for member in table if member != out]
+        del chosen[table]
+        chosen[tuple(sorted([*rest, into]))] = None
+        appeared[out] -= 1
+        appeared[into] += 1
+        for bot, change in ((out, -1), (into, 1)):
+            met[bot, rest] += change
+            met[rest, bot] += change
+
+
+def _best_exchange(
+    tables: Sequence[Table], chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray
+) -> tuple[Table, int, int] | None:
+    """The exchange that lowers the sum of fourth powers of the counts' distances from their means most."""
+    pair_mean, bot_mean = met.sum() / (len(met) * (len(met) - 1)), appeared.mean()
+    fewer = (appeared - 1 - bot_mean) ** 4 - (appeared - bot_mean) ** 4
+    more = (appeared + 1 - bot_mean) ** 4 - (appeared - bot_mean) ** 4
+    best, exchange = -1e-9, None
+    for table in sorted(tables):
+        columns = met[:, table] - pair_mean
+        loosened = (columns - 1) ** 4 - columns**4
+        tightened = (columns + 1) ** 4 - columns**4
+        for place, out in enumerate(table):
+            rest = [i for i in range(len(table)) if i != place]
+            gain = more + tightened[:, rest].sum(axis=1) + fewer[out] + loosened[out, rest].sum()
+            gain[list(table)] = np.inf
+            for into in np.argsort(gain, kind="stable")[:4]:
+                moved = tuple(sorted([*(table[i] for i in rest), int(into)]))
+                if gain[into] < best and moved not in chosen:
+                    best, exchange = gain[into], (table, out, int(into))
+    return exchange
+
+
+def _next_table(appeared: np.ndarray, met: np.ndarray, size: int, chosen: dict[Table, None]) -> Table:
+    """The least used bots that met each other least; the next best set while that one is taken."""
+    excess = np.maximum(appeared - appeared.min(), 1) * 1e9
+    for start in np.argsort(appeared, kind="stable") if len(chosen) else (0,):
+        members = [int(start)]
+        together = met[start].astype(float)
+        while len(members) < size:
+            cost = excess + together**2
+            cost[members] = np.inf
+            pick = int(np.argmin(cost))
+            while len(members) + 1 == size and tuple(sorted([*members, pick])) in chosen:
+                cost[pick] = np.inf
+                pick = int(np.argmin(cost))
+                if cost[pick] == np.inf:
+                    break
+            if cost[pick] == np.inf:
+                break
+            members.append(pick)
+            together += met[pick]
+        if len(members) == size:
+            return tuple(sorted(members))
+    return next(table for table in itertools.combinations(range(len(appeared)), size) if table not in chosen)

@@ -1,0 +1,419 @@
+"""The match log: one SQLite file, written by one driver, read by anybody.
+
+A block has an integer key in the order of its first result; its identity is unique. Matches and seats are keyed by
+(block, line-up), so that inserting stays as cheap in a log of millions. What differs from run to run (times, hosts,
+tracebacks) lies in side tables.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+import sqlite3
+import zlib
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any, NamedTuple
+
+from arena.errors import StoreError
+from arena.schedule import Block, MatchSpec, Schedule
+
+SCHEMA_VERSION = 1
+LONG_COURSE = 256
+BATCH = 500
+MAX_COURSE = 64 * 2**20
+
+SCHEMA = """
+CREATE TABLE runs (
+    run INTEGER PRIMARY KEY,
+    plan TEXT NOT NULL,          -- the resolved plan, JSON
+    versions TEXT NOT NULL,      -- of Python and the packages that played, JSON
+    started TEXT NOT NULL        -- UTC
+);
+CREATE TABLE bots (
+    bot INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE, -- name@hash
+    spec TEXT NOT NULL,
+    module TEXT NOT NULL,
+    class TEXT NOT NULL,
+    bundle TEXT NOT NULL
+);
+CREATE TABLE bundles (
+    bundle TEXT PRIMARY KEY,     -- hash of names and contents
+    files BLOB NOT NULL          -- zlib over JSON: {path: hexadecimal content}
+);
+CREATE TABLE boards (
+    board INTEGER PRIMARY KEY,
+    game TEXT NOT NULL,          -- canonical spec
+    players INTEGER NOT NULL,
+    UNIQUE (game, players)
+);
+CREATE TABLE blocks (
+    block INTEGER PRIMARY KEY,
+    identity BLOB NOT NULL UNIQUE,
+    id BLOB NOT NULL,            -- what the dice are drawn from
+    board INTEGER NOT NULL REFERENCES boards,
+    round INTEGER NOT NULL,
+    opening INTEGER NOT NULL,    -- random plies
+    seed INTEGER NOT NULL
+);
+CREATE TABLE matches (
+    block INTEGER NOT NULL REFERENCES blocks,
+    lineup INTEGER NOT NULL,
+    ended TEXT NOT NULL,
+    plies INTEGER NOT NULL,
+    timed INTEGER NOT NULL,      -- 1 when a clock or the machine's memory had a say
+    final BLOB NOT NULL,         -- hash of the final position
+    course NOT NULL,             -- TEXT in notation, or a BLOB: zlib of it
+    notes TEXT,                  -- what bots said of their moves: JSON [[ply, text], ...]
+    PRIMARY KEY (block, lineup)
+) WITHOUT ROWID;
+CREATE TABLE seats (
+    block INTEGER NOT NULL,
+    lineup INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    bot INTEGER NOT NULL REFERENCES bots,
+    rank INTEGER NOT NULL,
+    score INTEGER,
+    cause TEXT,                  -- why the seat forfeited
+    fell INTEGER,                -- at which ply, -1 before play
+    PRIMARY KEY (block, lineup, seat)
+) WITHOUT ROWID;
+CREATE TABLE timings (           -- side table
+    block INTEGER NOT NULL,
+    lineup INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    worker TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    thinking TEXT NOT NULL,      -- seconds by seat
+    attempts INTEGER NOT NULL,
+    PRIMARY KEY (block, lineup)
+) WITHOUT ROWID;
+CREATE TABLE faults (            -- side table
+    block INTEGER NOT NULL,
+    lineup INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    detail TEXT NOT NULL,
+    PRIMARY KEY (block, lineup, seat)
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class BotRow:
+    """A bot as the log keeps it: enough to load it again."""
+
+    identity: str
+    spec: str
+    module: str
+    class_name: str
+    bundle: str
+
+
+class MatchRow(NamedTuple):
+    """One finished match as a worker sends it."""
+
+    lineup: int
+    ended: str
+    plies: int
+    timed: bool
+    final: str
+    course: str
+    notes: list[list[Any]]
+    """[[ply, text], ...]."""
+    seats: list[list[Any]]
+    """By seat: [rank, score, cause, fell]."""
+    details: dict[str, str]
+    """By seat: what was kept of a fault."""
+    seconds: float
+    thinking: str
+    """By seat: seconds."""
+
+
+class Finished(NamedTuple):
+    """A row, where it belongs, and how it came about."""
+
+    spec: MatchSpec
+    row: MatchRow
+    worker: str
+    attempts: int
+
+
+@dataclass(frozen=True)
+class StoredMatch:
+    """One match read back."""
+
+    identity: bytes
+    block_id: bytes
+    lineup: int
+    game: str
+    players: int
+    round: int
+    opening: int
+    seed: int
+    ended: str
+    course: list[str]
+    final: str
+    timed: bool
+    notes: list[tuple[int, str]]
+    bots: list[str]
+    ranks: list[int]
+    scores: list[int | None]
+    falls: dict[int, tuple[str, int]]
+    details: dict[int, str]
+
+
+class Store:
+    """An open log. Use `Store.create` or `Store.open` as a context manager."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: int | None) -> None:
+        self.path = path
+        self._db = connection
+        self._lock = lock
+        self._blocks: dict[bytes, int] = {}
+        self._boards: dict[tuple[str, int], int] = {}
+        self._bots: dict[str, int] = {}
+
+    @classmethod
+    def create(cls, path: Path) -> Store:
+        """Open for writing, made if need be. Raises `StoreError` when another driver holds it or it is no log."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            raise StoreError(
+                f"{path}: another run is writing to this log; wait for it or choose another name"
+            ) from None
+        try:
+            db = _connect(path, "rwc")
+            if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+                db.execute("PRAGMA journal_mode = WAL")
+                with db:
+                    db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+            _check_version(db, path)
+            db.execute("PRAGMA synchronous = FULL")
+        except sqlite3.Error as error:
+            os.close(lock)
+            raise StoreError(f"{path}: cannot be used as a match log: {error}") from None
+        except StoreError:
+            os.close(lock)
+            raise
+        return cls(path, db, lock)
+
+    @classmethod
+    def open(cls, path: Path) -> Store:
+        """Open for reading, also while a run writes. Raises `StoreError` when there is no log."""
+        if not path.is_file():
+            raise StoreError(f"{path}: no such match log; `arena run` makes one")
+        try:
+            db = _connect(path, "ro")
+            _check_version(db, path)
+        except sqlite3.Error as error:
+            raise StoreError(f"{path}: is not a match log: {error}") from None
+        return cls(path, db, None)
+
+    def __enter__(self) -> Store:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def begin_run(self, plan: str, versions: str, started: str, bots: Iterable[BotRow], bundles: dict[str, str]) -> int:
+        """Note a run, its bots and their source (JSON of hexadecimal files by bundle hash); return its number."""
+        with self._db:
+            for key, files in bundles.items():
+                self._db.execute("INSERT OR IGNORE INTO bundles VALUES (?, ?)", (key, zlib.compress(files.encode())))
+            for bot in bots:
+                self._db.execute(
+                    "INSERT OR IGNORE INTO bots (identity, spec, module, class, bundle) VALUES (?, ?, ?, ?, ?)",
+                    (bot.identity, bot.spec, bot.module, bot.class_name, bot.bundle),
+                )
+            cursor = self._db.execute(
+                "INSERT INTO runs (plan, versions, started) VALUES (?, ?, ?)", (plan, versions, started)
+            )
+        return int(cursor.lastrowid or 0)
+
+    def last_plan(self) -> str:
+        """The resolved plan of the latest run, JSON."""
+        row = self._db.execute("SELECT plan FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        if row is None:
+            raise StoreError(f"{self.path}: holds no run")
+        return str(row[0])
+
+    def last_versions(self) -> dict[str, str]:
+        """Of Python and the packages, in the latest run."""
+        row = self._db.execute("SELECT versions FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        return json.loads(row[0]) if row else {}
+
+    def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
+        """The line-ups already played of each block that has any; in batches, for plans of any size."""
+        found: dict[bytes, set[int]] = {}
+        for start in range(0, len(identities), BATCH):
+            part = identities[start : start + BATCH]
+            query = (
+                "SELECT b.identity, b.block, m.lineup FROM blocks b JOIN matches m USING (block) "
+                f"WHERE b.identity IN ({','.join('?' * len(part))})"
+            )
+            for identity, block, lineup in self._db.execute(query, part):
+                self._blocks[identity] = block
+                found.setdefault(identity, set()).add(lineup)
+        if len(self._blocks) > 100_000:
+            self._blocks.clear()
+        return found
+
+    def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
+        """Write finished matches in one transaction; a match that is there already is refused by the database."""
+        rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [])
+        matches, seats, timings, faults = rows
+        with self._db:
+            for spec, row, worker, attempts in results:
+                key = self._block_key(schedule, spec.block)
+                at = (key, row.lineup)
+                course = row.course if len(row.course) < LONG_COURSE else zlib.compress(row.course.encode())
+                notes = json.dumps(row.notes) if row.notes else None
+                final = bytes.fromhex(row.final)
+                matches.append((*at, row.ended, row.plies, int(row.timed), final, course, notes))
+                for seat, (entry, result) in enumerate(zip(spec.seats, row.seats, strict=True)):
+                    seats.append((*at, seat, self._bot_key(schedule.entries[entry].identity), *result))
+                timings.append((*at, run, worker, row.seconds, row.thinking, attempts))
+                faults.extend((*at, int(seat), detail) for seat, detail in row.details.items())
+            self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", matches)
+            self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
+            self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?)", timings)
+            self._db.executemany("INSERT INTO faults VALUES (?, ?, ?, ?)", faults)
+
+    def _block_key(self, schedule: Schedule, block: Block) -> int:
+        key = self._blocks.get(block.identity)
+        if key is None:
+            key = self._blocks[block.identity] = self._new_block(schedule, block)
+        return key
+
+    def _new_block(self, schedule: Schedule, block: Block) -> int:
+        board = schedule.boards[block.board]
+        at = (board.game, board.players)
+        if at not in self._boards:
+            self._db.execute("INSERT OR IGNORE INTO boards (game, players) VALUES (?, ?)", at)
+            query = "SELECT board FROM boards WHERE game = ? AND players = ?"
+            self._boards[at] = self._db.execute(query, at).fetchone()[0]
+        cursor = self._db.execute(
+            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed) VALUES (?, ?, ?, ?, ?, ?)",
+            (block.identity, block.id, self._boards[at], block.round, board.opening, schedule.seed),
+        )
+        if cursor.rowcount == 1:
+            return int(cursor.lastrowid or 0)
+        found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,))
+        return int(found.fetchone()[0])
+
+    def _bot_key(self, identity: str) -> int:
+        if identity not in self._bots:
+            self._bots.update(self._db.execute("SELECT identity, bot FROM bots"))
+        return self._bots[identity]
+
+    def seat_rows(self, game: str, players: int) -> tuple[dict[bytes, int], sqlite3.Cursor]:
+        """A board's blocks by identity, and all its seats: (block, lineup, seat, rank, score, cause, timed, ended)."""
+        at = (game, players)
+        blocks = dict(
+            self._db.execute(
+                "SELECT identity, block FROM blocks JOIN boards USING (board) WHERE game = ? AND players = ?", at
+            )
+        )
+        rows = self._db.execute(
+            "SELECT s.block, s.lineup, s.seat, s.rank, s.score, s.cause, m.timed, m.ended FROM seats s "
+            "JOIN matches m USING (block, lineup) JOIN blocks b USING (block) JOIN boards o USING (board) "
+            "WHERE o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat",
+            at,
+        )
+        return blocks, rows
+
+    def find_matches(self, prefix: str) -> list[tuple[bytes, int]]:
+        """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
+        stem, dash, lineup = prefix.partition("-")
+        if not stem or len(stem) > 32 or set(stem) - set("0123456789abcdef") or (dash and not lineup.isdecimal()):
+            raise StoreError(
+                f"'{prefix}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash"
+            )
+        low = bytes.fromhex(stem.ljust(32, "0"))
+        high = bytes.fromhex(stem.ljust(32, "f"))
+        query = "SELECT identity, lineup FROM blocks JOIN matches USING (block) WHERE identity BETWEEN ? AND ?"
+        parameters: list[object] = [low, high]
+        if dash:
+            query += " AND lineup = ?"
+            parameters.append(int(lineup))
+        return list(self._db.execute(query + " ORDER BY identity, lineup LIMIT 2", parameters))
+
+    def match(self, identity: bytes, lineup: int) -> StoredMatch:
+        """One match, whole; raises `StoreError` when it is not there or cannot be read."""
+        row = self._db.execute(
+            "SELECT block, id, game, players, round, opening, seed, ended, course, final, timed, notes "
+            "FROM blocks JOIN boards USING (board) JOIN matches USING (block) WHERE identity = ? AND lineup = ?",
+            (identity, lineup),
+        ).fetchone()
+        if row is None:
+            raise StoreError(f"{self.path}: has no match {identity.hex()}-{lineup}")
+        block, id, game, players, number, opening, seed, ended, course, final, timed, notes = row
+        seats = self._db.execute(
+            "SELECT b.spec, s.rank, s.score, s.cause, s.fell FROM seats s JOIN bots b USING (bot) "
+            "WHERE block = ? AND lineup = ? ORDER BY seat",
+            (block, lineup),
+        ).fetchall()
+        details = self._db.execute("SELECT seat, detail FROM faults WHERE block = ? AND lineup = ?", (block, lineup))
+        return StoredMatch(
+            identity=identity,
+            block_id=id,
+            lineup=lineup,
+            game=game,
+            players=players,
+            round=number,
+            opening=opening,
+            seed=seed,
+            ended=ended,
+            course=read_course(course).split(),
+            final=final.hex(),
+            timed=bool(timed),
+            notes=[(int(ply), str(text)) for ply, text in json.loads(notes or "[]")],
+            bots=[seat[0] for seat in seats],
+            ranks=[seat[1] for seat in seats],
+            scores=[seat[2] for seat in seats],
+            falls={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
+            details=dict(details),
+        )
+
+    def totals(self) -> tuple[int, int]:
+        """Matches and forfeited seats in the whole log."""
+        matches = self._db.execute("SELECT count(*) FROM matches").fetchone()[0]
+        return matches, self._db.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
+
+
+def read_course(value: str | bytes) -> str:
+    """A course as text, compressed or not."""
+    if isinstance(value, str):
+        return value
+    unpacker = zlib.decompressobj()
+    text = unpacker.decompress(value, MAX_COURSE)
+    if unpacker.unconsumed_tail:
+        raise StoreError(f"a course of more than {MAX_COURSE >> 20} MiB is no course")
+    return text.decode()
+
+
+def _connect(path: Path, mode: str) -> sqlite3.Connection:
+    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30)
+
+
+def _check_version(db: sqlite3.Connection, path: Path) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != SCHEMA_VERSION:
+        raise StoreError(f"{path}: has log version {version}; this arena reads version {SCHEMA_VERSION}")
+    db.execute("SELECT count(*) FROM runs")

@@ -1,0 +1,230 @@
+"""A worker process: loads bots from bundles and plays the matches it is handed. Run as `python -m arena.worker`.
+
+It talks JSON in length-prefixed frames over one socket with whoever spawned it (`arena.process`); it never sees the
+log. Where it is at work (which match, seat and ply, until when) stands in a small shared file, so that a watchdog can
+tell a bot that hangs, and a crash can be traced to a seat.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import mmap
+import os
+import platform
+import shutil
+import signal
+import sys
+import threading
+import time
+from importlib.metadata import PackageNotFoundError, version
+from multiprocessing.connection import Connection
+from typing import Any
+
+import engine
+from arena.bundle import Bundle
+from arena.code import code_hash
+from arena.dice import Streams
+from arena.loader import load_class
+from arena.referee import Charge, Contestant, Result, Watch, play_match
+from arena.schedule import seat_orders
+from arena.worker_status import STATUS
+from engine.specs import Parameter, canonical_options, resolve
+
+PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
+
+
+def versions() -> dict[str, str]:
+    """What plays here: Python, the platform and the packages that matter."""
+    found = {"python": platform.python_version(), "platform": platform.platform()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def read_bundle(module: str, files: dict[str, str]) -> Bundle:
+    """A bundle as it came over the wire: contents in hexadecimal."""
+    return Bundle(module, {name: bytes.fromhex(content) for name, content in files.items()})
+
+
+def describe(bot: dict[str, Any]) -> dict[str, Any]:
+    """What a bot says of itself, its parameters resolved; under `error` why it cannot be used."""
+    try:
+        bot_class = load_class(read_bundle(bot["module"], bot["files"]), bot["class"])
+    except BaseException as error:  # the bot's own module may raise anything
+        return {"error": f"cannot be loaded: {type(error).__name__}: {error}"}
+    if not _is_bot(bot_class):
+        return {"error": f"{bot['class']} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
+    if getattr(bot_class, "__abstractmethods__", None):
+        return {"error": f"{bot['class']} lacks {', '.join(sorted(bot_class.__abstractmethods__))}"}
+    parameters: tuple[Parameter, ...] = bot_class.parameters
+    try:
+        params = resolve(parameters, bot["options"], bot["name"])
+    except engine.EngineError as error:
+        return {"error": str(error)}
+    options = canonical_options(parameters, params)
+    return {
+        "params": params,
+        "options": options,
+        "summary": ((bot_class.__doc__ or "").strip().splitlines() or [""])[0],
+        "games": sorted(bot_class.games) if bot_class.games is not None else None,
+        "players": sorted(bot_class.players) if bot_class.players is not None else None,
+        "parameters": [_parameter_row(parameter) for parameter in parameters],
+        "refusals": [_refusal(bot_class, game, players) for game, players in bot["boards"]],
+    }
+
+
+def _is_bot(found: Any) -> bool:
+    return isinstance(found, type) and callable(getattr(found, "choose", None)) and hasattr(found, "parameters")
+
+
+def _parameter_row(parameter: Parameter) -> dict[str, Any]:
+    return {
+        "name": parameter.name,
+        "kind": parameter.kind.__name__,
+        "default": parameter.default,
+        "minimum": parameter.minimum,
+        "maximum": parameter.maximum,
+        "choices": list(parameter.choices),
+        "help": parameter.help,
+    }
+
+
+def _refusal(bot_class: Any, game: str, players: int) -> str | None:
+    try:
+        return bot_class.refusal(engine.load_game(game, players))
+    except BaseException as error:
+        return f"cannot say whether it plays {game}: {type(error).__name__}: {error}"
+
+
+class Table:
+    """A worker's side of a plan: games, contestants and keys."""
+
+    def __init__(self, plan: dict[str, Any], watch: Watch) -> None:
+        self.plan = plan
+        self.watch = watch
+        self.watch.seconds_per_move, self.watch.seconds_to_prepare = plan["limits"]
+        self.keys = (bytes.fromhex(plan["dice_key"]), bytes.fromhex(plan["bots_key"]))
+        self.game = functools.cache(lambda board: engine.load_game(*plan["boards"][board][:2]))
+        self.contestant = functools.cache(self._contestant)
+
+    def _contestant(self, entry: int) -> Contestant:
+        bot = self.plan["entries"][entry]
+        try:
+            bundle = read_bundle(bot["module"], self.plan["bundles"][bot["bundle"]])
+            return Contestant(load_class(bundle, bot["class"]), bot["params"])
+        except BaseException as error:
+            return Contestant(functools.partial(_raise, error), {})
+
+    def play(self, block: list[Any], lineup: int, charges: list[list[Any]]) -> list[Any]:
+        """One match of a block, as the row that goes back."""
+        board, table, id = block
+        started = time.perf_counter()
+        game = self.game(board)
+        seats = seat_orders(game.players, self.plan["permutations"])[lineup](table)
+        result = play_match(
+            game,
+            [self.contestant(entry) for entry in seats],
+            Streams(*self.keys, bytes.fromhex(id)),
+            self.plan["boards"][board][2],
+            self.watch,
+            [Charge(*charge) for charge in charges],
+        )
+        return row_of(result, lineup, time.perf_counter() - started)
+
+
+def _raise(error: BaseException, *_: object) -> None:
+    raise error
+
+
+def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
+    """A result as plain data, in the order of `arena.store.MatchRow`."""
+    scores: list[int | None] = [*result.scores] if result.scores else [None for _ in result.ranks]
+    falls = [
+        (fall.cause, fall.ply) if (fall := result.falls.get(seat)) else (None, None) for seat in range(len(scores))
+    ]
+    return [
+        lineup,
+        result.ended,
+        len(result.course),
+        result.timed,
+        result.final_hash,
+        " ".join(result.course),
+        result.notes,
+        [[rank, score, *fall] for rank, score, fall in zip(result.ranks, scores, falls, strict=True)],
+        {str(seat): fall.detail for seat, fall in result.falls.items()},
+        round(seconds, 6),
+        " ".join([f"{s:.6f}" for s in result.seconds]),
+    ]
+
+
+class Worker:
+    """Answers the messages of one driver."""
+
+    def __init__(self, status: mmap.mmap) -> None:
+        self.status = status
+        self.number = 0
+        self.table: Table | None = None
+
+    def report(self, seat: int, ply: int, limit: float) -> None:
+        STATUS.pack_into(self.status, 0, self.number, seat, ply, time.monotonic() + limit if seat >= 0 else 0.0)
+
+    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+        """The reply to one message; its kind stands under `do`."""
+        if message["do"] == "hello":
+            return {"code": code_hash(), "versions": versions(), "pid": os.getpid(), "host": platform.node()}
+        if message["do"] == "describe":
+            return {"bots": [describe(bot) for bot in message["bots"]]}
+        if message["do"] == "plan":
+            self.table = Table(message, Watch(self.report))
+            return {}
+        if message["do"] == "play" and self.table is not None:
+            return {"rows": list(self.play(message["matches"]))}
+        raise ValueError(f"a worker does not know how to {message['do']}")
+
+    def play(self, matches: list[list[Any]]) -> Any:
+        assert self.table is not None
+        for self.number, (block, lineup, charges) in enumerate(matches):
+            self.report(-1, 0, 0.0)
+            yield self.table.play(block, lineup, charges)
+
+
+def main(arguments: list[str]) -> None:
+    """Serve the socket whose file descriptor is given until it closes."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
+    connection = Connection(int(arguments[0]))
+    worker = Worker(mmap.mmap(int(arguments[1]), STATUS.size))
+    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+    _silence_bots()
+    while True:
+        try:
+            message = json.loads(connection.recv_bytes())
+        except (EOFError, OSError):
+            return
+        connection.send_bytes(json.dumps(worker.answer(message), separators=(",", ":")).encode())
+
+
+def _leave_with(parent: int) -> None:
+    """End when the driver is gone, however busy a bot keeps the main thread, and take the working folder along."""
+    folder = os.getcwd()
+    while os.getppid() == parent:
+        time.sleep(0.5)
+    shutil.rmtree(folder, ignore_errors=True)
+    os._exit(1)
+
+
+def _silence_bots() -> None:
+    """What bots print goes nowhere: the terminal is the driver's."""
+    sys.stdin = open(os.devnull)  # noqa: SIM115 - for the life of the process
+    null = os.open(os.devnull, os.O_RDWR)
+    for descriptor in (0, 1):
+        os.dup2(null, descriptor)
+    os.close(null)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
+    os._exit(0)

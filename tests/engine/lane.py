@@ -1,0 +1,31 @@
+"""What a few seeded matches come to, as JSON: the same whether the rules run compiled or interpreted.
+
+NUMBA_DISABLE_JIT=1 python -m tests.engine.lane
+"""
+
+import json
+
+import engine
+from engine import Game
+from engine.kernel import COMPILED
+from tests.engine.matches import tables
+from tests.engine.recording import playthrough
+
+
+def outcome(game: Game) -> dict[str, object]:
+    """Two matches step by step, and the sums of a few compiled playouts."""
+    playouts = engine.random_playouts(game, 8, seed=11)
+    return {
+        "matches": [playthrough(game, seed).splitlines() for seed in (1, 2)],
+        "playouts": [playouts.actions, playouts.plies, playouts.rank_sums.tolist(), playouts.ended],
+    }
+
+
+def outcomes() -> dict[str, object]:
+    """For every table of a game with kernels."""
+    games = [engine.load_game(name, players, **options) for name, players, options in tables()]
+    return {f"{game.spec} {game.players}": outcome(game) for game in games if game.kernels}
+
+
+if __name__ == "__main__":
+    print(json.dumps({"compiled": COMPILED, "outcomes": outcomes()}))

@@ -1,0 +1,62 @@
+"""Random matches for tests, one step at a time, and the games to play them with."""
+
+import random
+from collections.abc import Iterator
+
+import engine
+from engine import Game, GameType, Parameter, State
+from engine.specs import Value
+from tests.engine.vectors import choices
+
+
+def walk(game: Game, seed: int) -> Iterator[State]:
+    """One random match: the same state before every ply and once after the last."""
+    rng = random.Random(seed)
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        yield state
+        possible = choices(state)
+        state.apply_action(possible[int(rng.random() * len(possible))])
+    yield state
+
+
+def stops(game: Game, seed: int) -> Iterator[State]:
+    """Copies of a random match's first states, of some of the later ones, and of the last."""
+    for ply, state in enumerate(walk(game, seed)):
+        if ply < 8 or ply % 23 == 0 or state.is_terminal():
+            yield state.clone()
+
+
+def finished(game: Game, seed: int) -> State:
+    """The end of a random match."""
+    *_, last = walk(game, seed)
+    return last
+
+
+def option_sets(kind: GameType) -> list[dict[str, Value]]:
+    """The defaults, and for every option with known values a few sets in which it alone is changed."""
+    return [{}, *({option.name: value} for option in kind.parameters for value in _other_values(option))]
+
+
+def _other_values(option: Parameter) -> list[Value]:
+    if option.kind is bool:
+        return [not option.default]
+    values = [value for value in option.choices if value != option.default]
+    if not values and option.minimum is not None and option.minimum != option.default:
+        values = [option.kind(option.minimum)]
+    return values if len(values) < 4 else [values[0], values[1], values[-1]]
+
+
+def tables() -> list[tuple[str, int, dict[str, Value]]]:
+    """(name, players, options) for every game of the registry.
+
+    The defaults come with every number of players, other sets of options with the fewest and the most.
+    """
+    return [
+        (name, players, options)
+        for name in engine.game_names()
+        for kind in [engine.game_type(name)]
+        for options in option_sets(kind)
+        for players in range(kind.min_players, kind.max_players + 1)
+        if not options or players in (kind.min_players, kind.max_players)
+    ]

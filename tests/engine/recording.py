@@ -1,0 +1,72 @@
+"""Digests of recorded playthroughs, which pin a game's behaviour to its `rules_version`.
+
+    python -m tests.engine.recording epicycle
+
+writes `playthroughs/epicycle.txt` anew. It refuses to when a digest on file has changed and `rules_version` has not.
+"""
+
+import hashlib
+import sys
+from pathlib import Path
+
+import engine
+from engine import Game
+from tests.engine.matches import choices, tables, walk
+
+FOLDER = Path(__file__).parent / "playthroughs"
+MATCHES = 40
+
+
+def playthrough(game: Game, seed: int) -> str:
+    """A random match in words: every position, what could happen there and what did, and the result."""
+    lines = []
+    for state in walk(game, seed):
+        possible = " ".join(map(state.action_to_string, choices(state)))
+        weights = {weight for _, weight in state.chance_outcomes()}
+        lines.append(f"{state.current_player()} {state.scores()} {sorted(weights)} {possible}")
+        lines.append(state.position if game.position else str(state))
+    return "\n".join([*lines, str(state.history()), str(state.ranks()), state.ended])
+
+
+def digest(game: Game) -> str:
+    """One short digest of a few playthroughs."""
+    text = "\n\n".join(playthrough(game, seed) for seed in range(MATCHES))
+    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def digests(name: str) -> dict[str, str]:
+    """`spec players` -> digest, for all tables of a game."""
+    games = [engine.load_game(name, players, **options) for of, players, options in tables() if of == name]
+    return {f"{game.spec} {game.players}": digest(game) for game in games}
+
+
+def read(name: str) -> tuple[int, dict[str, str]]:
+    """`rules_version` and the digests on file; raises `FileNotFoundError` when a game has none."""
+    first, *rows = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    return int(first.removeprefix("rules_version ")), dict(row.rsplit(" ", 1) for row in rows)
+
+
+def complaint(old_version: int, old: dict[str, str], new_version: int, new: dict[str, str]) -> str | None:
+    """What keeps the new digests from standing beside the old ones, in words; None when all is well."""
+    changed = [table for table in old if table in new and old[table] != new[table]]
+    if new_version < old_version:
+        return f"rules_version went back from {old_version} to {new_version}"
+    if new_version == old_version and changed:
+        return f"the game behaves differently at {', '.join(changed)}; raise rules_version above {old_version}"
+    return None
+
+
+def write(name: str) -> None:
+    """Record a game's digests; raises `ValueError` when its behaviour has changed under one version."""
+    version, new = engine.game_type(name).rules_version, digests(name)
+    path = FOLDER / f"{name}.txt"
+    refusal = complaint(*read(name), version, new) if path.exists() else None
+    if refusal:
+        raise ValueError(f"{name}: {refusal}")
+    rows = [f"rules_version {version}", *(f"{table} {value}" for table, value in new.items())]
+    path.write_text("\n".join(rows) + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    for game_name in sys.argv[1:] or engine.game_names():
+        write(game_name)

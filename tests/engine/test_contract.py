@@ -1,0 +1,63 @@
+"""Every game of the registry keeps the contract, with every number of players and with its options changed."""
+
+import functools
+import re
+from pathlib import Path
+
+import pytest
+
+import engine
+from engine import Game
+from tests.engine.contract import GameContract, KernelContract
+from tests.engine.matches import tables
+
+
+def label(table: tuple) -> str:
+    """How a table is called in test reports."""
+    name, players, options = table
+    return "-".join([name, *(f"{key}={value}" for key, value in options.items()), f"{players}p"])
+
+
+@functools.cache
+def _load(name: str, players: int, options: tuple) -> Game:
+    return engine.load_game(name, players, **dict(options))
+
+
+@pytest.fixture(params=tables(), ids=label, scope="module")
+def game(request: pytest.FixtureRequest) -> Game:
+    """Loaded when the first test asks for it, so that a broken game fails its own tests only."""
+    name, players, options = request.param
+    return _load(name, players, tuple(options.items()))
+
+
+@pytest.fixture(params=[table for table in tables() if engine.game_type(table[0]).package], ids=label, scope="module")
+def kernel_game(request: pytest.FixtureRequest) -> Game:
+    """The same for games with kernels."""
+    name, players, options = request.param
+    return _load(name, players, tuple(options.items()))
+
+
+class TestEveryGame(GameContract):
+    pass
+
+
+class TestEveryGameWithKernels(KernelContract):
+    @pytest.fixture
+    def game(self, kernel_game: Game) -> Game:
+        return kernel_game
+
+
+@pytest.mark.parametrize("name", engine.game_names())
+def test_a_rulebook_names_the_designer_and_has_every_section_that_the_rules_refer_to(name):
+    kind = engine.game_type(name)
+    if not kind.package:
+        assert kind.factory is not None
+        return
+    folder = Path(kind.module("rules").__file__).parent
+    rules, book = (folder / "rules.py").read_text(encoding="utf-8"), (folder / "RULES.md").read_text(encoding="utf-8")
+    sections = [int(number) for number in re.findall(r"^## §(\d+) ", book, re.MULTILINE)]
+    assert sections == list(range(1, len(sections) + 1))
+    assert kind.credit.designer in book
+    marks = [int(number) for number in re.findall(r"^# §(\d+)", rules, re.MULTILINE)]
+    assert marks and marks == sorted(marks)
+    assert {int(number) for number in re.findall(r"§(\d+)", rules)} <= set(sections)

@@ -1,0 +1,210 @@
+"""Specs have one canonical form, and what is not understood is refused by name with the nearest known one."""
+
+import re
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import engine
+from engine import NotationError, Parameter, ParameterError, UnknownNameError, UnsupportedError
+from engine.specs import canonical_options, resolve, split_bot_spec, split_game_spec
+
+OPTIONS = (
+    Parameter("mode", str, "plain", "how", choices=("plain", "random")),
+    Parameter("depth", int, 3, "how deep", minimum=1, maximum=9),
+    Parameter("rate", float, 0.5, "how fast", minimum=0),
+    Parameter("loud", bool, False, "whether it is heard"),
+)
+VALUES = {
+    "mode": st.sampled_from(["plain", "random"]),
+    "depth": st.integers(1, 9),
+    "rate": st.floats(0, 1e6, allow_nan=False),
+    "loud": st.booleans(),
+}
+
+
+def refusal(error: type[Exception], text: str):
+    """Expects an error with exactly that text."""
+    return pytest.raises(error, match=f"^{re.escape(text)}$")
+
+
+@pytest.mark.parametrize(
+    ("spec", "canonical"),
+    [
+        ("epicycle", "epicycle"),
+        ("  epicycle ", "epicycle"),
+        ("epicycle()", "epicycle"),
+        ("epicycle( )", "epicycle"),
+        ("epicycle(setup=standard)", "epicycle"),
+        ("epicycle(max_turns=500,repetition=3,setup=standard)", "epicycle"),
+        ("epicycle(setup=random)", "epicycle(setup=random)"),
+        ("epicycle( setup = random , repetition = 0 )", "epicycle(repetition=0,setup=random)"),
+        ("epicycle(max_turns=007)", "epicycle(max_turns=7)"),
+    ],
+)
+def test_a_spec_has_one_canonical_form(spec, canonical):
+    assert engine.load_game(spec, 2).spec == canonical
+
+
+def test_options_by_keyword_are_as_good_as_in_the_spec():
+    written = engine.load_game("epicycle(repetition=0,setup=random)", 3)
+    assert engine.load_game("epicycle", 3, setup="random", repetition=0) == written
+    assert engine.load_game("epicycle(repetition=2)", 3, repetition=0, setup="random") == written
+
+
+@given(values=st.fixed_dictionaries({}, optional=VALUES))
+def test_the_canonical_form_reads_back_to_the_same_values(values):
+    resolved = resolve(OPTIONS, values, "thing")
+    text = canonical_options(OPTIONS, resolved)
+    name, given_again = split_game_spec(f"thing({text})")
+    assert (name, resolve(OPTIONS, given_again, "thing")) == ("thing", resolved)
+    assert split_bot_spec(f"thing:{text}") == ("thing", given_again)
+    assert list(given_again) == sorted(given_again)
+    assert list(resolved) == sorted(resolved)
+    defaults = {option.name: option.default for option in OPTIONS}
+    assert all(resolved[key] != defaults[key] for key in given_again)
+
+
+@given(text=st.text(max_size=30))
+def test_any_text_is_a_spec_or_refused_as_one(text):
+    for split in (split_game_spec, split_bot_spec):
+        try:
+            name, options = split(text)
+        except NotationError as error:
+            assert str(error).isprintable()
+        else:
+            assert name and all(options) and all(options.values())
+
+
+@pytest.mark.parametrize(
+    "spec", ["", "(", "epicycle(", "epicycle)", "epicycle(setup=random", "a b", "epicycle(a=(b))", "x,y", "a=b"]
+)
+def test_a_game_spec_that_cannot_be_read_is_refused(spec):
+    with refusal(NotationError, f"game spec '{spec}' cannot be read; write name or name(key=value,...)"):
+        engine.load_game(spec, 2)
+
+
+@pytest.mark.parametrize(
+    ("inside", "part"), [("setup", "setup"), ("=random", "=random"), ("setup=", "setup="), ("a=1,,b=2", "")]
+)
+def test_an_option_that_cannot_be_read_is_pointed_at(inside, part):
+    with refusal(NotationError, f"spec 'epicycle({inside})' cannot be read at '{part}'; write key=value"):
+        engine.load_game(f"epicycle({inside})", 2)
+
+
+def test_an_option_given_twice_is_refused():
+    with refusal(NotationError, "spec 'epicycle(setup=random,setup=random)' gives 'setup' twice"):
+        engine.load_game("epicycle(setup=random,setup=random)", 2)
+
+
+def test_an_unknown_game_is_refused_with_the_nearest_name():
+    with refusal(UnknownNameError, "no game 'epicicle'; did you mean 'epicycle'?"):
+        engine.load_game("epicicle", 2)
+    with refusal(UnknownNameError, f"no game 'chess'; known: {', '.join(engine.game_names())}"):
+        engine.load_game("chess", 2)
+
+
+def test_an_unknown_option_is_refused_with_the_nearest_name():
+    with refusal(UnknownNameError, "epicycle has no option 'repetitions'; did you mean 'repetition'?"):
+        engine.load_game("epicycle(repetitions=2)", 2)
+    with refusal(UnknownNameError, "epicycle has no option 'zzz'; known: max_turns, repetition, setup"):
+        engine.load_game("epicycle", 2, zzz=1)
+    with refusal(UnknownNameError, "thing has no option 'a'; it has none"):
+        resolve((), {"a": 1}, "thing")
+
+
+@pytest.mark.parametrize(
+    ("spec", "text"),
+    [
+        ("epicycle(setup=rnadom)", "epicycle: setup=rnadom: not a choice; did you mean 'random'?"),
+        ("epicycle(setup=7)", "epicycle: setup=7: not a choice; known: standard, random"),
+        ("epicycle(repetition=11)", "epicycle: repetition=11: not a choice; known: 0, 2, 3, 4, 5, 6, 7, 8, 9, 10"),
+        ("epicycle(max_turns=0)", "epicycle: max_turns=0: below the smallest value allowed, 1"),
+        ("epicycle(max_turns=10001)", "epicycle: max_turns=10001: above the largest value allowed, 10000"),
+        ("epicycle(max_turns=many)", "epicycle: max_turns=many: must be a whole number"),
+        ("epicycle(max_turns=7.0)", "epicycle: max_turns=7.0: must be a whole number"),
+        ("epicycle(max_turns=1.5)", "epicycle: max_turns=1.5: must be a whole number"),
+    ],
+)
+def test_a_value_that_is_not_allowed_is_refused_with_the_reason(spec, text):
+    with refusal(ParameterError, text):
+        engine.load_game(spec, 2)
+
+
+@pytest.mark.parametrize(
+    ("option", "value", "reason"),
+    [
+        ("depth", True, "must be a whole number"),
+        ("depth", None, "must be a whole number"),
+        ("depth", 2.5, "must be a whole number"),
+        ("depth", float("inf"), "must be a whole number"),
+        ("depth", "9" * 5000, "must be a whole number"),
+        ("rate", "fast", "must be a number"),
+        ("rate", [1], "must be a number"),
+        ("rate", "nan", "must be a finite number"),
+        ("rate", "1e999", "must be a finite number"),
+        ("rate", -0.1, "below the smallest value allowed, 0"),
+        ("loud", "yes", "must be true or false"),
+        ("loud", 1, "must be true or false"),
+        ("mode", True, "must be a text"),
+        ("mode", None, "must be a text"),
+    ],
+)
+def test_a_value_of_the_wrong_type_is_refused_with_the_reason(option, value, reason):
+    with refusal(ParameterError, f"thing: {option}={value}: {reason}"):
+        resolve(OPTIONS, {option: value}, "thing")
+
+
+def test_a_parameters_own_check_may_rewrite_a_value_or_refuse_it():
+    def in_order(value):
+        if "!" in value:
+            raise ParameterError("no shouting")
+        return "".join(sorted(value))
+
+    option = Parameter("letters", str, "", "which", check=in_order)
+    assert resolve([option], {"letters": "cab"}, "thing") == {"letters": "abc"}
+    with refusal(ParameterError, "thing: letters=a!: no shouting"):
+        resolve([option], {"letters": "a!"}, "thing")
+
+
+@pytest.mark.parametrize(
+    ("players", "text"),
+    [
+        (None, "epicycle needs to know how many play: 2 to 5"),
+        (1, "epicycle is for 2 to 5 players, not 1"),
+        (6, "epicycle is for 2 to 5 players, not 6"),
+        (True, "epicycle: players must be a whole number, not True"),
+        ("2", "epicycle: players must be a whole number, not '2'"),
+        (2.0, "epicycle: players must be a whole number, not 2.0"),
+    ],
+)
+def test_a_number_of_players_that_a_game_does_not_have_is_refused(players, text):
+    with refusal(UnsupportedError, text):
+        engine.load_game("epicycle", players)
+
+
+@pytest.mark.parametrize(
+    ("spec", "name", "options"),
+    [
+        ("greedy", "greedy", {}),
+        ("flat_mc:playouts=100", "flat_mc", {"playouts": "100"}),
+        (" uct: c = 1.4 , iterations = 50 ", "uct", {"c": "1.4", "iterations": "50"}),
+        ("path/to my/bot.py:Mine", "path/to my/bot.py:Mine", {}),
+        ("bot.py:Mine:depth=2", "bot.py:Mine", {"depth": "2"}),
+    ],
+)
+def test_a_bot_spec_is_a_name_or_a_file_with_a_class_and_options(spec, name, options):
+    assert split_bot_spec(spec) == (name, options)
+
+
+@pytest.mark.parametrize("spec", ["", ":", ":a=1", "gre edy", "greedy(a=1)", "a,b"])
+def test_a_bot_spec_that_cannot_be_read_is_refused(spec):
+    with refusal(NotationError, f"bot spec '{spec}' cannot be read; write name or name:key=value,..."):
+        split_bot_spec(spec)
+
+
+@pytest.mark.parametrize("spec", ["bot.py", "bot.py:", "bot.py:two words", "bot.py:1st:a=1"])
+def test_a_bots_file_without_a_class_is_refused(spec):
+    with refusal(NotationError, f"bot spec '{spec}' cannot be read; write path/to/file.py:ClassName"):
+        split_bot_spec(spec)
