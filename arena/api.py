@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -72,7 +73,7 @@ def run(
         with Store.create(folder / LOG) as store:
             planned(plan, folder)
             outcome = Run(plan, store, count, backend, address, worker, show).play()
-            files, boards = _write(store, plan.resolved(), folder)
+            files, boards = _write(store, plan.resolved(), folder, plan.formats)
     finally:
         worker.stop()
     return RunResult(plan, outcome, folder, boards, files)
@@ -92,8 +93,7 @@ def set_aside(log: Path) -> Path | None:
     if not log.exists():
         return None
     with Store.create(log):  # refuses while a run writes to it, and folds its write-ahead file in
-        number = next(n for n in range(1, 10_000) if not log.with_suffix(f".{n}.db").exists())
-        kept = log.with_suffix(f".{number}.db")
+        kept = aside_name(log)
         for suffix in ("-wal", "-shm"):
             extra = Path(f"{log}{suffix}")
             if extra.exists():
@@ -102,13 +102,20 @@ def set_aside(log: Path) -> Path | None:
     return kept
 
 
-def _write(store: Store, resolved: dict[str, Any], folder: Path) -> tuple[list[Path], dict[tuple[str, int], pd.DataFrame]]:
+def aside_name(log: Path) -> Path:
+    """The name that a log set aside gets: matches.1.db, matches.2.db, ..."""
+    return next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
+
+
+def _write(
+    store: Store, resolved: dict[str, Any], folder: Path, formats: Sequence[str]
+) -> tuple[list[Path], dict[tuple[str, int], pd.DataFrame]]:
     from arena.leaderboard import leaderboards
     from arena.report import write_reports
 
     schedule = schedule_from(resolved)
     boards = leaderboards(store, schedule)
-    files = write_reports(folder, resolved, store.last_versions(), boards, resolved["formats"])
+    files = write_reports(folder, resolved, store.last_versions(), boards, formats)
     return files, by_board(schedule, boards)
 
 
@@ -129,7 +136,9 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
     for folder in (path, home_folder(home) / path):
         if (folder / LOG).is_file():
             return folder / LOG
-    raise StoreError(f"{target}: no tournament of that name under {home_folder(home)}; name a config, folder or database")
+    raise StoreError(
+        f"{target}: no tournament of that name under {home_folder(home)}; name a config, folder or database"
+    )
 
 
 def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
@@ -169,18 +178,23 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
     raise StoreError(f"{target}: has no board {game} with {players} players")
 
 
-def export(target: str | Path, home: str | Path | None = None, out: Path | None = None, kinds: Sequence[str] = ()) -> list[Path]:
-    """Write a tournament's leaderboards again, and with `matches` among `kinds` its log as JSON Lines."""
+def export(
+    target: str | Path,
+    home: str | Path | None = None,
+    out: Path | None = None,
+    what: Sequence[str] = ("leaderboards",),
+    formats: Sequence[str] = (),
+) -> list[Path]:
+    """Write a tournament's leaderboards, plan and versions again, and with `matches` its log as JSON Lines."""
     from arena.report import match_lines, write_file
 
     store, resolved = open_log(target, home)
     with store:
         folder = out or store.path.parent
         files: list[Path] = []
-        formats = [kind for kind in kinds if kind != "matches"] or ([] if "matches" in kinds else resolved["formats"])
-        if formats:
-            files, _ = _write(store, {**resolved, "formats": formats}, folder)
-        if "matches" in kinds:
+        if "leaderboards" in what:
+            files, _ = _write(store, resolved, folder, formats or resolved["formats"])
+        if "matches" in what:
             path = folder / "matches.jsonl"
             write_file(path, "".join(match_lines(store, schedule_from(resolved))).encode())
             files.append(path)
@@ -239,13 +253,22 @@ def _single_match(plan: Plan, worker: WorkerProcess) -> StoredMatch:
     )
 
 
-def find_match(target: str | Path, match: str, home: str | Path | None = None) -> tuple[StoredMatch, dict[str, Any]]:
-    """A match of a log by its id or the beginning of one, and the resolved plan it belongs to."""
-    store, resolved = open_log(target, home)
-    with store:
-        found = store.find_matches(match)
-        if not found:
-            raise StoreError(f"{store.path}: has no match whose id begins with '{match}'")
-        if len(found) > 1:
-            raise StoreError(f"{store.path}: more than one match's id begins with '{match}'; give more of it")
-        return store.match(*found[0]), resolved
+def find_match(
+    target: str | Path | None, match: str, home: str | Path | None = None
+) -> tuple[StoredMatch, dict[str, Any]]:
+    """A match by its id or the beginning of one, and the resolved plan it belongs to.
+
+    Without a target every tournament under the home folder is searched.
+    """
+    logs = [find_log(target, home)] if target is not None else sorted(home_folder(home).glob(f"*/{LOG}"))
+    found = []
+    for log in logs:
+        store, resolved = open_log(log)
+        with store:
+            found += [(store.match(*at), resolved) for at in store.find_matches(match)]
+    where = logs[0] if len(logs) == 1 else f"{home_folder(home)}{os.sep}"
+    if not found:
+        raise StoreError(f"{where}: has no match whose id begins with '{match}'")
+    if len(found) > 1:
+        raise StoreError(f"{where}: more than one match's id begins with '{match}'; give more of it")
+    return found[0]

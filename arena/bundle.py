@@ -73,7 +73,9 @@ def _snapshot(root: Path, module: str, reserved: tuple[str, ...] = (), only: str
         for declared in _declared_files(tree, path):
             files[declared.relative_to(root).as_posix()] = _read(declared)
             if declared.suffix == ".py":
-                waiting.append(".".join(PurePosixPath(declared.relative_to(root)).with_suffix("").parts).removesuffix(".__init__"))
+                waiting.append(
+                    ".".join(PurePosixPath(declared.relative_to(root)).with_suffix("").parts).removesuffix(".__init__")
+                )
         if sum(map(len, files.values())) > MAX_BYTES:
             raise BotError(f"{root}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB")
     return Bundle(module, files)
@@ -99,7 +101,9 @@ def _parse(source: bytes, path: Path) -> ast.Module:
         return ast.parse(source, str(path))
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
-        raise BotError(f"{path}{f', line {line}' if line else ''}: is not valid Python: {getattr(error, 'msg', error)}") from None
+        raise BotError(
+            f"{path}{f', line {line}' if line else ''}: is not valid Python: {getattr(error, 'msg', error)}"
+        ) from None
 
 
 def _parents(module: str) -> Iterator[str]:
@@ -123,11 +127,15 @@ def _imports(tree: ast.Module, package: str) -> Iterator[str]:
 
 def _declared_files(tree: ast.Module, path: Path) -> Iterator[Path]:
     for node in tree.body:
-        if isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == "BUNDLE_FILES" for t in node.targets):
+        if isinstance(node, ast.Assign) and any(
+            isinstance(t, ast.Name) and t.id == "BUNDLE_FILES" for t in node.targets
+        ):
             try:
                 patterns = ast.literal_eval(node.value)
-                assert isinstance(patterns, (list, tuple)) and all(isinstance(pattern, str) for pattern in patterns)
-            except (ValueError, AssertionError):
+                listed = isinstance(patterns, (list, tuple)) and all(isinstance(pattern, str) for pattern in patterns)
+            except ValueError:
+                listed = False
+            if not listed:
                 raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES must be a list of file names") from None
             for pattern in patterns:
                 yield from _glob(path, pattern, node.lineno)

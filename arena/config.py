@@ -15,7 +15,8 @@ from arena.errors import ConfigError
 from engine.errors import EngineError, did_you_mean
 from engine.specs import split_bot_spec
 
-FORMATS = ("csv", "json", "md", "parquet")
+Format = Literal["csv", "json", "md", "parquet"]
+FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
 
@@ -83,7 +84,7 @@ class BotEntry(Model):
 class Output(Model):
     """What is written after the run."""
 
-    formats: tuple[Literal["csv", "json", "md", "parquet"], ...] = FORMATS
+    formats: tuple[Format, ...] = FORMATS
     """Formats of the leaderboards."""
 
     @field_validator("formats", mode="before")
@@ -203,6 +204,6 @@ def _short(value: object) -> str:
 
 
 def _keys_at(location: tuple[int | str, ...]) -> list[str]:
-    models = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
+    models: dict[str, type[BaseModel]] = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
     model = models.get(str(location[0]), Config) if location else Config
     return list(model.model_fields)

@@ -13,7 +13,7 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from arena.ratings import rate
-from arena.schedule import Block, Schedule, seat_orders
+from arena.schedule import Block, Schedule, seat_places
 from arena.store import Store
 
 CONFIDENCE = 0.95
@@ -38,7 +38,7 @@ def board_matches(store: Store, schedule: Schedule, board: int) -> pd.DataFrame:
     sizes = frame.groupby("block")["seat"].transform("size") if len(frame) else 0
     frame = frame[(frame["place"] >= 0) & (sizes == schedule.lineups(shape) * shape.players)]
     frame = frame.sort_values(["place", "lineup", "seat"], kind="stable").reset_index(drop=True)
-    places = np.array([order.places for order in seat_orders(shape.players, schedule.permutations)])
+    places = np.array(seat_places(shape.players, schedule.permutations))
     at = frame["place"].to_numpy()
     who = tables[at, places[frame["lineup"].to_numpy(), frame["seat"].to_numpy()]] if len(frame) else np.zeros(0, int)
     labels = np.array([entry.label for entry in schedule.entries], dtype=object)

@@ -1,4 +1,4 @@
-"""From a configuration to a resolved plan: every name looked up, every default spelled out, every bot's source snapshot.
+"""From a configuration to a resolved plan: names looked up, defaults spelled out, bots' sources snapshot.
 
 The driver reads sources but never runs them: what a bot says of itself (parameters, games) a worker process tells.
 """
@@ -126,7 +126,13 @@ class Plan:
                 for board in schedule.boards
             ],
             "bots": [
-                {"label": entry.label, "key": entry.key, "spec": entry.spec, "identity": entry.identity, "params": bot.params}
+                {
+                    "label": entry.label,
+                    "key": entry.key,
+                    "spec": entry.spec,
+                    "identity": entry.identity,
+                    "params": bot.params,
+                }
                 for entry, bot in zip(schedule.entries, self.bots, strict=True)
             ],
             "left_out": list(self.left_out),
@@ -162,12 +168,14 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
 
 
 def load_plan(path: str | Path, worker: WorkerProcess | None = None) -> Plan:
-    """Read a configuration and resolve it; raises an `ArenaError` or `EngineError` of one line for whatever is wrong."""
+    """Read a configuration and resolve it; raises an `ArenaError` or `EngineError` of one line."""
     path = Path(path)
     return make_plan(load_config(path), str(path), path.parent, worker)
 
 
-def make_plan(config: Config, source: str = "config", folder: Path | None = None, worker: WorkerProcess | None = None) -> Plan:
+def make_plan(
+    config: Config, source: str = "config", folder: Path | None = None, worker: WorkerProcess | None = None
+) -> Plan:
     """Resolve a configuration. `folder` is what paths in it are relative to, by default the working folder."""
     folder = folder or Path.cwd()
     folders = [folder, *(folder / path for path in config.bot_paths)]
@@ -183,7 +191,9 @@ def make_plan(config: Config, source: str = "config", folder: Path | None = None
         playing = [i for i, bot in enumerate(bots) if bot.refusals[index] is None]
         for i in range(len(bots)):
             if i not in playing:
-                left_out.append(f"{game.spec}, {game.players} players, without {entries[i].label}: it {bots[i].refusals[index]}")
+                left_out.append(
+                    f"{game.spec}, {game.players} players, without {entries[i].label}: it {bots[i].refusals[index]}"
+                )
         boards.append(_board(config, entry, game, sorted(playing, key=lambda i: entries[i].key), source))
     _no_board_twice(boards, source)
     hero = _hero(config, entries, boards, source)

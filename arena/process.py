@@ -74,7 +74,9 @@ class WorkerProcess:
                 raise WorkerError(f"a worker process did not start: {lines[-1] if lines else hello.cause}")
         if hello["code"] != code_hash():
             self.stop()
-            raise WorkerError("a worker process runs another version of the arena than this command; was it just edited?")
+            raise WorkerError(
+                "a worker process runs another version of the arena than this command; was it just edited?"
+            )
         self.versions = hello["versions"]
         self.name = f"{hello['host']}:{hello['pid']}"
         if self._plan is not None:
@@ -103,7 +105,7 @@ class WorkerProcess:
             self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
             while not self._connection.poll(LOOK):
-                number, seat, ply, until = STATUS.unpack_from(self._status, 0)
+                _, seat, _, until = STATUS.unpack_from(self._status, 0)
                 if (seat >= 0 and time.monotonic() > until + GRACE) or (deadline and time.monotonic() > deadline):
                     return self._bury("timeout")
             return self._connection.recv_bytes()

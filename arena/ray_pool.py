@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import queue
+import shutil
 import tempfile
 import threading
 from typing import Any
@@ -55,11 +56,10 @@ class RayPool:
     def __init__(self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], address: str | None) -> None:
         self._replies = replies
         self._own = not ray.is_initialized()
-        if self._own:
-            connect(address, count)
+        self._folder = connect(address, count) if self._own else None
         if address is not None:
             count = max(1, int(ray.cluster_resources().get("CPU", count)))
-        self._actors = [RayWorker.remote() for _ in range(count)]
+        self._actors: list[Any] = [RayWorker.remote() for _ in range(count)]  # type: ignore[attr-defined]
         try:
             self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=180)
         except Exception as error:
@@ -121,25 +121,34 @@ class RayPool:
             ray.kill(actor)
         if self._own:
             ray.shutdown()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def connect(address: str | None, cpus: int) -> None:
-    """Join the cluster at `address`, or start Ray on this machine; its own log stays off the terminal."""
+def connect(address: str | None, cpus: int) -> str | None:
+    """Join the cluster at `address`, or start Ray on this machine and return the folder it works in.
+
+    Ray's own log stays off the terminal. The folder's path is short, because Unix sockets in it have 107 bytes.
+    """
     os.environ["PYTHONHASHSEED"] = "0"
     options: dict[str, Any] = {
         "logging_level": logging.ERROR,
         "log_to_driver": False,
         "configure_logging": True,
     }
+    folder = None
     if address is None:
-        options |= {
-            "num_cpus": cpus,
-            "include_dashboard": False,
-            "_temp_dir": tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp"),
-        }
+        folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")
+        options |= {"num_cpus": cpus, "include_dashboard": False, "_temp_dir": folder}
     else:
         options["address"] = address
-    ray.init(**options)
+    try:
+        ray.init(**options)
+    except BaseException:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
 
 
 def _last_line(error: BaseException) -> str:

@@ -1,4 +1,4 @@
-"""Plays one match: dice, clocks, faults. Pure given its inputs (for bots that do not look at the clock); knows no Ray."""
+"""Plays one match: dice, clocks, faults. Pure given its inputs, but for bots that look at a clock; knows no Ray."""
 
 from __future__ import annotations
 
@@ -139,7 +139,7 @@ class _Match:
         return bot if ok else None
 
     def play_opening(self, plies: int) -> None:
-        """Random plies, the same for all line-ups of a block; an opening stops short of a ply that would end the match."""
+        """Random plies, the same for all line-ups of a block; they stop short of one that would end the match."""
         while plies > 0 and not self.state.is_terminal():
             if self.state.is_chance_node():
                 self.apply(self.dice.roll(self.state))
@@ -169,7 +169,9 @@ class _Match:
                 if isinstance(action, (bool, float, str)) or action != action.__index__():  # type: ignore[attr-defined]
                     raise TypeError
             except BaseException:
-                self.fall(seat, "illegal_action", f"returned {type(action).__name__}, not one of the legal actions (int)")
+                self.fall(
+                    seat, "illegal_action", f"returned {type(action).__name__}, not one of the legal actions (int)"
+                )
                 return False
         if action in legal:
             return True

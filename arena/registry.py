@@ -63,7 +63,10 @@ def _named_classes(text: str, path: Path) -> list[tuple[str, str]]:
 def _add(found: dict[str, Source], source: Source) -> None:
     other = found.setdefault(source.name, source)
     if (other.module, other.class_name) != (source.module, source.class_name):
-        ours, theirs = f"{other.module}:{other.class_name} ({other.origin})", f"{source.module}:{source.class_name} ({source.origin})"
+        ours, theirs = (
+            f"{other.module}:{other.class_name} ({other.origin})",
+            f"{source.module}:{source.class_name} ({source.origin})",
+        )
         raise BotError(f"two plug-ins offer a bot '{source.name}': {ours} and {theirs}; uninstall or rename one")
 
 
@@ -116,9 +119,16 @@ def _check_class(path: Path, class_name: str) -> None:
         tree = ast.parse(path.read_bytes(), str(path))
     except (SyntaxError, ValueError) as error:
         line = getattr(error, "lineno", None)
-        raise BotError(f"{path.name}{f', line {line}' if line else ''}: is not valid Python: {getattr(error, 'msg', error)}") from None
+        raise BotError(
+            f"{path.name}{f', line {line}' if line else ''}: is not valid Python: {getattr(error, 'msg', error)}"
+        ) from None
     classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    imported = [alias.asname or alias.name for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) for alias in node.names]
+    imported = [
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
     if class_name not in {*classes, *assigned, *imported}:
         raise BotError(f"{path.name}: has no class '{class_name}'{did_you_mean(class_name, classes)}")

@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -61,7 +61,11 @@ def render(board: Board, frame: pd.DataFrame, kind: str) -> bytes:
 
 
 def write_reports(
-    folder: Path, resolved: dict[str, Any], versions: dict[str, str], boards: dict[int, pd.DataFrame], formats: list[str]
+    folder: Path,
+    resolved: dict[str, Any],
+    versions: dict[str, str],
+    boards: dict[int, pd.DataFrame],
+    formats: Sequence[str],
 ) -> list[Path]:
     """Write every leaderboard in every format, plan.json and versions.json; the paths written."""
     schedule = schedule_from(resolved)

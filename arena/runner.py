@@ -7,8 +7,10 @@ no bot's code.
 from __future__ import annotations
 
 import contextlib
+import functools
 import json
 import queue
+import signal
 import threading
 import time
 from collections import defaultdict, deque
@@ -17,6 +19,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Protocol
 
+import engine
 from arena.errors import ArenaError, WorkerError
 from arena.plan import Plan
 from arena.process import Death, WorkerProcess
@@ -29,6 +32,7 @@ FIRST_CHUNK = 4
 IN_FLIGHT = 2
 TRIES = 3
 WRITE_EVERY = 0.5
+LISTEN = 0.1
 LOOK_UP = 256
 RAY_PAYS_AFTER = 60.0
 """Seconds of play still ahead from which Ray workers are brought in (starting Ray takes about 4)."""
@@ -72,7 +76,9 @@ Reply = tuple[int, Chunk, "bytes | Death | BaseException"]
 class LocalPool:
     """Worker processes on this machine, each served by a thread that does nothing but wait for it."""
 
-    def __init__(self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], first: WorkerProcess | None = None) -> None:
+    def __init__(
+        self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], first: WorkerProcess | None = None
+    ) -> None:
         self._replies = replies
         self._plan = plan
         self._workers = [first or WorkerProcess(), *(WorkerProcess() for _ in range(count - 1))]
@@ -80,7 +86,8 @@ class LocalPool:
         self._load = [0] * count
         self._retired = False
         self.threads = [
-            threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"worker-{number}") for number in range(count)
+            threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"worker-{number}")
+            for number in range(count)
         ]
         for thread in self.threads:
             thread.start()
@@ -159,6 +166,29 @@ class Outcome:
     seconds: float
 
 
+@functools.cache
+def _returns(ranks: tuple[int, ...]) -> list[float]:
+    return engine.returns_from_ranks(ranks)
+
+
+class _Signals:
+    """SIGINT and SIGTERM as calls instead of exceptions, so that nothing is torn in the middle of a transaction."""
+
+    def __init__(self, call: Callable[[], None]) -> None:
+        self.call = call
+        self.works = threading.current_thread() is threading.main_thread()
+
+    def __enter__(self) -> None:
+        if self.works:
+            numbers = (signal.SIGINT, signal.SIGTERM)
+            self.previous = {number: signal.signal(number, lambda *_: self.call()) for number in numbers}
+
+    def __exit__(self, *_: object) -> None:
+        if self.works:
+            for number, handler in self.previous.items():
+                signal.signal(number, handler)
+
+
 class Run:
     """One run of a plan into a log."""
 
@@ -185,6 +215,7 @@ class Run:
         self.seconds_per_match: dict[int, float] = {}
         self.in_flight = 0
         self.stopping = False
+        self.hurry = False
         self.pools: list[Pool] = []
         self._ray_thread: threading.Thread | None = None
         self._ray_pool: Any = None
@@ -227,13 +258,13 @@ class Run:
 
     def _drive(self, missing: Iterator[MatchSpec], started: float) -> Outcome:
         written = time.monotonic()
-        while True:
-            try:
+        with _Signals(self._interrupt):
+            while not self.hurry:
                 self._hand_out(missing)
                 if self.in_flight == 0:
                     break
                 with contextlib.suppress(queue.Empty):
-                    self._take(self.replies.get(timeout=WRITE_EVERY))
+                    self._take(self.replies.get(timeout=LISTEN))
                     while not self.replies.empty():
                         self._take(self.replies.get())
                 if time.monotonic() - written > WRITE_EVERY or len(self.waiting) > MAX_CHUNK:
@@ -241,13 +272,14 @@ class Run:
                     written = time.monotonic()
                 self._consider_ray()
                 self.show(self.progress)
-            except KeyboardInterrupt:
-                if self.stopping:
-                    break
-                self.stopping = True
-        self._write()
+            self._write()
         self.show(self.progress)
         return Outcome(self.progress, self.stopping, self.not_played, time.monotonic() - started)
+
+    def _interrupt(self) -> None:
+        """First: let what is in flight finish. Again: drop it (it is played when the run is resumed)."""
+        self.hurry = self.stopping
+        self.stopping = True
 
     def _missing(self) -> Iterator[MatchSpec]:
         """The matches that the log lacks, in plan order, looked up a few hundred blocks at a time."""
@@ -294,8 +326,9 @@ class Run:
             alone = bool(self.deaths.get((spec.block.identity, spec.lineup)))
             if matches and (alone or spec.block.board != board):
                 break
-            board = spec.block.board
-            size = 1 if alone else self._chunk_size(board)
+            if not matches:
+                board = spec.block.board
+                size = 1 if alone else self._chunk_size(board)
             matches.append(self.again.popleft())
         return Chunk(matches, board) if matches else None
 
@@ -322,23 +355,21 @@ class Run:
             self.progress.first_match = time.monotonic() - self.progress.started
         for (spec, _), row in zip(chunk.matches, rows, strict=True):
             tries = len(self.deaths.pop((spec.block.identity, spec.lineup), ())) + 1
-            self.waiting.append(Finished(spec.block, row, chunk.worker_name, tries))
+            self.waiting.append(Finished(spec, row, chunk.worker_name, tries))
             self._count(spec, row)
         self.progress.played += len(rows)
 
     def _count(self, spec: MatchSpec, row: MatchRow) -> None:
-        ranks = [seat[0] for seat in row.seats]
-        others = len(ranks) - 1
-        for entry, seat in zip(spec.seats, row.seats, strict=True):
-            beaten = sum(rank > seat[0] for rank in ranks)
-            tied = sum(rank == seat[0] for rank in ranks) - 1
+        returns = _returns(tuple([seat[0] for seat in row.seats]))
+        for entry, value in zip(spec.seats, returns, strict=True):
             total = self.progress.sums[spec.block.board, entry]
-            total[0] += (2 * beaten + tied) / others - 1
+            total[0] += value
             total[1] += 1
-            self.progress.forfeits += seat[2] is not None
+        if row.details:
+            self.progress.forfeits += len(row.details)
 
     def _mourn(self, chunk: Chunk, death: Death) -> None:
-        """Put a dead worker's matches back; the one it died in goes alone, and after its last try is charged or given up."""
+        """Put a dead worker's matches back; the one it died in goes alone, and at last is charged or given up."""
         lost = chunk.matches.pop(min(death.number, len(chunk.matches) - 1))
         spec, charges = lost
         for match in reversed(chunk.matches):

@@ -12,9 +12,10 @@ import hashlib
 import itertools
 import json
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
+from operator import itemgetter
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -61,8 +62,7 @@ class Board:
         return f"{clean}_{self.players}p"
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(NamedTuple):
     """One table in one round; `seats(lineup)` says who sits where."""
 
     board: int
@@ -75,8 +75,7 @@ class Block:
     """16 bytes over everything that decides the block's results; matches are known by it and their line-up."""
 
 
-@dataclass(frozen=True)
-class MatchSpec:
+class MatchSpec(NamedTuple):
     """One match of a block: entries by seat."""
 
     block: Block
@@ -93,9 +92,9 @@ def match_id(identity: bytes, lineup: int) -> str:
     return f"{identity.hex()}-{lineup}"
 
 
-def digest(*parts: Any) -> bytes:
-    """BLAKE2b-128 over the parts as compact JSON."""
-    return hashlib.blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=16).digest()
+def _hasher(parts: list[Any]) -> Any:
+    """BLAKE2b-128 that has taken the parts as compact JSON."""
+    return hashlib.blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=16)
 
 
 @dataclass(frozen=True)
@@ -151,46 +150,55 @@ class Schedule:
 
     def block(self, index: int, number: int, table: Table) -> Block:
         """The block of a board's table (entries ordered by key) in one round."""
-        board = self.boards[index]
-        shared = self._shared(index)
-        id = digest(self.seed, *shared[:2], board.players, [self.entries[entry].key for entry in table], number)
-        order = base_orders(board.players)[number % len(base_orders(board.players))](table)
-        who = [self.entries[entry].identity for entry in order]
-        identity = digest(id.hex(), self.secret or self.seed, shared, who, self.permutations)
-        return Block(index, number, order, id, identity)
+        orders = base_orders(self.boards[index].players)
+        order = orders[number % len(orders)](table)
+        entries = self.entries
+        dice, whole = self._prefixes[index]
+        id = dice.copy()
+        id.update(f"{number} {[entries[entry].key for entry in table]}".encode())
+        identity = whole.copy()
+        identity.update(id.digest())
+        identity.update("".join([entries[entry].identity for entry in order]).encode())
+        return Block(index, number, order, id.digest(), identity.digest())
 
-    @functools.cache  # noqa: B019 - a schedule lives as long as its run
-    def _shared(self, index: int) -> tuple[Any, ...]:
-        board = self.boards[index]
-        name = board.game.partition("(")[0]
-        return name, board.params, board.rules_version, board.opening, *self.limits
+    @functools.cached_property
+    def _prefixes(self) -> list[tuple[Any, Any]]:
+        """By board: hashers that have taken what all its block ids, and all its blocks' identities, begin with."""
+        found = []
+        for board in self.boards:
+            name = board.game.partition("(")[0]
+            common = [self.seed, name, board.params, board.players]
+            decides = [self.secret, board.rules_version, board.opening, self.limits, self.permutations]
+            found.append((_hasher(common), _hasher([*common, *decides])))
+        return found
 
     def matches(self, block: Block) -> list[MatchSpec]:
         """The matches of a block, by line-up."""
-        count = self.lineups(self.boards[block.board])
-        return [MatchSpec(block, lineup, self.seats(block, lineup)) for lineup in range(count)]
+        orders = seat_orders(self.boards[block.board].players, self.permutations)
+        return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(orders)]
+
+
+Order = Callable[[Table], Table]
 
 
 @functools.cache
-def base_orders(players: int) -> list[Any]:
+def base_orders(players: int) -> list[Order]:
     """The cyclic orders of a table: one for each round in turn, so that neighbours are balanced as well as seats."""
-    return [_Order((0, *order)) for order in itertools.permutations(range(1, players))]
+    return [itemgetter(0, *order) for order in itertools.permutations(range(1, players))]
 
 
 @functools.cache
-def seat_orders(players: int, permutations: bool) -> list[Any]:
-    """How a block's base order is seated in each line-up: rotated, or in every order."""
+def seat_places(players: int, permutations: bool) -> list[Table]:
+    """By line-up: which place of the base order sits in each seat; rotations, or every order."""
     if permutations:
-        return [_Order(order) for order in itertools.permutations(range(players))]
-    return [_Order(tuple((seat + turn) % players for seat in range(players))) for turn in range(players)]
+        return list(itertools.permutations(range(players)))
+    return [tuple((seat + turn) % players for seat in range(players)) for turn in range(players)]
 
 
-@dataclass(frozen=True)
-class _Order:
-    places: tuple[int, ...]
-
-    def __call__(self, table: Sequence[int]) -> Table:
-        return tuple(table[place] for place in self.places)
+@functools.cache
+def seat_orders(players: int, permutations: bool) -> list[Order]:
+    """By line-up: from the base order to the entries by seat."""
+    return [itemgetter(*places) for places in seat_places(players, permutations)]
 
 
 @functools.lru_cache(maxsize=64)

@@ -19,7 +19,7 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from arena.errors import StoreError
-from arena.schedule import Block, Schedule
+from arena.schedule import Block, MatchSpec, Schedule
 
 SCHEMA_VERSION = 1
 LONG_COURSE = 256
@@ -88,7 +88,7 @@ CREATE TABLE timings (           -- side table
     run INTEGER NOT NULL,
     worker TEXT NOT NULL,
     seconds REAL NOT NULL,
-    thinking TEXT NOT NULL,      -- seconds by seat, JSON
+    thinking TEXT NOT NULL,      -- seconds by seat
     attempts INTEGER NOT NULL,
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
@@ -129,14 +129,14 @@ class MatchRow(NamedTuple):
     details: dict[str, str]
     """By seat: what was kept of a fault."""
     seconds: float
-    thinking: list[float]
+    thinking: str
     """By seat: seconds."""
 
 
 class Finished(NamedTuple):
     """A row, where it belongs, and how it came about."""
 
-    block: Block
+    spec: MatchSpec
     row: MatchRow
     worker: str
     attempts: int
@@ -179,14 +179,16 @@ class Store:
 
     @classmethod
     def create(cls, path: Path) -> Store:
-        """Open for writing, made if need be. Raises `StoreError` when another driver holds it or it is no log of ours."""
+        """Open for writing, made if need be. Raises `StoreError` when another driver holds it or it is no log."""
         path.parent.mkdir(parents=True, exist_ok=True)
         lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
             os.close(lock)
-            raise StoreError(f"{path}: another run is writing to this log; wait for it or choose another name") from None
+            raise StoreError(
+                f"{path}: another run is writing to this log; wait for it or choose another name"
+            ) from None
         try:
             db = _connect(path, "rwc")
             if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
@@ -218,7 +220,9 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         self.close()
 
     def close(self) -> None:
@@ -272,18 +276,19 @@ class Store:
 
     def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
         """Write finished matches in one transaction; a match that is there already is refused by the database."""
-        matches, seats, timings, faults = [], [], [], []
+        rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [])
+        matches, seats, timings, faults = rows
         with self._db:
-            for block, row, worker, attempts in results:
-                key = self._block_key(schedule, block)
+            for spec, row, worker, attempts in results:
+                key = self._block_key(schedule, spec.block)
                 at = (key, row.lineup)
                 course = row.course if len(row.course) < LONG_COURSE else zlib.compress(row.course.encode())
                 notes = json.dumps(row.notes) if row.notes else None
                 final = bytes.fromhex(row.final)
                 matches.append((*at, row.ended, row.plies, int(row.timed), final, course, notes))
-                for seat, (entry, result) in enumerate(zip(schedule.seats(block, row.lineup), row.seats, strict=True)):
+                for seat, (entry, result) in enumerate(zip(spec.seats, row.seats, strict=True)):
                     seats.append((*at, seat, self._bot_key(schedule.entries[entry].identity), *result))
-                timings.append((*at, run, worker, row.seconds, json.dumps(row.thinking), attempts))
+                timings.append((*at, run, worker, row.seconds, row.thinking, attempts))
                 faults.extend((*at, int(seat), detail) for seat, detail in row.details.items())
             self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", matches)
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
@@ -293,9 +298,7 @@ class Store:
     def _block_key(self, schedule: Schedule, block: Block) -> int:
         key = self._blocks.get(block.identity)
         if key is None:
-            row = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
-            key = row[0] if row else self._new_block(schedule, block)
-            self._blocks[block.identity] = key
+            key = self._blocks[block.identity] = self._new_block(schedule, block)
         return key
 
     def _new_block(self, schedule: Schedule, block: Block) -> int:
@@ -306,10 +309,13 @@ class Store:
             query = "SELECT board FROM boards WHERE game = ? AND players = ?"
             self._boards[at] = self._db.execute(query, at).fetchone()[0]
         cursor = self._db.execute(
-            "INSERT INTO blocks (identity, id, board, round, opening, seed) VALUES (?, ?, ?, ?, ?, ?)",
+            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed) VALUES (?, ?, ?, ?, ?, ?)",
             (block.identity, block.id, self._boards[at], block.round, board.opening, schedule.seed),
         )
-        return int(cursor.lastrowid or 0)
+        if cursor.rowcount == 1:
+            return int(cursor.lastrowid or 0)
+        found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,))
+        return int(found.fetchone()[0])
 
     def _bot_key(self, identity: str) -> int:
         if identity not in self._bots:
@@ -336,7 +342,9 @@ class Store:
         """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
         stem, dash, lineup = prefix.partition("-")
         if not stem or len(stem) > 32 or set(stem) - set("0123456789abcdef") or (dash and not lineup.isdecimal()):
-            raise StoreError(f"'{prefix}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash")
+            raise StoreError(
+                f"'{prefix}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash"
+            )
         low = bytes.fromhex(stem.ljust(32, "0"))
         high = bytes.fromhex(stem.ljust(32, "f"))
         query = "SELECT identity, lineup FROM blocks JOIN matches USING (block) WHERE identity BETWEEN ? AND ?"

@@ -12,6 +12,7 @@ import json
 import mmap
 import os
 import platform
+import shutil
 import signal
 import sys
 import threading
@@ -28,7 +29,6 @@ from arena.loader import load_class
 from arena.referee import Charge, Contestant, Result, Watch, play_match
 from arena.schedule import seat_orders
 from arena.worker_status import STATUS
-from bots import Bot
 from engine.specs import Parameter, canonical_options, resolve
 
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
@@ -56,7 +56,7 @@ def describe(bot: dict[str, Any]) -> dict[str, Any]:
         bot_class = load_class(read_bundle(bot["module"], bot["files"]), bot["class"])
     except BaseException as error:  # the bot's own module may raise anything
         return {"error": f"cannot be loaded: {type(error).__name__}: {error}"}
-    if not (isinstance(bot_class, type) and callable(getattr(bot_class, "choose", None)) and hasattr(bot_class, "parameters")):
+    if not _is_bot(bot_class):
         return {"error": f"{bot['class']} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
     if getattr(bot_class, "__abstractmethods__", None):
         return {"error": f"{bot['class']} lacks {', '.join(sorted(bot_class.__abstractmethods__))}"}
@@ -77,6 +77,10 @@ def describe(bot: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _is_bot(found: Any) -> bool:
+    return isinstance(found, type) and callable(getattr(found, "choose", None)) and hasattr(found, "parameters")
+
+
 def _parameter_row(parameter: Parameter) -> dict[str, Any]:
     return {
         "name": parameter.name,
@@ -89,7 +93,7 @@ def _parameter_row(parameter: Parameter) -> dict[str, Any]:
     }
 
 
-def _refusal(bot_class: type[Bot], game: str, players: int) -> str | None:
+def _refusal(bot_class: Any, game: str, players: int) -> str | None:
     try:
         return bot_class.refusal(engine.load_game(game, players))
     except BaseException as error:
@@ -138,8 +142,10 @@ def _raise(error: BaseException, *_: object) -> None:
 
 def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
     """A result as plain data, in the order of `arena.store.MatchRow`."""
-    scores = result.scores or [None] * len(result.ranks)
-    falls = [(fall.cause, fall.ply) if (fall := result.falls.get(seat)) else (None, None) for seat in range(len(scores))]
+    scores: list[int | None] = [*result.scores] if result.scores else [None for _ in result.ranks]
+    falls = [
+        (fall.cause, fall.ply) if (fall := result.falls.get(seat)) else (None, None) for seat in range(len(scores))
+    ]
     return [
         lineup,
         result.ended,
@@ -151,7 +157,7 @@ def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
         [[rank, score, *fall] for rank, score, fall in zip(result.ranks, scores, falls, strict=True)],
         {str(seat): fall.detail for seat, fall in result.falls.items()},
         round(seconds, 6),
-        [round(s, 6) for s in result.seconds],
+        " ".join([f"{s:.6f}" for s in result.seconds]),
     ]
 
 
@@ -202,9 +208,11 @@ def main(arguments: list[str]) -> None:
 
 
 def _leave_with(parent: int) -> None:
-    """End when the driver is gone, however busy a bot keeps the main thread."""
+    """End when the driver is gone, however busy a bot keeps the main thread, and take the working folder along."""
+    folder = os.getcwd()
     while os.getppid() == parent:
         time.sleep(0.5)
+    shutil.rmtree(folder, ignore_errors=True)
     os._exit(1)
 
 

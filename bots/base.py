@@ -6,7 +6,7 @@
         depth: Annotated[int, Between(1, 9), "plies looked ahead"] = 1
 
         def choose(self, state):
-            return self.rng.choice(state.legal_actions())
+            return self.pick(state.legal_actions())
 
 Annotated class attributes with a default are the bot's parameters: bool, int, float or str.
 """
@@ -16,7 +16,7 @@ from __future__ import annotations
 import random
 import typing
 from abc import ABC, abstractmethod
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cached_property
 from typing import Any, ClassVar, NamedTuple
 
@@ -84,6 +84,16 @@ class Bot(ABC):
         """This bot's own generator for this match."""
         return random.Random(self.seed)
 
+    def pick(self, actions: Sequence[int]) -> int:
+        """One of the actions, all equally likely, drawn by `rng`."""
+        return actions[int(self.rng.random() * len(actions))]
+
+    def pick_best(self, actions: Sequence[int], values: Iterable[float]) -> int:
+        """The action of the highest value, each action's value standing at its place; `rng` breaks ties."""
+        valued = list(zip(actions, values, strict=True))
+        highest = max(value for _, value in valued)
+        return self.pick([action for action, value in valued if value == highest])
+
     @classmethod
     def refusal(cls, game: Game) -> str | None:
         """Why this bot does not play that game, in words that follow its name; None when it does."""
@@ -96,7 +106,7 @@ class Bot(ABC):
             return f"needs a game with {', '.join(missing)}, which {game.name} has not"
         return None
 
-    def prepare(self) -> None:
+    def prepare(self) -> None:  # noqa: B027 - not every bot prepares
         """Called once before the match; the place for slow preparations. What goes wrong here is an `init` fault."""
 
     @abstractmethod
@@ -111,16 +121,14 @@ def _is_plain_attribute(cls: type, name: str, hint: Any) -> bool:
 
 
 def _parameter(cls: type, name: str, hint: Any) -> Parameter:
-    kind, extras = hint, ()
-    if typing.get_origin(hint) is typing.Annotated:
-        kind, *extras = typing.get_args(hint)
+    kind, *extras = typing.get_args(hint) if typing.get_origin(hint) is typing.Annotated else (hint,)
     default = getattr(cls, name)
     if kind not in (bool, int, float, str) or not isinstance(default, (kind, int if kind is float else kind)):
-        raise TypeError(f"{cls.__name__}.{name}: a parameter must be a bool, int, float or str with a default of that type")
-    bounds = next((extra for extra in extras if isinstance(extra, Between)), Between(None, None))  # type: ignore[arg-type]
+        raise TypeError(f"{cls.__name__}.{name}: a parameter must be a bool, int, float or str, its default too")
+    minimum, maximum = next((extra for extra in extras if isinstance(extra, Between)), (None, None))
     choices = next((extra.choices for extra in extras if isinstance(extra, OneOf)), ())
     help_text = next((extra for extra in extras if isinstance(extra, str)), "")
-    return Parameter(name, kind, kind(default), help_text, bounds.minimum, bounds.maximum, choices)
+    return Parameter(name, kind, kind(default), help_text, minimum, maximum, choices)
 
 
 def make_bot(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Mapping[str, Value] | None = None) -> Bot:
@@ -132,3 +140,11 @@ def make_bot(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Map
     bot = bot_class(game, seat, seed, values | dict(params or {}))
     bot.prepare()
     return bot
+
+
+def first_decision(game: Game) -> State:
+    """A state to warm compiled code up on: the start of a match, behind the first outcomes of what is rolled there."""
+    state = game.new_initial_state()
+    while state.is_chance_node():
+        state.apply_action(state.chance_outcomes()[0][0])
+    return state

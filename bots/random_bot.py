@@ -10,5 +10,4 @@ class Random(Bot):
     name = "random"
 
     def choose(self, state: State) -> int:
-        actions = state.legal_actions()
-        return actions[int(self.rng.random() * len(actions))]
+        return self.pick(state.legal_actions())

@@ -1,8 +1,8 @@
 """Rules of games, compiled; knows nothing of bots or tournaments.
 
-    import engine
-    game = engine.load_game("epicycle", players=2)
-    state = game.new_initial_state()
+import engine
+game = engine.load_game("epicycle", players=2)
+state = game.new_initial_state()
 """
 
 from typing import Any

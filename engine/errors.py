@@ -48,7 +48,7 @@ class DuplicateNameError(EngineError):
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that ends an error message: the nearest known name, or all (a sequence in its own order) when none is near."""
+    """A hint that ends an error message: the nearest known name, or all of them when none is near."""
     names = known if isinstance(known, Sequence) else sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if near:

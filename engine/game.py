@@ -61,7 +61,11 @@ class GameType:
         if isinstance(players, bool) or not isinstance(players, int):
             raise UnsupportedError(f"{self.name}: players must be a whole number, not {players!r}")
         if not self.min_players <= players <= self.max_players:
-            allowed = f"{self.min_players} to {self.max_players}" if self.min_players < self.max_players else f"{self.min_players}"
+            allowed = (
+                f"{self.min_players} to {self.max_players}"
+                if self.min_players < self.max_players
+                else f"{self.min_players}"
+            )
             raise UnsupportedError(f"{self.name} is for {allowed} players, not {players}")
         if not self.perfect_information:
             raise UnsupportedError(f"{self.name} hides information from its players; such games cannot be played here")
@@ -152,7 +156,8 @@ def returns_from_ranks(ranks: Sequence[int]) -> list[float]:
     """Utilities in [-1, 1] that sum to 0: a seat that beats b of n seats and ties with t gets (2b + t)/(n - 1) - 1."""
     others = len(ranks) - 1
     return [
-        (2 * sum(rank > mine for rank in ranks) + sum(rank == mine for rank in ranks) - 1) / others - 1 for mine in ranks
+        (2 * sum(rank > mine for rank in ranks) + sum(rank == mine for rank in ranks) - 1) / others - 1
+        for mine in ranks
     ]
 
 

@@ -4,13 +4,14 @@ Importing this module is what imports Numba; everything that only names games or
 """
 
 import hashlib
+import importlib.util
 import inspect
 import os
 import sys
 import tempfile
 import types
 from collections.abc import Callable
-from importlib.metadata import version
+from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,9 @@ def cache_root() -> Path:
     Falls back to a folder of this user's under the system's temporary folder when that cannot be written.
     """
     chosen = os.environ.get("ARENA_CACHE")
-    root = Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pyramid-arena"
+    root = (
+        Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pyramid-arena"
+    )
     try:
         root.mkdir(parents=True, exist_ok=True)
         if os.access(root, os.W_OK):
@@ -38,15 +41,29 @@ def cache_root() -> Path:
 
 
 def _numba_cache_folder() -> Path:
-    """Keyed by all that Numba's own index does not watch: its version, its flags and the kernels shared by files."""
+    """Keyed by what Numba's own index does not watch: versions, flags, and kernels called from other files."""
     flags = sorted(
         f"{key}={value}"
         for key, value in os.environ.items()
         if key.startswith("NUMBA_") and key not in ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT")
     )
-    shared = b"".join((Path(__file__).parent / name).read_bytes() for name in ("kernel.py", "chance.py"))
-    key = hashlib.blake2b(repr((version("numba"), version("numpy"), sys.version, flags)).encode() + shared, digest_size=8)
+    shared = b"".join(path.read_bytes() for path in _shared_sources())
+    key = hashlib.blake2b(
+        repr((version("numba"), version("numpy"), sys.version, flags)).encode() + shared, digest_size=8
+    )
     return cache_root() / "numba" / key.hexdigest()
+
+
+def _shared_sources() -> list[Path]:
+    """Files with kernels that kernels in other files call: our own, and the rules of every installed game."""
+    here = Path(__file__).parent
+    found = {here / "kernel.py", here / "chance.py", *here.glob("*/rules.py")}
+    for entry in entry_points(group="arena.games"):
+        top, *rest = entry.value.partition(":")[0].split(".")
+        spec = importlib.util.find_spec(top)
+        if spec is not None and spec.origin is not None:
+            found.update(Path(spec.origin).parent.joinpath(*rest).glob("rules.py"))
+    return sorted(found)
 
 
 if "NUMBA_CACHE_DIR" not in os.environ:
@@ -54,9 +71,9 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 import numba
 
-numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # also when something imported Numba before us
+numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # also when something imported Numba before us
 
-COMPILED: bool = not numba.config.DISABLE_JIT
+COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,5 +112,5 @@ def _digest(template: types.ModuleType, rules: types.ModuleType, also: dict[str,
         hasher.update(Path(inspect.getfile(module)).read_bytes())
     for name, value in sorted(also.items()):
         source = inspect.getfile(value.py_func if hasattr(value, "py_func") else value) if callable(value) else None
-        hasher.update(f"{name}={Path(source).read_bytes() if source else value}".encode())
+        hasher.update(f"{name}=".encode() + (Path(source).read_bytes() if source else str(value).encode()))
     return hasher.hexdigest()

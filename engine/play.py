@@ -4,8 +4,6 @@ The functions leave the rules' names open; `engine.kernel.bind` joins them to on
 uint64 words (what Python keeps), viewed as the game's record once at each entry.
 """
 
-import numpy as np
-
 from engine.chance import below
 
 RULES = (

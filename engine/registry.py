@@ -20,14 +20,16 @@ def _installed() -> dict[str, EntryPoint]:
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         other = found.setdefault(entry.name, entry)
         if other.value != entry.value:
-            raise DuplicateNameError(f"two plug-ins offer a game '{entry.name}': {other.value} and {entry.value}; uninstall one")
+            raise DuplicateNameError(
+                f"two plug-ins offer a game '{entry.name}': {other.value} and {entry.value}; uninstall one"
+            )
     return found
 
 
 def register_game(game_type: GameType) -> GameType:
     """Make a game known to this process. Raises `DuplicateNameError` when its name is taken by another one.
 
-    Worker processes do not share this process's registrations: a tournament's games must be installed with an entry point.
+    Worker processes do not share this: a tournament's games must be installed, with an entry point.
     """
     taken = _registered.get(game_type.name)
     if game_type.name in _installed() or (taken is not None and taken is not game_type):

@@ -214,7 +214,7 @@ class KernelState(State):
     def __repr__(self) -> str:
         return f"<{self.game.spec}: {self.position}>"
 
-    def __reduce__(self):
+    def __reduce__(self) -> tuple[Any, ...]:
         return _restore, (self.game, self._words, self._history)
 
 

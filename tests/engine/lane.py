@@ -1,6 +1,6 @@
 """What a few seeded matches come to, as JSON: the same whether the rules run compiled or interpreted.
 
-    NUMBA_DISABLE_JIT=1 python -m tests.engine.lane
+NUMBA_DISABLE_JIT=1 python -m tests.engine.lane
 """
 
 import json

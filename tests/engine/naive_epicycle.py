@@ -6,7 +6,6 @@ text such as `LMS`, empty when its seat is out. The seat is None when one seat i
 
 from typing import NamedTuple
 
-
 REACH = {"S+": 1, "S-": -1, "M+": 2, "M-": -2, "L+": 3, "L-": -3}  # where the piece taken stands, from the gap
 
 

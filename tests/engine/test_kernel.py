@@ -103,8 +103,11 @@ def test_the_same_game_edited_gets_another_name(tmp_path, template):
 def test_the_size_of_the_record_and_further_names_are_part_of_the_name(tmp_path, template):
     rules = module(tmp_path, "ones", RULES.format(amount=1))
     larger = np.dtype((np.record, [("stones", np.int64), ("more", np.int64)]))
-    further = ({}, {"depth": 1}, {"depth": 2})
-    names = {identity(bind(template, rules, dtype, **also)) for dtype in (DTYPE, larger) for also in further}
+    names = {
+        identity(bind(template, rules, dtype, **also))
+        for dtype in (DTYPE, larger)
+        for also in ({}, {"depth": 1}, {"depth": 2})
+    }
     assert len(names) == 6
 
 
@@ -185,6 +188,5 @@ def test_the_numba_folder_depends_on_numbas_flags(monkeypatch):
 
 
 def test_kernels_are_compiled_unless_numba_is_told_otherwise():
-    disabled = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
-    assert disabled != COMPILED
+    assert (os.environ.get("NUMBA_DISABLE_JIT", "0") == "0") == COMPILED
     assert hasattr(engine.load_game("epicycle", 2).compiled.step, "py_func") == COMPILED

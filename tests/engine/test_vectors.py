@@ -7,7 +7,9 @@ from tests.engine.perft import perft
 from tests.engine.vectors import FOLDER, difference, perft_rows, spec_of, traces
 
 
-@pytest.mark.parametrize("path", sorted(FOLDER.glob("*.jsonl.gz")), ids=lambda path: path.name.removesuffix(".jsonl.gz"))
+@pytest.mark.parametrize(
+    "path", sorted(FOLDER.glob("*.jsonl.gz")), ids=lambda path: path.name.removesuffix(".jsonl.gz")
+)
 def test_recorded_matches_replay_without_a_difference(path):
     count = 0
     for trace in traces(path):

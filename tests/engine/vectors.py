@@ -44,7 +44,10 @@ def difference(game: Game, steps: list[dict]) -> str | None:
         node = {engine.CHANCE: "chance", engine.TERMINAL: "terminal"}.get(state.current_player(), "decision")
         seen: dict[str, object] = {"pos": state.position, "node": node}
         if node == "decision":
-            seen |= {"seat": state.current_player(), "legal": sorted(map(state.action_to_string, state.legal_actions()))}
+            seen |= {
+                "seat": state.current_player(),
+                "legal": sorted(map(state.action_to_string, state.legal_actions())),
+            }
         elif node == "chance":
             seen |= {"outcomes": len(state.chance_outcomes())}
         else:

@@ -1,0 +1,54 @@
+# Two commands: `make demo` and `make test`. Both set up what they need in .venv, once.
+
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
+
+.PHONY: help venv demo test lint format bench clean
+
+help:
+	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
+	@echo "make test    run the tests"
+	@echo "make lint    check style and types"
+	@echo "make format  format the code"
+	@echo "make bench   measure this installation's speed (minutes)"
+	@echo "make venv    only set up .venv"
+	@echo "make clean   remove .venv and caches; reports stay"
+
+$(VENV)/bin/python:
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || \
+		{ echo "Python 3.11 or newer is needed; set PYTHON=/path/to/python3.11" >&2; exit 1; }
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.runtime: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(INSTALL) --editable .
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(INSTALL) --editable '.[dev]'
+	@touch $@ $(VENV)/.runtime
+
+venv: $(VENV)/.runtime
+
+demo: $(VENV)/.runtime
+	$(BIN)/arena run configs/demo.toml
+
+test: $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto --dist loadfile
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+
+format: $(VENV)/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: $(VENV)/.runtime
+	$(BIN)/arena bench --full
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis
+	find . -name __pycache__ -type d -prune -exec rm -rf {} +

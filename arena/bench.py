@@ -1,0 +1,226 @@
+"""Measures this installation: playouts, stepping, throughput, memory; ratios where the machine has a say."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+import timeit
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+
+import engine
+
+YARDSTICK = {"epicycle": 85e6, "magic_mids": 25e6, "midgard": 29e6, "pyramid_punch": 38e6}
+"""Actions a second of a good C++ engine with 2 players on the kind of machine that the aims were set on."""
+
+CLONES = 2000
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the bench table."""
+
+    what: str
+    measured: str
+    aim: str = ""
+
+
+def best_of(call: Any, repeat: int) -> float:
+    """The shortest of some runs, in seconds: the machine is shared, and noise only ever adds."""
+    return min(timeit.repeat(call, number=1, repeat=repeat))
+
+
+def playouts(full: bool) -> Iterator[Row]:
+    """Compiled uniformly random playouts on one core."""
+    for name in engine.game_names():
+        kind = engine.game_type(name)
+        for players in range(kind.min_players, kind.max_players + 1) if full else (kind.min_players,):
+            game = engine.load_game(name, players)
+            engine.random_playouts(game, 10, 0)
+            once = engine.random_playouts(game, 200, 1)
+            count = max(200, int(200 * 2e6 / once.plies))
+            seconds = best_of(lambda game=game, count=count: engine.random_playouts(game, count, 1), 7 if full else 3)
+            result = engine.random_playouts(game, count, 1)
+            rate = result.actions / seconds
+            aim = ""
+            if players == kind.min_players and name in YARDSTICK:
+                ratio = rate / YARDSTICK[name]
+                aim = f"{YARDSTICK[name] / 2e6:.1f} M (half of C++'s {YARDSTICK[name] / 1e6:.0f} M): {ratio:.2f} of it"
+            yield Row(
+                f"{name}, {players} players: random playouts, one core",
+                f"{rate / 1e6:.1f} M actions/s, {count / seconds:,.0f} matches/s, "
+                f"{result.actions / count:.1f} actions a match",
+                aim,
+            )
+
+
+def stepping() -> Iterator[Row]:
+    """The Python `State`: legal_actions and apply_action together."""
+    import random
+
+    for name in engine.game_names():
+        game = engine.load_game(name, engine.game_type(name).min_players)
+        rng = random.Random(1)
+        state = game.new_initial_state()
+        middle = state.clone()
+        plies = 0
+        while not state.is_terminal():
+            choices = state.legal_actions() or [outcome for outcome, _ in state.chance_outcomes()]
+            state.apply_action(choices[int(rng.random() * len(choices))])
+            plies += 1
+            if not state.is_chance_node() and not state.is_terminal() and plies <= 8:
+                middle = state.clone()
+        action = middle.legal_actions()[0]
+
+        def step(start: Any = middle, action: int = action) -> None:
+            for state in [start.clone() for _ in range(CLONES)]:
+                state.legal_actions()
+                state.apply_action(action)
+
+        def clones(start: Any = middle) -> None:
+            for _ in [start.clone() for _ in range(CLONES)]:
+                pass
+
+        each = (best_of(step, 7) - best_of(clones, 7)) / CLONES
+        yield Row(f"{name}: legal_actions + apply_action from Python", f"{each * 1e6:.2f} µs", "at most 5 µs")
+
+
+def command_start() -> Iterator[Row]:
+    """How long `arena --help` takes, as a whole process."""
+    command = [sys.executable, "-m", "arena", "--help"]
+    times = []
+    for _ in range(7):
+        started = time.perf_counter()
+        subprocess.run(command, check=True, capture_output=True)
+        times.append(time.perf_counter() - started)
+    yield Row("arena --help", f"{statistics.median(times):.2f} s", "under 0.5 s")
+
+
+RUN = """
+import json, os, resource, sys, time
+options = json.loads(sys.argv[1])
+if options["pin"]:
+    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
+import arena, arena.api
+from arena.process import WorkerProcess
+from arena.runner import Run
+from arena.store import Store
+from pathlib import Path
+worker = WorkerProcess()
+worker.start()
+plan = arena.api.plan_of(options["config"], worker)
+with Store.create(Path(options["home"]) / "matches.db") as store:
+    outcome = Run(plan, store, options["workers"], options["backend"], None, worker).play()
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+progress = outcome.progress
+print(json.dumps({
+    "played": progress.played, "seconds": outcome.seconds, "first": progress.started + (progress.first_match or 0),
+    "peak": peak, "after_first": outcome.seconds - (progress.first_match or 0),
+    "size": sum(file.stat().st_size for file in Path(options["home"]).glob("matches.db*")),
+}))
+"""
+
+
+def tournament(matches: int, workers: int, backend: str, pin: bool = False, game: str = "epicycle") -> dict[str, float]:
+    """Play `random` against `random` through the whole arena in a process of its own; what it measured."""
+    config = {
+        "name": "bench",
+        "seed": 1,
+        "blocks": matches // 2,
+        "games": [{"game": game, "players": 2}],
+        "bots": [{"bot": "random", "label": "one"}, {"bot": "random", "label": "two"}],
+    }
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
+        options = {"config": config, "workers": workers, "backend": backend, "pin": pin, "home": home}
+        started = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, json.dumps(options)], check=True, stdout=subprocess.PIPE, text=True
+        )
+    measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return {**measured, "to_first": measured["first"] - started, "rate": measured["played"] / measured["after_first"]}
+
+
+BARE = """
+import sys, time
+from arena.bundle import bundle_file
+from arena.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
+from arena.referee import Contestant, play_match
+from bots.random_bot import Random
+import engine
+game = engine.load_game("epicycle", 2)
+keys = public_key(1, DICE_PERSON), public_key(1, BOTS_PERSON)
+bots = [Contestant(Random, {})] * 2
+play_match(game, bots, Streams(*keys, bytes(16)), 2)
+print("ready", flush=True)
+sys.stdin.readline()
+started, count = time.perf_counter(), 0
+while time.perf_counter() - started < 5:
+    for _ in range(50):
+        play_match(game, bots, Streams(*keys, count.to_bytes(16, "big")), 2)
+        count += 1
+print(count / (time.perf_counter() - started))
+"""
+
+
+def bare_processes(count: int) -> float:
+    """Matches a second of that many processes that only play, with no arena around them."""
+    pipe = subprocess.PIPE
+    running = [subprocess.Popen([sys.executable, "-c", BARE], stdin=pipe, stdout=pipe, text=True) for _ in range(count)]
+    for process in running:
+        assert process.stdout is not None
+        process.stdout.readline()
+    for process in running:
+        assert process.stdin is not None
+        process.stdin.write("go\n")
+        process.stdin.flush()
+    return sum(float(process.communicate()[0]) for process in running)
+
+
+def throughput(full: bool) -> Iterator[Row]:
+    """`random` against `random` on two-player Epicycle through the whole arena, log included."""
+    matches = 150_000 if full else 10_000
+    one = bare_processes(1)
+    two = bare_processes(2)
+    yield Row("bare processes, no arena: 2 against 1", f"{one:,.0f} and {two:,.0f} matches/s: {two / one:.2f} times")
+    serial = tournament(matches, 1, "local", pin=True)
+    yield Row(
+        "whole arena on one core (driver, worker and log)", f"{serial['rate']:,.0f} matches/s", "4,000 matches/s a core"
+    )
+    yield Row("process start to first finished match", f"{serial['to_first']:.2f} s")
+    for backend in ("local", "ray"):
+        pair = tournament(matches, 2, backend)
+        yield Row(
+            f"whole arena, 2 {backend} workers, {pair['after_first']:.0f} s of play",
+            f"{pair['rate']:,.0f} matches/s: {pair['rate'] / serial['rate']:.2f} times one core",
+            "1.7 times" if backend == "ray" else "",
+        )
+    yield Row("size of the log", f"{serial['size'] / matches:,.0f} bytes a match")
+    if full:
+        million = tournament(1_000_000, len(os.sched_getaffinity(0)), "auto")
+        yield Row(
+            "plan of 1,000,000 matches: driver's peak memory",
+            f"{million['peak'] / 1024:,.0f} MB at {million['rate']:,.0f} matches/s",
+            "under 500 MB",
+        )
+
+
+def print_bench(full: bool) -> None:
+    """`arena bench`: every row as soon as it is measured, then the table."""
+    console = Console(highlight=False, width=None if sys.stdout.isatty() else 150)
+    table = Table(title="Measured in one run; the machine may be shared, so compare ratios", title_justify="left")
+    for column in ("what", "measured", "aim"):
+        table.add_column(column, overflow="fold")
+    for part in (command_start(), playouts(full), stepping(), throughput(full)):
+        for row in part:
+            print(f"{row.what}: {row.measured}", file=sys.stderr)
+            table.add_row(row.what, row.measured, row.aim)
+    console.print(table)

@@ -1,0 +1,191 @@
+"""The `arena` command: parse, call, print. Everything heavy is imported inside the commands."""
+
+from __future__ import annotations
+
+import sqlite3
+import sys
+from pathlib import Path
+from typing import Annotated, Any, Optional
+
+import typer
+
+FINE, USER_ERROR, NOT_ALL_PLAYED, INTERRUPTED = 0, 1, 2, 130
+
+app = typer.Typer(
+    name="arena",
+    help="Run tournaments of game bots: seeded matches on all cores or a Ray cluster, honest leaderboards.",
+    epilog="Example: arena run configs/smoke.toml",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    rich_markup_mode=None,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+)
+
+Home = Annotated[
+    Optional[Path],  # noqa: UP045 - Typer reads it at run time on every Python
+    typer.Option("--home", envvar="ARENA_HOME", help="Folder that holds tournaments; by default reports/."),
+]
+Target = Annotated[
+    str, typer.Argument(metavar="CONFIG|DB", help="A configuration, a tournament's name or folder, or its matches.db.")
+]
+
+
+@app.command(epilog="Example: arena run configs/demo.toml --workers 4")
+def run(
+    config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A tournament's TOML file; see configs/README.md.")],
+    workers: Annotated[Optional[int], typer.Option(min=1, help="Processes that play; by default one a core.")] = None,  # noqa: UP045
+    backend: Annotated[str, typer.Option(help="auto (Ray joins when it pays), local or ray.")] = "auto",
+    address: Annotated[Optional[str], typer.Option(help="A running Ray cluster: auto or ray://HOST:PORT.")] = None,  # noqa: UP045
+    fresh: Annotated[bool, typer.Option("--fresh", help="Set the old log aside and play everything anew.")] = False,
+    home: Home = None,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the leaderboards alone.")] = False,
+) -> None:
+    """Play a tournament; again: play only what is missing. Prints and writes its leaderboards."""
+    from arena.commands import run_tournament
+
+    raise typer.Exit(run_tournament(config, workers, backend, address, fresh, home, quiet))
+
+
+@app.command(epilog="Example: arena leaderboard configs/demo.toml --game epicycle --players 2 --format md")
+def leaderboard(
+    target: Target,
+    game: Annotated[Optional[str], typer.Option(help="Only this game.")] = None,  # noqa: UP045
+    players: Annotated[Optional[int], typer.Option(help="Only this number of players.")] = None,  # noqa: UP045
+    format: Annotated[str, typer.Option(help="table, csv, json or md.")] = "table",
+    home: Home = None,
+) -> None:
+    """Print leaderboards from a tournament's log, also while it runs."""
+    from arena.commands import print_leaderboards
+
+    print_leaderboards(target, game, players, format, home)
+
+
+@app.command(epilog="Example: arena export configs/demo.toml --what leaderboards --what matches --out results/")
+def export(
+    target: Target,
+    what: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="leaderboards, matches (JSON Lines in fold order), or both; by default leaderboards."),
+    ] = None,
+    format: Annotated[Optional[list[str]], typer.Option(help="csv, json, md, parquet; by default the plan's.")] = None,  # noqa: UP045
+    out: Annotated[Optional[Path], typer.Option(help="Folder to write to; by default the tournament's.")] = None,  # noqa: UP045
+    home: Home = None,
+) -> None:
+    """Write a tournament's leaderboards, plan and versions again, or its matches."""
+    from arena.commands import export_files
+
+    export_files(target, what or ["leaderboards"], format or [], out, home)
+
+
+@app.command(epilog="Example: arena games epicycle")
+def games(
+    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="Tell all about one game.")] = None,
+) -> None:
+    """List the games, or show one: options, players, credits."""
+    from arena.commands import print_games
+
+    print_games(game)
+
+
+@app.command(epilog="Example: arena bots flat_mc")
+def bots(
+    bot: Annotated[
+        str | None,
+        typer.Argument(metavar="[BOT]", help="Tell all about one bot: a name, or path/to/file.py:ClassName."),
+    ] = None,
+) -> None:
+    """List the bots, or show one: parameters, games, origin."""
+    from arena.commands import print_bots
+
+    print_bots(bot)
+
+
+@app.command(epilog="Example: arena match epicycle perfect greedy --seed 7 --show")
+def match(
+    game: Annotated[
+        str, typer.Argument(metavar="GAME", help="A game's spec, such as epicycle or 'epicycle(setup=random)'.")
+    ],
+    bots: Annotated[
+        list[str], typer.Argument(metavar="BOT BOT...", help="Bots by seat: name, name:key=value or file.py:Class.")
+    ],
+    seed: Annotated[int, typer.Option(min=0, help="All chance in the match comes from it.")] = 0,
+    opening: Annotated[Optional[str], typer.Option(help="none or random:k; by default what suits the game.")] = None,  # noqa: UP045
+    show: Annotated[bool, typer.Option("--show", help="Draw the position after every ply.")] = False,
+) -> None:
+    """Play one match and print it."""
+    from arena.commands import print_match
+
+    print_match(game, bots, seed, opening, show)
+
+
+@app.command(epilog="Example: arena replay 3f9a0c27-1 --in configs/demo.toml --audit")
+def replay(
+    match_id: Annotated[str, typer.Argument(metavar="MATCH_ID", help="A match's id; its first part may be shortened.")],
+    target: Annotated[
+        str | None,
+        typer.Option(
+            "--in", metavar="CONFIG|DB", help="Where to look; by default every tournament under the home folder."
+        ),
+    ] = None,
+    audit: Annotated[bool, typer.Option("--audit", help="Recompute every roll and random move from the keys.")] = False,
+    show: Annotated[bool, typer.Option("--show/--no-show", help="Draw the position after every ply.")] = True,
+    home: Home = None,
+) -> None:
+    """Replay a match from the log, without its bots."""
+    from arena.commands import print_replay
+
+    print_replay(match_id, target, audit, show, home)
+
+
+@app.command(epilog="Example: arena bench --full")
+def bench(
+    full: Annotated[
+        bool, typer.Option("--full", help="All measurements, with a run of 30 s and more; minutes.")
+    ] = False,
+) -> None:
+    """Measure this installation's speed and print a table."""
+    from arena.bench import print_bench
+
+    print_bench(full)
+
+
+def run_command(arguments: list[str]) -> int:
+    """Run a command line; the exit code. Errors that are a user's to mend are one line on standard error."""
+    usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    try:
+        code = app(arguments, prog_name="arena", standalone_mode=False)
+        sys.stdout.flush()
+        return int(code or FINE)
+    except usage_error as error:  # the base class of Typer's usage errors
+        return _complain(error.format_message())
+    except (KeyboardInterrupt, typer.Abort):
+        _complain("interrupted; nothing was being played")
+        return INTERRUPTED
+    except BrokenPipeError:
+        sys.stdout = None  # whoever read our output has left
+        return FINE
+    except OSError as error:
+        return _complain(f"{error.filename or 'a file'}: {error.strerror or error}")
+    except (ValueError, RuntimeError, sqlite3.Error) as error:
+        if _is_ours(error) or isinstance(error, sqlite3.Error):
+            return _complain(str(error))
+        raise
+
+
+def _is_ours(error: BaseException) -> bool:
+    from arena.errors import ArenaError
+    from engine.errors import EngineError
+
+    return isinstance(error, (ArenaError, EngineError))
+
+
+def _complain(message: str) -> int:
+    text = " ".join(message.split()) or "something went wrong"
+    print(f"error: {text}", file=sys.stderr)
+    return USER_ERROR
+
+
+def main() -> None:
+    """The console script."""
+    sys.exit(run_command(sys.argv[1:]))

@@ -1,0 +1,41 @@
+"""How good a running state is for a seat: what `bots.knowledge` says of the game, else the score margin."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Callable
+from typing import Any
+
+from bots import margin_kernel
+from bots.knowledge import knowledge_of
+from engine import State
+from engine.kernel import bind
+from engine.state import KernelGame
+
+HALFWAY = 10
+"""The score margin, in the game's own unit, that is worth half a win."""
+
+
+def evaluation_kernel(game: KernelGame) -> Callable[..., Any]:
+    """The compiled `evaluate(record, seat)` of a game with kernels."""
+    known = getattr(knowledge_of(game.name), "evaluate", None)
+    return known or _margin_kernel(game.rules, game.dtype, game.players)
+
+
+@functools.cache
+def _margin_kernel(rules: Any, dtype: Any, players: int) -> Callable[..., Any]:
+    return bind(margin_kernel, rules, dtype, PLAYERS=players, HALFWAY=HALFWAY).evaluate
+
+
+def evaluation(game_name: str) -> Callable[[State, int], float]:
+    """The `evaluate(state, seat)` of a game in plain Python."""
+    return getattr(knowledge_of(game_name), "evaluate", None) or score_margin
+
+
+def score_margin(state: State, seat: int) -> float:
+    """The seat's score minus the mean of the others', scaled into (-1, 1); 0 for a game without scores."""
+    scores = state.scores()
+    if scores is None:
+        return 0.0
+    margin = scores[seat] - (sum(scores) - scores[seat]) / (len(scores) - 1)
+    return margin / (abs(margin) + HALFWAY)

@@ -1,0 +1,32 @@
+"""Template: the same number of random playouts for every legal action."""
+
+RULES = ("legal_actions", "apply_action", "ranks")
+OPTIONAL = ()
+
+
+def compare_actions(words, seat, playouts, rng, actions, points, child, scratch, wide, place):
+    """Write the legal actions and the points that the seat gains in the playouts after each; return how many actions.
+
+    A playout is worth two points a seat beaten and one a seat tied with. Points are whole numbers in the order of the
+    mean return, which is points / (playouts * (players - 1)) - 1.
+    """
+    count = legal_actions(words.view(STATE)[0], actions)
+    for i in range(count):
+        copy_state(words, child)
+        apply_action(child.view(STATE)[0], actions[i])
+        points[i] = 0
+        for _ in range(playouts):
+            copy_state(child, scratch)
+            state = scratch.view(STATE)[0]
+            random_finish(state, rng, wide)
+            ranks(state, place)
+            points[i] += points_of(place, seat)
+    return count
+
+
+def points_of(place, seat):
+    """Two points a seat beaten, one a seat tied with."""
+    points = -1  # the loop meets the seat itself as one that it ties with
+    for other in range(place.size):
+        points += 2 * (place[other] > place[seat]) + (place[other] == place[seat])
+    return points

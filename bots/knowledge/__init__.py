@@ -1,0 +1,47 @@
+"""What search may know about a game beyond its rules: a module a game, found by the game's name.
+
+A module here, or one that a plug-in names under the entry-point group `arena.knowledge`, may offer
+
+    evaluate(state, seat) -> float    how good a running state is for a seat, within [-1, 1], higher is better
+
+For a game with kernels it is a kernel over the game's record, for a game in plain Python a function of its `State`.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+from importlib.metadata import entry_points
+from types import ModuleType
+
+from engine import DuplicateNameError, UnsupportedError
+
+BUNDLE_FILES = ["*.py"]
+GROUP = "arena.knowledge"
+
+
+@functools.cache
+def knowledge_of(game_name: str) -> ModuleType | None:
+    """The module that knows about the game; None when there is none, `DuplicateNameError` when there are two."""
+    house = _house_module(game_name)
+    offers = sorted({entry.value for entry in entry_points(group=GROUP, name=game_name)})
+    named = [*([f"bots.knowledge.{game_name}"] if house else []), *offers]
+    if len(named) > 1:
+        raise DuplicateNameError(f"several modules offer knowledge of '{game_name}', keep one: {', '.join(named)}")
+    if house or not offers:
+        return house
+    try:
+        return importlib.import_module(offers[0])
+    except Exception as error:
+        raise UnsupportedError(f"knowledge of '{game_name}' ({offers[0]}) cannot be loaded: {error}") from error
+
+
+def _house_module(game_name: str) -> ModuleType | None:
+    """Ours, by an import that a bot's bundle sees too."""
+    name = f"bots.knowledge.{game_name}"
+    try:
+        return __import__(name, fromlist=("evaluate",)) if game_name.isidentifier() else None
+    except ModuleNotFoundError as error:
+        if error.name != name:
+            raise
+        return None

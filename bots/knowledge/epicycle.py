@@ -1,0 +1,51 @@
+"""Epicycle: how good a position is for a seat, for 2 to 5 players."""
+
+from engine.epicycle.rules import MAX_ACTIONS, START_HAND, THREE_ALIKE, allowed, hand_of, offset_of
+from engine.kernel import kernel
+
+MIXED_HAND, PAIR_IN_HAND = 0.35, 0.2  # what the hand alone promises a seat that is not to move
+NOT_TO_MOVE = 0.5  # how much the pie of today says of a seat whose turn comes later
+
+
+@kernel
+def evaluate(state, seat):
+    """The seat's mean return if the seats still in were equals, tilted by how much better it stands than they do.
+
+    With n players, k of them out and a tilt in [-1, 1] that is (k + (n - k - 1) * tilt) / (n - 1). The tilt is the
+    seat's prospects minus the mean of the other seats'. Prospects, with s safe plays (those that do not leave three
+    alike): s / (s + 1) for the seat to move; half of that for the others, plus 0.35 for a hand of three sizes or 0.2
+    for a hand of two. A seat that is out has its return.
+    """
+    others = state.players - 1
+    if hand_of(state, seat) == 0:
+        return 1.0 - 2.0 * state.ranks[seat] / others
+    if state.seat < 0:
+        return 0.0  # before the deal
+    mean = 0.0
+    for other in range(state.players):
+        if other != seat and hand_of(state, other) != 0:
+            mean += prospects(state, other) / (state.seats_in - 1)
+    tilt = prospects(state, seat) - mean
+    return (state.players - state.seats_in + (state.seats_in - 1) * tilt) / others
+
+
+@kernel
+def prospects(state, seat):
+    """How a seat that is still in stands, from 0 (loses on this turn) towards 1."""
+    safe = safe_plays(state, seat)
+    if seat == state.seat:
+        return safe / (safe + 1)
+    return NOT_TO_MOVE * safe / (safe + 1) + (MIXED_HAND if hand_of(state, seat) == START_HAND else PAIR_IN_HAND)
+
+
+@kernel
+def safe_plays(state, seat):
+    """How many plays, with the pie as it is, would not leave the seat with three alike."""
+    plays = allowed(state, seat)
+    hand = hand_of(state, seat)
+    safe = 0
+    for action in range(MAX_ACTIONS):
+        if plays >> action & 1:
+            played, taken = action >> 1, state.pie >> 2 * offset_of(action) & 3
+            safe += not THREE_ALIKE[hand + (1 << 2 * taken) - (1 << 2 * played)]
+    return safe

@@ -1,0 +1,68 @@
+"""Which bots and games there are to be tested: the registry's, and two small ones made for tests."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+from collections.abc import Iterator
+from pathlib import Path
+
+import bots
+import engine
+from bots import Bot
+from engine import Game
+from tests.bots.plain import plain
+from tests.bots.race import GAME as RACE
+
+FOLDER = Path(bots.__file__).parent
+
+
+def names_in_source(path: Path) -> Iterator[tuple[str, str]]:
+    """(class, bot name) of every class in the file that says `name = "..."`."""
+    for node in ast.parse(path.read_text(encoding="utf-8")).body:
+        for line in node.body if isinstance(node, ast.ClassDef) else ():
+            match line:
+                case ast.Assign(targets=[ast.Name(id="name")], value=ast.Constant(value=str(name))) if name:
+                    yield node.name, name
+
+
+def house_bots() -> dict[str, type[Bot]]:
+    """The house bots by name."""
+    return {
+        name: getattr(importlib.import_module(f"bots.{path.stem}"), class_name)
+        for path in sorted(FOLDER.glob("*.py"))
+        for class_name, name in names_in_source(path)
+    }
+
+
+def load_race(players: int, **options: object) -> Game:
+    return RACE.load(players, options)
+
+
+def installed_games() -> list[Game]:
+    """Every installed game for every number of players, and once with every other choice that an option names."""
+    games = []
+    for name in engine.game_names():
+        kind = engine.game_type(name)
+        for players in range(kind.min_players, kind.max_players + 1):
+            games.append(engine.load_game(name, players))
+        for parameter in kind.parameters:
+            for choice in parameter.choices if parameter.kind is str else ():
+                if choice != parameter.default:
+                    games.append(engine.load_game(name, kind.min_players, **{parameter.name: choice}))
+    return games
+
+
+def kernel_games() -> list[Game]:
+    return [*installed_games(), *map(load_race, (2, 3, 4))]
+
+
+def all_games() -> list[Game]:
+    return [*kernel_games(), plain(engine.load_game("epicycle", 2)), plain(load_race(3))]
+
+
+def label(value: object) -> str | None:
+    """How pytest shows a game or a bot."""
+    if isinstance(value, Game):
+        return f"{value.spec}-{value.players}p"
+    return value.name if isinstance(value, type) and issubclass(value, Bot) else None
