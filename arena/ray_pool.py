@@ -10,6 +10,7 @@ import contextlib
 import logging
 import os
 import queue
+import shutil
 import tempfile
 import threading
 from typing import Any
@@ -24,7 +25,12 @@ import ray
 
 from arena.errors import WorkerError
 from arena.process import Death, WorkerProcess
-from arena.runner import IN_FLIGHT, Chunk
+from arena.runner import IN_FLIGHT, Answer, Chunk, Lost
+
+START_LIMIT = 180.0
+STOP_LIMIT = 2.0
+SPARE_ACTORS = 3
+"""How many lost actors are replaced, for each worker, before the run gives up."""
 
 
 @ray.remote(num_cpus=1, max_restarts=0)
@@ -54,31 +60,39 @@ class RayPool:
 
     def __init__(self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], address: str | None) -> None:
         self._replies = replies
+        self._plan = plan
+        self._folder: str | None = None
+        self._actors: list[Any] = []
+        self._pending: dict[Any, tuple[int, Any, Chunk]] = {}
+        self._lock = threading.Condition()
+        self._closed = self._retired = False
+        self._thread: threading.Thread | None = None
         self._own = not ray.is_initialized()
         if self._own:
-            connect(address, count)
+            self._folder = connect(address, count)
         if address is not None:
             count = max(1, int(ray.cluster_resources().get("CPU", count)))
-        self._actors: list[Any] = [RayWorker.remote() for _ in range(count)]  # type: ignore[attr-defined]
+        self._load = [0] * count
+        self._spare = count * SPARE_ACTORS
         try:
-            self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=180)
+            self._actors = [RayWorker.remote() for _ in range(count)]  # type: ignore[attr-defined]
+            self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=START_LIMIT)
         except Exception as error:
             self.close()
             raise WorkerError(f"Ray workers did not start: {_last_line(error)}") from None
-        self._load = [0] * count
-        self._pending: dict[Any, tuple[int, Chunk]] = {}
-        self._lock = threading.Condition()
-        self._closed = False
-        threading.Thread(target=self._collect, daemon=True, name="ray-replies").start()
+        self._thread = threading.Thread(target=self._collect, daemon=True, name="ray-replies")
+        self._thread.start()
 
     def idle(self) -> list[int]:
+        if self._retired:
+            return []
         return sorted((n for n, load in enumerate(self._load) if load < IN_FLIGHT), key=lambda n: self._load[n])
 
     def submit(self, worker: int, chunk: Chunk) -> None:
         self._load[worker] += 1
-        reference = self._actors[worker].play.remote(chunk.message())
         with self._lock:
-            self._pending[reference] = (worker, chunk)
+            actor = self._actors[worker]
+            self._pending[actor.play.remote(chunk.message())] = (worker, actor, chunk)
             self._lock.notify()
 
     def _collect(self) -> None:
@@ -92,54 +106,73 @@ class RayPool:
             done, _ = ray.wait(waiting, num_returns=1, timeout=0.05)
             for reference in done:
                 with self._lock:
-                    worker, chunk = self._pending.pop(reference)
-                self._replies.put((worker, chunk, self._reply(reference, worker, chunk)))
+                    worker, actor, chunk = self._pending.pop(reference)
+                answer = self._answer(reference, worker, actor, chunk)
                 self._load[worker] -= 1
+                self._replies.put((worker, chunk, answer))
 
-    def _reply(self, reference: Any, worker: int, chunk: Chunk) -> bytes | Death | BaseException:
+    def _answer(self, reference: Any, worker: int, actor: Any, chunk: Chunk) -> Answer:
         try:
             reply = ray.get(reference)
-        except ray.exceptions.RayActorError:
-            return Death(0, -1, 0, "crash")
+        except ray.exceptions.RayActorError as error:
+            return self._replace(worker, actor, error)
         except Exception as error:
             return WorkerError(f"a Ray worker failed: {_last_line(error)}")
         chunk.worker_name = self._names[worker]
         return Death(*reply) if isinstance(reply, tuple) else reply
 
+    def _replace(self, worker: int, actor: Any, error: Exception) -> Answer:
+        """A new actor for one that was lost (bots die in processes of their own, so none of them is to blame)."""
+        if self._actors[worker] is not actor:  # another chunk was lost with it
+            return Lost()
+        self._spare -= 1
+        if self._spare < 0:
+            return WorkerError(f"Ray workers are lost again and again: {_last_line(error)}")
+        fresh = RayWorker.remote()  # type: ignore[attr-defined]
+        try:
+            self._names[worker] = ray.get(fresh.start.remote(self._plan), timeout=START_LIMIT)
+        except Exception as failure:
+            return WorkerError(f"a Ray worker was lost and could not be replaced: {_last_line(failure)}")
+        self._actors[worker] = fresh
+        return Lost()
+
     def retire(self) -> None:
-        for number in range(len(self._load)):
-            self._load[number] = IN_FLIGHT
+        self._retired = True
 
     def close(self) -> None:
-        if hasattr(self, "_lock"):
-            with self._lock:
-                self._closed = True
-                self._lock.notify()
+        with self._lock:
+            self._closed = True
+            self._lock.notify()
+        if self._thread is not None:
+            self._thread.join()
+        stopped = [actor.stop.remote() for actor in self._actors]
+        with contextlib.suppress(Exception):
+            ray.wait(stopped, num_returns=len(stopped), timeout=STOP_LIMIT)
         for actor in self._actors:
-            with contextlib.suppress(Exception):
-                ray.get(actor.stop.remote(), timeout=5)
             ray.kill(actor)
         if self._own:
             ray.shutdown()
+        if self._folder is not None:
+            shutil.rmtree(self._folder, ignore_errors=True)
 
 
-def connect(address: str | None, cpus: int) -> None:
-    """Join the cluster at `address`, or start Ray on this machine; its own log stays off the terminal."""
+def connect(address: str | None, cpus: int) -> str | None:
+    """Join the cluster at `address`, or start Ray on this machine, in a folder that is returned and is to be removed.
+
+    Ray's own log stays off the terminal.
+    """
     os.environ["PYTHONHASHSEED"] = "0"
-    options: dict[str, Any] = {
-        "logging_level": logging.ERROR,
-        "log_to_driver": False,
-        "configure_logging": True,
-    }
-    if address is None:
-        options |= {
-            "num_cpus": cpus,
-            "include_dashboard": False,
-            "_temp_dir": tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp"),
-        }
-    else:
-        options["address"] = address
-    ray.init(**options)
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
+    if address is not None:
+        ray.init(address=address, **quiet)
+        return None
+    folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # sockets in it: their paths have 107 bytes at most
+    try:
+        ray.init(num_cpus=cpus, include_dashboard=False, _temp_dir=folder, **quiet)
+    except BaseException:
+        shutil.rmtree(folder, ignore_errors=True)
+        raise
+    return folder
 
 
 def _last_line(error: BaseException) -> str:
