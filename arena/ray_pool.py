@@ -56,7 +56,7 @@ class RayWorker:
 
 
 class RayPool:
-    """Actors on a Ray cluster; one thread waits for all of them."""
+    """Actors on a Ray cluster. The thread that makes the pool must `serve` it: Ray's processes end with that thread."""
 
     def __init__(self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], address: str | None) -> None:
         self._replies = replies
@@ -66,7 +66,7 @@ class RayPool:
         self._pending: dict[Any, tuple[int, Any, Chunk]] = {}
         self._lock = threading.Condition()
         self._closed = self._retired = False
-        self._thread: threading.Thread | None = None
+        self._ended = threading.Event()
         self._own = not ray.is_initialized()
         if self._own:
             self._folder = connect(address, count)
@@ -78,10 +78,8 @@ class RayPool:
             self._actors = [RayWorker.remote() for _ in range(count)]  # type: ignore[attr-defined]
             self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=START_LIMIT)
         except Exception as error:
-            self.close()
+            self._end()
             raise WorkerError(f"Ray workers did not start: {_last_line(error)}") from None
-        self._thread = threading.Thread(target=self._collect, daemon=True, name="ray-replies")
-        self._thread.start()
 
     def idle(self) -> list[int]:
         if self._retired:
@@ -94,6 +92,15 @@ class RayPool:
             actor = self._actors[worker]
             self._pending[actor.play.remote(chunk.message())] = (worker, actor, chunk)
             self._lock.notify()
+
+    def serve(self) -> None:
+        """Pass replies on until the pool is closed, then end the actors, and Ray if this pool started it."""
+        try:
+            self._collect()
+        except Exception as error:
+            self._replies.put((0, Chunk([], 0), WorkerError(f"Ray failed: {_last_line(error)}")))
+        finally:
+            self._end()
 
     def _collect(self) -> None:
         while True:
@@ -143,8 +150,9 @@ class RayPool:
         with self._lock:
             self._closed = True
             self._lock.notify()
-        if self._thread is not None:
-            self._thread.join()
+        self._ended.wait()
+
+    def _end(self) -> None:
         stopped = [actor.stop.remote() for actor in self._actors]
         with contextlib.suppress(Exception):
             ray.wait(stopped, num_returns=len(stopped), timeout=STOP_LIMIT)
@@ -154,6 +162,7 @@ class RayPool:
             ray.shutdown()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+        self._ended.set()
 
 
 def connect(address: str | None, cpus: int) -> str | None:

@@ -237,6 +237,7 @@ class Run:
         self._ray_thread: threading.Thread | None = None
         self._ray_pool: Any = None
         self._ray_error: BaseException | None = None
+        self._ray_up = threading.Event()
         self._ray_settled = False
 
     def play(self) -> Outcome:
@@ -298,7 +299,7 @@ class Run:
 
     def _dismiss(self) -> None:
         if self._ray_thread is not None:
-            self._ray_thread.join()  # Ray cannot be stopped while it starts
+            self._ray_up.wait()  # Ray cannot be stopped while it starts
             if self._ray_pool is not None and self._ray_pool not in self.pools:
                 self.pools.append(self._ray_pool)
         for pool in self.pools:
@@ -433,20 +434,24 @@ class Run:
             pays = self.progress.played and self.progress.left / self.progress.rate > RAY_PAYS_AFTER
             if self.backend == "auto" and self.workers > 1 and pays and not self.stopping:
                 self._start_ray()
-        elif not self._ray_thread.is_alive() and not self._ray_settled:
+        elif self._ray_up.is_set() and not self._ray_settled:
             self._ray_settled = True
             self._settle_ray()
 
     def _start_ray(self) -> None:
-        def start() -> None:
+        def live() -> None:
             try:
                 from arena.ray_pool import RayPool
 
                 self._ray_pool = RayPool(self.workers, self.message, self.replies, self.address)
             except BaseException as error:
                 self._ray_error = error
+            finally:
+                self._ray_up.set()
+            if self._ray_pool is not None:
+                self._ray_pool.serve()
 
-        self._ray_thread = threading.Thread(target=start, daemon=True)
+        self._ray_thread = threading.Thread(target=live, daemon=True, name="ray")
         self._ray_thread.start()
 
     def _settle_ray(self) -> None:
