@@ -59,7 +59,7 @@ def _short(label: str) -> str:
 
 def eta(progress: Progress) -> str:
     """Time left at the rate so far, as h:mm:ss."""
-    if not progress.played:
+    if not progress.rate:
         return "-:--:--"
     seconds = int(progress.left / progress.rate)
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
@@ -91,7 +91,7 @@ class Live:
             return
         self.shown = time.monotonic()
         done = progress.found + progress.played
-        where = "  Ray" if progress.ray else ""
+        where = f"  {progress.where}" if progress.where else ""
         self.bar.update(self.task, completed=done, rate=progress.rate, eta=eta(progress), where=where)
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), width=self.width)
         table.add_column(no_wrap=True)
@@ -124,7 +124,7 @@ class Plain:
             return
         self.shown = time.monotonic()
         done = progress.found + progress.played
-        where = ", Ray" if progress.ray else ""
+        where = f", {progress.where}" if progress.where else ""
         tell(f"{done:,}/{progress.total:,} matches, {progress.rate:,.0f}/s{where}, left {eta(progress)}")
 
     def end(self) -> None:

@@ -39,9 +39,13 @@ class Death:
 
 
 class WorkerProcess:
-    """A worker, started again with the same plan whenever it dies."""
+    """A worker, started again with the same plan whenever it dies.
 
-    def __init__(self) -> None:
+    It works in an empty folder, made inside `folder` or else the system's temporary folder, and removed when it ends.
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._parent = folder
         self._plan: bytes | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._ending = threading.Lock()
@@ -55,7 +59,7 @@ class WorkerProcess:
             status.truncate(STATUS.size)
             self._status = mmap.mmap(status.fileno(), STATUS.size)
             STATUS.pack_into(self._status, 0, 0, NOBODY, 0, 0.0)
-            self._folder = tempfile.TemporaryDirectory(prefix="arena-")
+            self._folder = tempfile.TemporaryDirectory(prefix="arena-", dir=self._parent)
             environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
             self._process = subprocess.Popen(
                 [

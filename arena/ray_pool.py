@@ -37,8 +37,8 @@ SPARE_ACTORS = 3
 class RayWorker:
     """One worker process, wherever Ray put this actor."""
 
-    def __init__(self) -> None:
-        self._worker = WorkerProcess()
+    def __init__(self, folder: str | None) -> None:
+        self._worker = WorkerProcess(folder)
 
     def start(self, plan: bytes) -> str:
         """Spawn the process and tell it the plan; the name it goes by in the log."""
@@ -75,7 +75,7 @@ class RayPool:
         self._load = [0] * count
         self._spare = count * SPARE_ACTORS
         try:
-            self._actors = [RayWorker.remote() for _ in range(count)]  # type: ignore[attr-defined]
+            self._actors = [RayWorker.remote(self._folder) for _ in range(count)]  # type: ignore[attr-defined]
             self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=START_LIMIT)
         except Exception as error:
             self._end()
@@ -135,7 +135,7 @@ class RayPool:
         self._spare -= 1
         if self._spare < 0:
             return WorkerError(f"Ray workers are lost again and again: {_last_line(error)}")
-        fresh = RayWorker.remote()  # type: ignore[attr-defined]
+        fresh = RayWorker.remote(self._folder)  # type: ignore[attr-defined]
         try:
             self._names[worker] = ray.get(fresh.start.remote(self._plan), timeout=START_LIMIT)
         except Exception as failure:

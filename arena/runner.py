@@ -32,6 +32,8 @@ TRIES = 3
 WRITE_EVERY = 0.5
 LISTEN = 0.1
 LOOK_UP = 256
+SETTLED = 2.0
+"""Seconds after the first reply from which the rate is believed."""
 RAY_PAYS_AFTER = 60.0
 """Seconds of play still ahead from which Ray workers are brought in (starting Ray takes about 4)."""
 
@@ -148,8 +150,10 @@ class Progress:
     failed: int = 0
     started: float = field(default_factory=time.monotonic)
     first_match: float | None = None
-    """Seconds from the start of the run to the first finished match."""
-    ray: bool = False
+    """Seconds from the start of the run to the first reply, with `first_reply` matches."""
+    first_reply: int = 0
+    where: str = ""
+    """`Ray` when it plays."""
     sums: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
     """By (board, entry): returns added up, and seats."""
     forfeits: int = 0
@@ -160,8 +164,15 @@ class Progress:
 
     @property
     def rate(self) -> float:
-        """Matches a second since the start."""
+        """Matches a second, without the time it took to get going as soon as that can be told."""
+        if self.playing > SETTLED:
+            return (self.played - self.first_reply) / self.playing
         return self.played / max(time.monotonic() - self.started, 1e-9)
+
+    @property
+    def playing(self) -> float:
+        """Seconds since the first reply."""
+        return 0.0 if self.first_match is None else time.monotonic() - self.started - self.first_match
 
     @property
     def left(self) -> int:
@@ -386,6 +397,7 @@ class Run:
         self.seconds_per_match[chunk.board] = 0.7 * known + 0.3 * seconds
         if self.progress.first_match is None:
             self.progress.first_match = time.monotonic() - self.progress.started
+            self.progress.first_reply = len(rows)
         for (spec, _), row in zip(chunk.matches, rows, strict=True):
             trouble = self.trouble.pop((spec.block.identity, spec.lineup), None)
             attempts = trouble.attempts if trouble else 1
@@ -431,8 +443,9 @@ class Run:
     def _consider_ray(self) -> None:
         """Bring Ray in when enough is left to pay for its start; it takes over when it is ready."""
         if self._ray_thread is None:
-            pays = self.progress.played and self.progress.left / self.progress.rate > RAY_PAYS_AFTER
-            if self.backend == "auto" and self.workers > 1 and pays and not self.stopping:
+            known = self.progress.playing > SETTLED and self.progress.rate > 0 and not self.stopping
+            pays = known and self.progress.left > self.progress.rate * RAY_PAYS_AFTER
+            if pays and self.backend == "auto" and self.workers > 1:
                 self._start_ray()
         elif self._ray_up.is_set() and not self._ray_settled:
             self._ray_settled = True
@@ -451,6 +464,7 @@ class Run:
             if self._ray_pool is not None:
                 self._ray_pool.serve()
 
+        self.progress.where = "Ray is starting"
         self._ray_thread = threading.Thread(target=live, daemon=True, name="ray")
         self._ray_thread.start()
 
@@ -460,9 +474,10 @@ class Run:
             message = f"Ray could not be used: {self._ray_error}"
             if self.backend == "ray" or self.address is not None:
                 raise WorkerError(message)
+            self.progress.where = ""
             self.progress.remarks.append(f"{message}; local processes played on")
             return
         for pool in self.pools:
             pool.retire()
         self.pools.append(self._ray_pool)
-        self.progress.ray = True
+        self.progress.where = "Ray"
