@@ -214,8 +214,7 @@ def _single_match(plan: Plan, worker: WorkerProcess) -> StoredMatch:
     worker.give_plan(plan.message())
     reply = worker.play(Chunk([(spec, [])], 0).message())
     if isinstance(reply, Death) and reply.seat >= 0:
-        cause = "init" if reply.ply < 0 else reply.cause
-        reply = worker.play(Chunk([(spec, [[reply.seat, reply.ply, cause]])], 0).message())
+        reply = worker.play(Chunk([(spec, [[reply.seat, reply.ply, reply.cause]])], 0).message())
     if isinstance(reply, Death):
         raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")
     row = MatchRow(*json.loads(reply)["rows"][0])

@@ -12,33 +12,15 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.plan import schedule_from
-from arena.schedule import Board, Entry, Schedule, base_orders, choose_tables, match_id
+from arena.schedule import base_orders, choose_tables, match_id
+from tests.arena import samples
+from tests.arena.samples import board, entry
 
 NAMES = ("alice", "bob", "carol", "dave", "erin", "frank", "grace")
 
 
-def entry(name, identity=None, label=None):
-    return Entry(label or name, name, name, identity or f"{name}@{name.encode().hex():0<32}")
-
-
-def board(players, entries, blocks=3, game="epicycle", opening=2, params='{"setup": "standard"}', rules_version=1):
-    return Board(game, params, players, rules_version, tuple(entries), blocks, opening)
-
-
 def schedule(names=NAMES, players=(2,), blocks=3, **changes):
-    """All bots on one board for each number of players; entries stand in the order of `names`, boards by key."""
-    entries = tuple(entry(name) if isinstance(name, str) else name for name in names)
-    by_key = sorted(range(len(entries)), key=lambda place: entries[place].key)
-    plan = {
-        "seed": 5,
-        "entries": entries,
-        "boards": tuple(board(count, by_key, blocks) for count in players),
-        "permutations": False,
-        "max_tables": 10_000,
-        "hero": None,
-        "limits": (60.0, 300.0),
-    }
-    return Schedule(**(plan | changes))
+    return samples.schedule(names, players, blocks, **changes)
 
 
 def by_content(plan):
@@ -322,27 +304,7 @@ def test_a_plan_of_a_million_matches_has_a_million_different_ones():
 
 def test_a_schedule_is_read_back_from_its_plan():
     plan = schedule(players=(2, 3), hero=3, permutations=True)
-    labels = [each.label for each in plan.entries]
-    resolved = {
-        "seed": plan.seed,
-        "line_ups": "permutations",
-        "max_tables": plan.max_tables,
-        "hero": labels[3],
-        "limits": {"seconds_per_move": 60.0, "seconds_to_prepare": 300.0},
-        "boards": [
-            {
-                "game": each.game,
-                "params": json.loads(each.params),
-                "players": each.players,
-                "rules_version": each.rules_version,
-                "blocks": each.blocks,
-                "opening": each.opening,
-                "bots": [labels[place] for place in each.entries],
-            }
-            for each in plan.boards
-        ],
-        "bots": [dataclasses.asdict(each) for each in plan.entries],
-    }
+    resolved = json.loads(json.dumps(samples.resolved(plan)))
     assert schedule_from(resolved) == plan
     assert list(schedule_from(resolved).blocks()) == list(plan.blocks())
 
