@@ -88,7 +88,6 @@ def compiled_values(game: KernelGame) -> Values:
     """The same in compiled code, warmed up."""
     evaluate = evaluation_kernel(game)
     also = {"evaluate": evaluate, "copy_state": game.compiled.copy_state, "MOST": MOST_OUTCOMES}
-    also["evaluation"] = getattr(evaluate, "py_func", evaluate).__qualname__  # the margins of 2 and 3 players differ
     kernel = bind(greedy_kernel, game.rules, game.dtype, **also).look_ahead
     values = np.zeros(game.action_buffer.size)
     states = (game.blank(), game.blank())
