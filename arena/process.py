@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import mmap
 import os
 import signal
@@ -58,7 +59,7 @@ class WorkerProcess:
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
             status.truncate(STATUS.size)
             self._status = mmap.mmap(status.fileno(), STATUS.size)
-            STATUS.pack_into(self._status, 0, 0, NOBODY, 0, 0.0)
+            STATUS.pack_into(self._status, 0, 0, NOBODY, 0, math.inf)
             self._folder = tempfile.TemporaryDirectory(prefix="arena-", dir=self._parent)
             environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
             self._process = subprocess.Popen(
@@ -114,12 +115,23 @@ class WorkerProcess:
             self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
             while not self._connection.poll(LOOK):
-                _, seat, _, until = STATUS.unpack_from(self._status, 0)
-                if (seat >= 0 and time.monotonic() > until + GRACE) or (deadline and time.monotonic() > deadline):
+                if self._overrun() or (deadline is not None and time.monotonic() > deadline):
                     return self._bury("timeout")
             return self._connection.recv_bytes()
         except (EOFError, OSError):
             return self._bury("crash")
+
+    def _overrun(self) -> bool:
+        """Whether a bot is still at a move whose time is up.
+
+        The worker writes field by field while we read: only what reads the same twice is believed.
+        """
+        seen = STATUS.unpack_from(self._status, 0)
+        _, seat, _, until = seen
+        if seat < 0 or time.monotonic() <= until + GRACE:
+            return False
+        time.sleep(LOOK)
+        return STATUS.unpack_from(self._status, 0) == seen
 
     def _bury(self, cause: str) -> Death:
         number, seat, ply, _ = STATUS.unpack_from(self._status, 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 import contextlib
 import functools
 import json
+import math
 import mmap
 import os
 import platform
@@ -171,7 +172,8 @@ class Worker:
         self.table: Table | None = None
 
     def report(self, seat: int, ply: int, limit: float) -> None:
-        STATUS.pack_into(self.status, 0, self.number, seat, ply, time.monotonic() + limit if seat >= 0 else 0.0)
+        until = time.monotonic() + limit if seat >= 0 else math.inf  # a half-written status is never overdue
+        STATUS.pack_into(self.status, 0, self.number, seat, ply, until)
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
         """The reply to one message; its kind stands under `do`."""
