@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import mmap
 import os
 import signal
@@ -20,13 +19,12 @@ from typing import Any
 
 from arena.code import code_hash
 from arena.errors import WorkerError
-from arena.worker_status import STATUS
+from arena.status import NOBODY, SIZE, Status
 
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
 START_LIMIT = 120.0
 LOOK = 0.1
-NOBODY = -1
 
 
 @dataclass(frozen=True)
@@ -57,9 +55,9 @@ class WorkerProcess:
         """Spawn and greet it; raises `WorkerError` when it does not come up or runs other code."""
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
-            status.truncate(STATUS.size)
-            self._status = mmap.mmap(status.fileno(), STATUS.size)
-            STATUS.pack_into(self._status, 0, 0, NOBODY, 0, math.inf)
+            status.truncate(SIZE)
+            self._status = Status(mmap.mmap(status.fileno(), SIZE))
+            self._status.rest(0)
             self._folder = tempfile.TemporaryDirectory(prefix="arena-", dir=self._parent)
             environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
             self._process = subprocess.Popen(
@@ -122,21 +120,17 @@ class WorkerProcess:
             return self._bury("crash")
 
     def _overrun(self) -> bool:
-        """Whether a bot is still at a move whose time is up.
-
-        The worker writes field by field while we read: only what reads the same twice is believed.
-        """
-        seen = STATUS.unpack_from(self._status, 0)
-        _, seat, _, until = seen
-        if seat < 0 or time.monotonic() <= until + GRACE:
+        """Whether a bot is still at a move whose time is up; the worker may write while we read, so look twice."""
+        work = self._status.read()
+        if work.seat == NOBODY or time.monotonic_ns() <= work.until + GRACE * 1e9:
             return False
         time.sleep(LOOK)
-        return STATUS.unpack_from(self._status, 0) == seen
+        return self._status.read() == work
 
     def _bury(self, cause: str) -> Death:
-        number, seat, ply, _ = STATUS.unpack_from(self._status, 0)
+        work = self._status.read()
         self.stop()
-        return Death(number, seat, ply, cause)
+        return Death(work.number, work.seat, work.ply, cause)
 
     def stop(self) -> None:
         """End it, whatever it does; any thread may call this."""

@@ -13,10 +13,10 @@ from types import FrameType
 from typing import Any
 
 from arena.dice import Dice, Streams
+from arena.status import NOBODY
 from engine import CHANCE, TERMINAL, EngineError, Game, State
 from engine.specs import Value
 
-NOBODY = -1
 MAX_NOTE = 200
 MAX_NOTES = 4000
 MAX_TRACEBACK = 4000
