@@ -20,7 +20,7 @@ from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.config import FORMATS
 from arena.errors import ConfigError, StoreError
-from arena.live import Live, Plain, is_terminal, tell
+from arena.live import Live, Plain, is_terminal, matches, tell
 from arena.plan import Plan, resolve_bots
 from arena.registry import find_bot, named_bots
 from arena.replay import Ply, replay
@@ -109,9 +109,9 @@ def _print_summary(result: api.RunResult) -> None:
     else:
         before = f", {progress.found:,} were there before" if progress.found else ""
         rate = progress.played / max(result.outcome.seconds, 1e-9)
-        say(f"{progress.played:,} matches played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
+        say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
     if progress.forfeits:
-        say(f"{progress.forfeits:,} seats forfeited; see the boards' forfeits and `arena export --what matches`.")
+        say(f"Seats forfeited: {progress.forfeits:,}; see the boards' forfeits and `arena export --what matches`.")
     say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
 
 

@@ -36,11 +36,15 @@ def tell(line: str) -> None:
         print(line, file=sys.stderr, flush=True)
 
 
+def matches(count: int) -> str:
+    return "1 match" if count == 1 else f"{count:,} matches"
+
+
 def summary(plan: Plan) -> str:
     """The size of a plan in words."""
     schedule = plan.schedule
     boards = "1 board" if len(schedule.boards) == 1 else f"{len(schedule.boards)} boards"
-    return f"{schedule.total_matches:,} matches of {len(schedule.entries)} bots on {boards}"
+    return f"{matches(schedule.total_matches)} of {len(schedule.entries)} bots on {boards}"
 
 
 def leaders(plan: Plan, progress: Progress, board: int) -> str:
