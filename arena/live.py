@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from typing import TextIO
 
 from rich import progress as bars
 from rich.console import Console, Group
@@ -23,11 +22,6 @@ ECHO = 6
 LINE_EVERY = 10.0
 REFRESH = 4
 STOPPING = "Finishing the matches in play. Press Ctrl-C again to drop them."
-
-
-def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at it; a process may be started without the stream."""
-    return stream is not None and stream.isatty()
 
 
 def tell(line: str) -> None:

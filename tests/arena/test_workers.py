@@ -111,7 +111,7 @@ def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_t
     ]
     assert rows(
         config, "SELECT count(*), sum(timed), max(attempts) FROM matches JOIN timings USING (block, lineup)"
-    ) == [(8, 1, 4)]
+    ) == [(6, 1, 4)]
     assert rows(config, "SELECT count(*) FROM timings WHERE attempts = 1") == [(3,)]
     (frame,) = api.leaderboard(config, home_of(config)).values()
     assert dict(zip(frame["bot"], frame["forfeits"])) == {"Low": 0, "Faults": 1, "Kills": 1, "Loops": 1}
