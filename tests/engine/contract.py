@@ -16,7 +16,8 @@ import engine
 from engine import CHANCE, TERMINAL, Game, State
 from engine.chance import new_rng
 from engine.state import KernelState
-from tests.engine.matches import choices, finished, stops, walk
+from tests.engine.matches import finished, stops, walk
+from tests.engine.vectors import choices
 
 ENDINGS = {"normal", "cap", "repetition", "full board"}
 SEEDS = st.integers(0, 2**32 - 1)
