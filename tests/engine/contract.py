@@ -313,7 +313,8 @@ class GameContract:
         assert (again, again.spec, dict(again.params)) == (game, game.spec, dict(game.params))
         assert hash(again) == hash(game)
         assert pickle.loads(pickle.dumps(game)) == game
-        assert engine.load_game(game.name, game.players, **game.params) == game
+        changed = {o.name: game.params[o.name] for o in game.type.parameters if game.params[o.name] != o.default}
+        assert engine.load_game(game.name, game.players, **changed) == game
 
 
 class KernelContract:
