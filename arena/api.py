@@ -15,7 +15,7 @@ from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.plan import Plan, load_plan, make_plan, resolve_bots, schedule_from, single_plan
 from arena.process import Death, WorkerProcess
 from arena.runner import Chunk, Outcome, Progress, Run
-from arena.schedule import Schedule
+from arena.schedule import Schedule, match_id
 from arena.store import MatchRow, Store, StoredMatch
 from engine import load_game
 
@@ -258,5 +258,6 @@ def find_match(
     if not found:
         raise StoreError(f"{where}: has no match whose id begins with '{match}'")
     if len(found) > 1:
-        raise StoreError(f"{where}: more than one match's id begins with '{match}'; give more of it")
+        names = " and ".join(match_id(stored.identity, stored.lineup) for stored, _ in found[:2])
+        raise StoreError(f"{where}: more than one match's id begins with '{match}', such as {names}; give more of it")
     return found[0]

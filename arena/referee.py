@@ -13,11 +13,11 @@ from types import FrameType
 from typing import Any, NamedTuple
 
 from arena.dice import Dice, Streams
+from arena.status import NOBODY
 from engine import CHANCE, TERMINAL, Game, State
 from engine.game import ILLEGAL, as_int
 from engine.specs import Value
 
-NOBODY = -1
 MAX_NOTE = 200
 MAX_NOTES = 4000
 MAX_TRACEBACK = 4000

@@ -31,7 +31,7 @@ from arena.dice import Streams
 from arena.loader import in_a_bundle, load_class
 from arena.referee import Charge, Contestant, Result, Watch, play_match
 from arena.schedule import seat_orders
-from arena.worker_status import STATUS
+from arena.status import NOBODY, SIZE, Status
 from engine.specs import Parameter, canonical_options, resolve
 
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
@@ -180,13 +180,16 @@ def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
 class Worker:
     """Answers the messages of one driver."""
 
-    def __init__(self, status: mmap.mmap) -> None:
+    def __init__(self, status: Status) -> None:
         self.status = status
         self.number = 0
         self.table: Table | None = None
 
     def report(self, seat: int, ply: int, limit: float) -> None:
-        STATUS.pack_into(self.status, 0, self.number, seat, ply, time.monotonic() + limit if seat >= 0 else 0.0)
+        if seat == NOBODY:
+            self.status.rest(self.number)
+        else:
+            self.status.work(seat, ply, limit)
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
         """The reply to one message; its kind stands under `do`."""
@@ -204,7 +207,7 @@ class Worker:
     def play(self, matches: list[list[Any]]) -> Any:
         assert self.table is not None
         for self.number, (block, lineup, charges) in enumerate(matches):
-            self.report(-1, 0, 0.0)
+            self.status.rest(self.number)
             yield self.table.play(block, lineup, charges)
 
 
@@ -212,7 +215,7 @@ def main(arguments: list[str]) -> None:
     """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
     connection = Connection(int(arguments[0]))
-    worker = Worker(mmap.mmap(int(arguments[1]), STATUS.size))
+    worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
     threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:

@@ -1,4 +1,4 @@
-"""Property tests draw the same examples on every run, however slow the machine."""
+"""Property tests draw the same examples on every run, and none depends on the machine's speed."""
 
 import hypothesis
 
