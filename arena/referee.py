@@ -71,7 +71,7 @@ class Answer(NamedTuple):
     """What a bot gave for a move, in plain values."""
 
     action: int
-    note: str
+    note: str | None
     refusal: str = ""
     """Why it is no action at all."""
 
@@ -129,6 +129,8 @@ class _Match:
     noted: int = 0
     timed: bool = False
     playing: bool = False
+    decided: bool = False
+    """Whether forfeits have left one seat, or none."""
 
     def play(self, contestants: Sequence[Contestant], opening: int) -> Result:
         self.seconds = [0.0] * self.game.players
@@ -138,15 +140,11 @@ class _Match:
         self.bots = [self.set_up(seat, contestant) for seat, contestant in enumerate(contestants)]
         self.playing = True
         self.play_opening(opening)
-        while not self.is_decided() and (who := self.state.current_player()) != TERMINAL:
+        while not self.decided and (who := self.state.current_player()) != TERMINAL:
             action = self.dice.roll(self.state) if who == CHANCE else self.move_of(who)
-            if not self.is_decided():
+            if not self.decided:
                 self.apply(action)
         return self.result()
-
-    def is_decided(self) -> bool:
-        """Whether forfeits have left one seat, or none."""
-        return 0 < len(self.falls) >= self.game.players - 1
 
     def set_up(self, seat: int, contestant: Contestant) -> Any:
         """The seat's bot, prepared; None when it fails, which is an `init` fault."""
@@ -162,7 +160,7 @@ class _Match:
 
     def play_opening(self, plies: int) -> None:
         """Random plies, the same for all line-ups of a block; they stop short of one that would end the match."""
-        while plies > 0 and not self.is_decided() and not self.state.is_terminal():
+        while plies > 0 and not self.decided and not self.state.is_terminal():
             if self.state.is_chance_node():
                 self.apply(self.dice.roll(self.state))
                 continue
@@ -193,9 +191,9 @@ class _Match:
         note = getattr(bot, "note", None)
         if note is not None:
             bot.note = None
-        note = without_controls(note[:MAX_NOTE]).replace("\n", " ") if isinstance(note, str) else ""
+            note = without_controls(note[:MAX_NOTE]).replace("\n", " ") if isinstance(note, str) else None
         try:
-            return Answer(as_int(given), note)
+            return Answer(given if type(given) is int else as_int(given), note)
         except TypeError:
             return Answer(ILLEGAL, note, str(self.state.refuse(given)))
 
@@ -242,8 +240,9 @@ class _Match:
         if not self.playing and cause != "memory":
             cause = "init"
         self.falls[seat] = Fall(cause, self.ply, without_controls(detail))
+        self.decided = len(self.falls) >= self.game.players - 1
 
-    def keep_note(self, note: str) -> None:
+    def keep_note(self, note: str | None) -> None:
         if note and self.noted < MAX_NOTES:
             self.noted += len(note)
             self.notes.append((len(self.course), note))

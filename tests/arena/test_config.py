@@ -10,6 +10,7 @@ from arena.cli import run_command
 from arena.config import Config, config_from, load_config
 from arena.errors import ArenaError
 from arena.plan import load_plan
+from arena.process import WorkerProcess
 from engine import EngineError
 
 GOOD = """
@@ -77,9 +78,17 @@ def refusal(desk, capsys, *arguments):
     return printed.err.removeprefix("error: ").removesuffix("\n")
 
 
-def load_error(path):
+@pytest.fixture(scope="module")
+def worker():
+    """A worker process that the first plan that needs one will start."""
+    process = WorkerProcess()
+    yield process
+    process.stop()
+
+
+def load_error(path, worker):
     with pytest.raises((ArenaError, EngineError)) as caught:
-        load_plan(path)
+        load_plan(path, worker)
     return " ".join(str(caught.value).split())
 
 
@@ -163,11 +172,11 @@ WRONG_FILES = {
 
 
 @pytest.mark.parametrize("case", WRONG_FILES)
-def test_a_wrong_configuration_is_refused_in_one_line(case, desk, capsys):
+def test_a_wrong_configuration_is_refused_in_one_line(case, desk, capsys, worker):
     text, expected = WRONG_FILES[case]
     Path("sample.toml").write_bytes(text if isinstance(text, bytes) else text.encode())
     said = refusal(desk, capsys, "run", "sample.toml")
-    assert said == load_error("sample.toml")
+    assert said == load_error("sample.toml", worker)
     for part in ["sample.toml: ", *expected]:
         assert part in said
     assert not (desk / "home").exists()

@@ -33,18 +33,18 @@ def pyramid_punch_outcomes():
     return [(f"{first}-{second}", 1) for first in range(1, 7) for second in range(1, 7)]
 
 
-def drawn_by_the_page(key, block, stream, index, weights):
-    """Place of the outcome, word by word as the dice page says."""
-    total = sum(weights)
+def number_by_the_page(key, block, stream, index, total):
+    """The number that decides, word by word as the dice page says; and how many were refused before it."""
     for attempt in itertools.count():
         data = block + stream.encode("utf-8") + b"\x00" + index.to_bytes(8, "little") + attempt.to_bytes(4, "little")
         number = int.from_bytes(hashlib.blake2b(data, key=key, digest_size=8).digest(), "little")
         if number < (2**64 // total) * total:
-            left = number % total
-            for place, weight in enumerate(weights):
-                if left < weight:
-                    return place
-                left -= weight
+            return number % total, attempt
+
+
+def place_by_the_page(number, weights):
+    """The first place whose cumulative weight exceeds the number."""
+    return next(place for place in range(len(weights)) if sum(weights[: place + 1]) > number)
 
 
 def independence(pairs):
@@ -99,29 +99,31 @@ def test_bots_seeds_come_from_another_key_than_the_dice():
     assert with_other_bots.draw("dice/0", 0, 216) == streams().draw("dice/0", 0, 216)
 
 
-@given(
-    seed=st.integers(0, 2**63 - 1),
-    block=st.binary(min_size=16, max_size=16),
-    stream=st.sampled_from(["setup", "opening", "dice/0", "dice/12", "substitute/3"]),
-    index=st.integers(0, 2**64 - 1),
-    weights=st.lists(st.integers(1, 2**60), min_size=1, max_size=8),
-)
-def test_every_draw_is_what_the_page_says(seed, block, stream, index, weights):
-    place = drawn_by_the_page(public_key(seed, DICE_PERSON), block, stream, index, weights)
-    assert streams(seed, block).outcome(stream, index, list(enumerate(weights))) == place
+SEEDS = st.integers(0, 2**63 - 1)
+BLOCKS = st.binary(min_size=16, max_size=16)
+STREAMS = st.sampled_from(["setup", "opening", "dice/0", "dice/12", "substitute/3"])
+INDEXES = st.integers(0, 2**64 - 1)
 
 
-def test_numbers_above_the_last_whole_multiple_are_drawn_again():
-    total = 2**63 + 1  # 2^64 holds it once: nearly every second number must be refused
+@given(SEEDS, BLOCKS, STREAMS, INDEXES, st.integers(1, 2**64))
+def test_every_number_is_drawn_as_the_page_says(seed, block, stream, index, total):
+    number, _ = number_by_the_page(public_key(seed, DICE_PERSON), block, stream, index, total)
+    assert streams(seed, block).draw(stream, index, total) == number
+
+
+@given(SEEDS, BLOCKS, STREAMS, INDEXES, st.lists(st.integers(1, 2**60), min_size=1, max_size=8))
+def test_every_outcome_is_drawn_as_the_page_says(seed, block, stream, index, weights):
+    number, _ = number_by_the_page(public_key(seed, DICE_PERSON), block, stream, index, sum(weights))
+    outcomes = [(f"outcome {place}", weight) for place, weight in enumerate(weights)]
+    assert streams(seed, block).outcome(stream, index, outcomes) == f"outcome {place_by_the_page(number, weights)}"
+
+
+def test_numbers_above_the_last_whole_multiple_are_refused_and_drawn_again():
+    total = 2**63 + 1  # 2^64 holds it once: nearly every second number is refused
     key = public_key(2026, DICE_PERSON)
-    again = 0
-    for index in range(200):
-        data = BLOCK + b"dice/0\x00" + index.to_bytes(8, "little") + bytes(4)
-        first = int.from_bytes(hashlib.blake2b(data, key=key, digest_size=8).digest(), "little")
-        drawn = streams().draw("dice/0", index, total)
-        assert (drawn == first) == (first < total)
-        again += first >= total
-    assert 60 < again < 140
+    expected = [number_by_the_page(key, BLOCK, "dice/0", index, total) for index in range(200)]
+    assert [streams().draw("dice/0", index, total) for index in range(200)] == [number for number, _ in expected]
+    assert 60 < sum(refused > 0 for _, refused in expected) < 140
 
 
 def test_draws_are_uniform():

@@ -4,6 +4,7 @@ import json
 import os
 import shutil
 import sys
+import typing
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -47,6 +48,15 @@ def test_two_bundles_have_helpers_of_one_name_side_by_side(tmp_path):
     assert (load_class(first, "late")(), load_class(second, "late")()) == ("first", "second")
     assert load_class(first, "helper").VALUE == "first"
     assert "helper" not in sys.modules
+
+
+def test_names_in_annotations_are_those_of_the_class_own_bundle(tmp_path):
+    source = "from __future__ import annotations\nclass Marker:\n    WHO = '{}'\nclass Mine:\n    marker: Marker\n"
+    first, second = (
+        load_class(bundle_of(tmp_path / who, {"mine.py": source.format(who)}), "Mine") for who in ("first", "second")
+    )
+    assert typing.get_type_hints(first)["marker"].WHO == "first"
+    assert typing.get_type_hints(second)["marker"].WHO == "second"
 
 
 def test_a_bundle_is_run_once_in_a_process(tmp_path):
@@ -246,12 +256,12 @@ def test_a_module_that_fails_is_forgotten_and_tried_again(tmp_path):
     gate = tmp_path / "gate"
     gate.touch()
     bundle = bundle_of(
-        tmp_path, {"mine.py": f"import os\nif os.path.exists({str(gate)!r}):\n    raise OSError('shut')"}
+        tmp_path, {"mine.py": f"import os\nif os.path.exists({str(gate)!r}):\n    raise OSError('shut')\nVALUE = 1"}
     )
     with pytest.raises(OSError, match="shut"):
-        load_class(bundle, "os")
+        load_class(bundle, "VALUE")
     gate.unlink()
-    assert load_class(bundle, "os") is os
+    assert load_class(bundle, "VALUE") == 1
 
 
 def test_a_cache_that_keeps_nothing_is_an_error(tmp_path, cache, monkeypatch):

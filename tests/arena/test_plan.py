@@ -8,8 +8,9 @@ import pytest
 
 from arena.config import config_from
 from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
-from arena.plan import make_plan, schedule_from
+from arena.plan import make_plan, resolve_bots, schedule_from
 from arena.process import WorkerProcess
+from arena.registry import house_bots
 from arena.runner import Chunk
 from tests.arena.test_bundle import lay
 
@@ -196,6 +197,16 @@ def test_editing_a_bot_after_planning_changes_nothing_that_the_plan_plays(plan_o
     for path in (tmp_path / "mine.py", tmp_path / "helper.py"):
         path.unlink()
     assert courses(planned, worker) == before
+
+
+def test_every_house_bot_is_bundled_loaded_and_described(worker):
+    names = sorted(house_bots())
+    found = resolve_bots([(name, {}) for name in names], [], worker=worker)
+    assert [bot.spec for bot in found] == names
+    assert all(bot.summary.endswith(".") for bot in found)
+    assert len({bot.identity for bot in found}) == len(names)
+    for bot in found:
+        assert not [name for name in bot.bundle.files if not name.startswith("bots/")]
 
 
 def test_a_driver_reads_bots_and_never_runs_them(plan_of, tmp_path):

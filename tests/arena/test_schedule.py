@@ -1,6 +1,7 @@
 """The schedule: pure, lazy, balanced; ids that depend on what is played and on nothing else."""
 
 import dataclasses
+import hashlib
 import itertools
 import json
 import math
@@ -57,6 +58,17 @@ def test_all_ids_and_identities_are_different():
     blocks = list(schedule(players=(2, 3, 4), blocks=5).blocks())
     assert len({block.id for block in blocks}) == len({block.identity for block in blocks}) == len(blocks)
     assert {(len(block.id), len(block.identity)) for block in blocks} == {(16, 16)}
+
+
+@pytest.mark.parametrize(
+    ("permutations", "expected"),
+    [(False, "33aea96d440550cc"), (True, "008f1d25d969328d")],
+)
+def test_ids_and_line_ups_are_those_that_logs_already_hold(permutations, expected):
+    """Another value here means that no match in any log would be found again."""
+    plan = schedule(players=(2, 4), permutations=permutations)
+    told = [(spec.id, spec.block.id.hex(), spec.seats) for block in plan.blocks() for spec in plan.matches(block)]
+    assert hashlib.blake2b(json.dumps(told).encode(), digest_size=8).hexdigest() == expected
 
 
 def test_blocks_come_round_by_round_and_board_by_board():
