@@ -100,7 +100,7 @@ def set_aside(log: Path) -> Path | None:
 def _write(
     store: Store, resolved: dict[str, Any], folder: Path, formats: Sequence[str]
 ) -> tuple[list[Path], dict[tuple[str, int], pd.DataFrame]]:
-    from arena.leaderboard import leaderboards
+    from arena.leaderboards import leaderboards
     from arena.report import write_reports
 
     schedule = schedule_from(resolved)
@@ -147,7 +147,7 @@ def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store,
 
 def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tuple[str, int], pd.DataFrame]:
     """The leaderboards of a tournament, by canonical game spec and player count, from its log alone."""
-    from arena.leaderboard import leaderboards
+    from arena.leaderboards import leaderboards
 
     store, resolved = open_log(target, home)
     with store:
@@ -156,8 +156,8 @@ def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tupl
 
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
-    """One row for each seat of a board's matches, in fold order; see `arena.leaderboard.board_matches`."""
-    from arena.leaderboard import board_matches
+    """One row for each seat of a board's matches, in fold order; see `arena.leaderboards.board_matches`."""
+    from arena.leaderboards import board_matches
 
     store, resolved = open_log(target, home)
     with store:

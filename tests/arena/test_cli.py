@@ -280,8 +280,8 @@ def test_games_and_bots_tell_what_there_is(here, capsys):
 
 
 def test_match_prints_every_ply_with_its_drawing_and_is_the_same_for_the_same_seed(here, capsys):
-    said = say(capsys, "match", "epicycle", "random", "b.py:Low", "--seed", 1, "--show")
-    stored = api.play_match("epicycle", ["random", "b.py:Low"], 1)
+    said = say(capsys, "match", "epicycle", "b.py:Low", "b.py:Low", "--seed", 7, "--show")
+    stored = api.play_match("epicycle", ["b.py:Low", "b.py:Low"], 7)
     assert plies_of(said) == stored.course
     assert said.count("(opening)") == 2
     assert "— as low as it gets" in said
@@ -447,14 +447,12 @@ def test_a_log_can_be_read_in_a_folder_that_cannot_be_written_to(copy):
 
 
 def test_a_reader_that_leaves_ends_no_command_with_a_traceback(here):
-    def closed_pipe():
-        read, write_ = os.pipe()
-        os.close(read)
-        return write_
-
+    read, pipe = os.pipe()
+    os.close(read)
     for arguments in ("--help", "leaderboard t.toml", "leaderboard t.toml --format csv"):
-        done = subprocess.run([*ARENA, *arguments.split()], stdout=closed_pipe(), stderr=subprocess.PIPE, text=True)
+        done = subprocess.run([*ARENA, *arguments.split()], stdout=pipe, stderr=subprocess.PIPE, text=True)
         assert (done.returncode, done.stderr) == (0, ""), arguments
+    os.close(pipe)
 
 
 def test_a_run_goes_on_when_nobody_reads_its_output(tmp_path):

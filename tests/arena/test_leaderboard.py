@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from arena.leaderboard import board_matches, interval_over_blocks, leaderboard, leaderboards
+from arena.leaderboards import board_matches, interval_over_blocks, leaderboard, leaderboards
 from arena.report import match_lines, render, write_reports
 from arena.store import Store
 from tests.arena.samples import (

@@ -196,7 +196,9 @@ def test_a_worker_that_does_not_come_up_says_why(monkeypatch, tmp_path):
 
 
 def test_a_pool_that_is_closed_ends_its_workers_also_while_they_start_or_play(tmp_path, monkeypatch):
-    config = write(tmp_path, config_of(["b.py:Nap", "b.py:Hash"]), tournaments.BOTS.replace("0.002", "30"))
+    config = write(
+        tmp_path, config_of(["b.py:Nap", "b.py:Hash"]), tournaments.BOTS.replace(tournaments.NAP, "time.sleep(30)")
+    )
     made = []
     init = WorkerProcess.__init__
 

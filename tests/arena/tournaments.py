@@ -19,6 +19,7 @@ PATIENCE = 60.0
 CHILD_SECONDS = f"86{os.getpid():07}"
 """How long the children of `Parent` would sleep: a number that tells them from all other processes."""
 
+NAP = "time.sleep(0.003)"
 BOTS = f'''
 import os
 import subprocess
@@ -33,7 +34,7 @@ class Nap(Bot):
     """Take any legal action after a nap, and talk a lot."""
 
     def choose(self, state):
-        time.sleep(0.002)
+        {NAP}
         print("NOISE" * 100)
         os.write(2, b"NOISE" * 100)
         self.note = f"slept at {{state.position}}"
