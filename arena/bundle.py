@@ -1,8 +1,8 @@
 """Bundles: a bot's source, snapshot by content when a tournament is planned.
 
-A bundle holds the bot's file, the modules it imports from its own folder or package (found by reading the source,
-never by running it) and the files it declares in a module-level list `BUNDLE_FILES` (glob patterns relative to
-the declaring file). Workers load bots from bundles alone.
+A bundle holds the bot's file, the modules it imports from its own folder or package and from our `bots` (found by
+reading the source, never by running it) and the files it declares in a module-level list `BUNDLE_FILES` (glob
+patterns relative to the declaring file). Workers load bots from bundles alone.
 """
 
 from __future__ import annotations
@@ -15,7 +15,10 @@ from pathlib import Path, PurePosixPath
 
 from arena.errors import BotError
 
-OURS = ("arena", "bots", "engine")
+RESERVED = ("arena", "engine")
+"""Never a bot's own: every worker has the same ones, which is checked."""
+HOUSE = Path(__file__).resolve().parents[1]
+"""The folder that holds our `bots`; a user's folder of that name is never meant."""
 MAX_BYTES = 64 * 2**20
 
 
@@ -40,7 +43,9 @@ def bundle_file(path: Path) -> Bundle:
     """The bundle of a bot in a file of its own."""
     if path.suffix != ".py" or not path.stem.isidentifier():
         raise BotError(f"{path}: a bot's file must be a Python file named like a module, such as my_bot.py")
-    return _snapshot(path.parent, path.stem, reserved=OURS)
+    if path.stem in (*RESERVED, "bots"):
+        raise BotError(f"{path}: has the name of a package of ours; call it something else, such as my_bot.py")
+    return _snapshot(path.parent, path.stem)
 
 
 def bundle_module(root: Path, module: str) -> Bundle:
@@ -49,36 +54,39 @@ def bundle_module(root: Path, module: str) -> Bundle:
     return _snapshot(root, module, only=top)
 
 
-def _snapshot(root: Path, module: str, reserved: tuple[str, ...] = (), only: str | None = None) -> Bundle:
+def _snapshot(root: Path, module: str, only: str | None = None) -> Bundle:
     files: dict[str, bytes] = {}
     waiting = [module]
     seen: set[str] = set()
     while waiting:
         name = waiting.pop()
         top = name.partition(".")[0]
-        if name in seen or top in reserved or (only is not None and top != only):
+        if name in seen or top in RESERVED or (only is not None and top not in (only, "bots")):
             continue
         seen.add(name)
-        path = _find(root, name)
+        base = HOUSE if top == "bots" and top != only else root
+        path = _find(base, name)
         if path is None:
             if name == module:
-                raise BotError(f"{root / name.replace('.', '/')}.py: no such file")
+                raise BotError(f"{base / name.replace('.', '/')}.py: no such file")
             continue
-        relative = path.relative_to(root).as_posix()
-        files[relative] = _read(path)
-        waiting.extend(_parents(name))
-        package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        tree = parse_source(files[relative], path)
-        waiting.extend(_imports(tree, package))
-        for declared in _declared_files(tree, path):
-            files[declared.relative_to(root).as_posix()] = _read(declared)
-            if declared.suffix == ".py":
-                waiting.append(
-                    ".".join(PurePosixPath(declared.relative_to(root)).with_suffix("").parts).removesuffix(".__init__")
-                )
+        waiting.extend(_take(files, base, name, path))
         if sum(map(len, files.values())) > MAX_BYTES:
             raise BotError(f"{root}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB")
     return Bundle(module, files)
+
+
+def _take(files: dict[str, bytes], base: Path, name: str, path: Path) -> Iterator[str]:
+    """Add a module's file and the files it declares; the modules that these make one look for."""
+    source = files[path.relative_to(base).as_posix()] = _read(path)
+    yield from _parents(name)
+    tree = parse_source(source, path)
+    yield from _imports(tree, name if path.name == "__init__.py" else name.rpartition(".")[0])
+    for declared in _declared_files(tree, path):
+        relative = declared.relative_to(base)
+        files[relative.as_posix()] = _read(declared)
+        if declared.suffix == ".py":
+            yield ".".join(relative.with_suffix("").parts).removesuffix(".__init__")
 
 
 def _find(root: Path, module: str) -> Path | None:

@@ -5,13 +5,12 @@ import hashlib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SHARED = ("bots/__init__.py", "bots/base.py")
 
 
 @functools.cache
 def code_hash() -> str:
-    """Over the sources of engine and arena and the bots' base class; the bots themselves travel in bundles."""
-    files = [*ROOT.glob("engine/**/*.py"), *ROOT.glob("arena/**/*.py"), *(ROOT / name for name in SHARED)]
+    """Over the sources of engine and arena; bots, and all they use of our `bots`, travel in bundles."""
+    files = [*ROOT.glob("engine/**/*.py"), *ROOT.glob("arena/**/*.py")]
     hasher = hashlib.blake2b(digest_size=16)
     for path in sorted(files):
         hasher.update(f"{path.relative_to(ROOT).as_posix()}\0".encode() + path.read_bytes() + b"\0")

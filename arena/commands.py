@@ -19,6 +19,7 @@ import engine
 from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.config import FORMATS
+from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.errors import ConfigError, StoreError
 from arena.live import Live, Plain, matches, tell
 from arena.plan import Plan, resolve_bots
@@ -306,13 +307,13 @@ def print_match(game: str, bots: Sequence[str], seed: int, opening: str | None, 
 
 def print_replay(match: str, target: str | None, audit: bool, show: bool, home: Path | None) -> None:
     """`arena replay`."""
-    stored, resolved = api.find_match(target, match, home)
+    stored, _ = api.find_match(target, match, home)
     name = match_id(stored.identity, stored.lineup)
     say(
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"
     )
-    keys = (bytes.fromhex(resolved["dice_key"]), bytes.fromhex(resolved["bots_key"])) if audit else None
+    keys = (public_key(stored.seed, DICE_PERSON), public_key(stored.seed, BOTS_PERSON)) if audit else None
     plies = list(replay(stored, keys))
     _print_plies(stored, plies, show)
     if audit:

@@ -21,7 +21,7 @@ from pydantic import (
 import engine
 from arena.errors import ConfigError
 from engine.errors import EngineError, did_you_mean
-from engine.specs import split_bot_spec
+from engine.specs import split_bot_spec, split_game_spec
 
 Format = Literal["csv", "json", "md", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
@@ -170,7 +170,7 @@ class Config(Model):
         for entry in self.games:
             kind = engine.game_type(entry.game.partition("(")[0])
             for players in entry.players or range(kind.min_players, kind.max_players + 1):
-                yield entry, engine.load_game(entry.game, players, **entry.options)
+                yield entry, kind.load(players, {**split_game_spec(entry.game)[1], **entry.options})
 
 
 def load_config(path: str | Path) -> Config:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -285,16 +284,23 @@ def _described(
 
 
 def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:
-    entries: list[Entry] = []
-    times: Counter[str] = Counter()
-    for number, (entry, bot) in enumerate(zip(config.bots, bots, strict=True)):
-        times[bot.spec] += 1
-        key = bot.spec if times[bot.spec] == 1 else f"{bot.spec}#{times[bot.spec]}"
-        label = entry.label or bot.spec
-        if label in [other.label for other in entries]:
+    labels = [entry.label or bot.spec for entry, bot in zip(config.bots, bots, strict=True)]
+    for number, label in enumerate(labels):
+        if label in labels[:number]:
             raise ConfigError(f"{source}: bots[{number}]: a second '{label}'; give it a label of its own")
-        entries.append(Entry(label, key, bot.spec, bot.identity))
-    return entries
+    keys = entry_keys([bot.spec for bot in bots], [entry.label for entry in config.bots])
+    return [Entry(label, key, bot.spec, bot.identity) for label, key, bot in zip(labels, keys, bots, strict=True)]
+
+
+def entry_keys(specs: Sequence[str], labels: Sequence[str | None]) -> list[str]:
+    """Names for block ids: the spec, and where it enters more than once `spec#label` for all but one.
+
+    That one is the entry without a label, else the first by label; so the order of the list does not matter, and
+    labels matter only among entries of one spec.
+    """
+    named = [(spec, label or "") for spec, label in zip(specs, labels, strict=True)]
+    first = {spec: min(label for other, label in named if other == spec) for spec in specs}
+    return [spec if label == first[spec] else f"{spec}#{label}" for spec, label in named]
 
 
 def _board(config: Config, entry: Any, game: Game, playing: list[int], where: str) -> Board:

@@ -19,7 +19,7 @@ from typing import Any
 
 from arena.code import code_hash
 from arena.errors import WorkerError
-from arena.status import NOBODY, SIZE, Status
+from arena.status import SIZE, Status
 
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
@@ -110,6 +110,7 @@ class WorkerProcess:
 
     def _exchange(self, message: bytes, limit: float | None) -> bytes | Death:
         try:
+            self._status.rest(0)  # the worker is idle: an old deadline counts no more
             self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
             while not self._connection.poll(LOOK):
@@ -120,9 +121,9 @@ class WorkerProcess:
             return self._bury("crash")
 
     def _overrun(self) -> bool:
-        """Whether a bot is still at a move whose time is up; the worker may write while we read, so look twice."""
+        """Whether the worker is still at something whose time is up; it may write while we read, so look twice."""
         work = self._status.read()
-        if work.seat == NOBODY or time.monotonic_ns() <= work.until + GRACE * 1e9:
+        if time.monotonic_ns() <= work.until + GRACE * 1e9:
             return False
         time.sleep(LOOK)
         return self._status.read() == work

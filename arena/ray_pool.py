@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import logging
 import os
+import platform
 import queue
 import shutil
 import tempfile
@@ -23,6 +24,7 @@ os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
 import ray
 
+from arena.code import code_hash
 from arena.errors import WorkerError
 from arena.process import Death, WorkerProcess
 from arena.runner import IN_FLIGHT, Answer, Chunk, Lost
@@ -40,8 +42,10 @@ class RayWorker:
     def __init__(self, folder: str | None) -> None:
         self._worker = WorkerProcess(folder)
 
-    def start(self, plan: bytes) -> str:
-        """Spawn the process and tell it the plan; the name it goes by in the log."""
+    def start(self, plan: bytes, code: str) -> str:
+        """Spawn the process and tell it the plan; the name it goes by in the log. `code` is the driver's."""
+        if code != code_hash():
+            raise WorkerError(f"{platform.node()} has another version of the arena installed than this command")
         self._worker.start()
         self._worker.give_plan(plan)
         return self._worker.name
@@ -76,7 +80,8 @@ class RayPool:
         self._spare = count * SPARE_ACTORS
         try:
             self._actors = [RayWorker.remote(self._folder) for _ in range(count)]  # type: ignore[attr-defined]
-            self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=START_LIMIT)
+            started = [actor.start.remote(plan, code_hash()) for actor in self._actors]
+            self._names = ray.get(started, timeout=START_LIMIT)
         except Exception as error:
             self._end()
             raise WorkerError(f"Ray workers did not start: {_last_line(error)}") from None
@@ -137,7 +142,7 @@ class RayPool:
             return WorkerError(f"Ray workers are lost again and again: {_last_line(error)}")
         fresh = RayWorker.remote(self._folder)  # type: ignore[attr-defined]
         try:
-            self._names[worker] = ray.get(fresh.start.remote(self._plan), timeout=START_LIMIT)
+            self._names[worker] = ray.get(fresh.start.remote(self._plan, code_hash()), timeout=START_LIMIT)
         except Exception as failure:
             return WorkerError(f"a Ray worker was lost and could not be replaced: {_last_line(failure)}")
         self._actors[worker] = fresh

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import signal
 import threading
@@ -76,6 +77,10 @@ class Answer(NamedTuple):
     """Why it is no action at all."""
 
 
+_kept_for_ever: list[Any] = []
+"""Bots whose end has ended a worker before."""
+
+
 class TimeUp(BaseException):
     """Raised inside a bot's code when its time is up."""
 
@@ -144,7 +149,18 @@ class _Match:
             action = self.dice.roll(self.state) if who == CHANCE else self.move_of(who)
             if not self.decided:
                 self.apply(action)
-        return self.result()
+        result = self.result()
+        self.dismiss()
+        return result
+
+    def dismiss(self) -> None:
+        """Drop the bots, each under its clock: dropping runs code of theirs too. It is no fault any more."""
+        for seat, bot in enumerate(self.bots):
+            if seat in self.charges:
+                _kept_for_ever.append(bot)
+        del seat, bot
+        for seat in range(self.game.players):
+            self.ask(seat, functools.partial(self.bots.__setitem__, seat, None), self.watch.seconds_per_move)
 
     def set_up(self, seat: int, contestant: Contestant) -> Any:
         """The seat's bot, prepared; None when it fails, which is an `init` fault."""
@@ -218,12 +234,12 @@ class _Match:
                 answer = call()
             finally:
                 self.alarm.disarm()
-        except TimeUp:
-            cause, detail = "timeout", f"took longer than {limit:g} s"
         except MemoryError:
             cause, detail = "memory", "MemoryError"
         except BaseException:  # a bot may raise anything, SystemExit too; it loses the match and no more
             cause, detail = "crash", traceback.format_exc()[-MAX_TRACEBACK:]
+        if self.alarm.rang:  # whatever the bot, or a compiler that it was in, made of the interruption
+            cause, detail = "timeout", f"took longer than {limit:g} s"
         self.watch.report(NOBODY, ply, 0.0)
         taken = time.perf_counter() - started
         self.seconds[seat] += taken
@@ -261,9 +277,9 @@ class _Match:
             course=self.course,
             final_hash=final_hash(self.state),
             timed=self.timed,
-            falls=self.falls,
+            falls=dict(self.falls),
             notes=self.notes,
-            seconds=self.seconds,
+            seconds=list(self.seconds),
         )
 
 
@@ -280,7 +296,7 @@ class Alarm:
     """
 
     def __init__(self) -> None:
-        self.armed = False
+        self.armed = self.rang = False
         self.works = threading.current_thread() is threading.main_thread()
 
     def __enter__(self) -> Alarm:
@@ -294,6 +310,7 @@ class Alarm:
             signal.signal(signal.SIGALRM, self.previous)
 
     def arm(self, seconds: float) -> None:
+        self.rang = False
         if self.works:
             self.armed = True
             signal.setitimer(signal.ITIMER_REAL, seconds)
@@ -305,5 +322,5 @@ class Alarm:
 
     def _ring(self, number: int, frame: FrameType | None) -> None:
         if self.armed:
-            self.armed = False
+            self.armed, self.rang = False, True
             raise TimeUp

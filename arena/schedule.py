@@ -29,7 +29,7 @@ class Entry:
     label: str
     """Its name on the boards."""
     key: str
-    """Its name in block ids: the canonical spec, with #2, #3 ... where one spec enters more than once."""
+    """Its name in block ids: the canonical spec, `spec#label` where one spec enters more than once."""
     spec: str
     identity: str
     """`name@hash` over resolved parameters and source."""
@@ -155,7 +155,7 @@ class Schedule:
         entries = self.entries
         dice, whole = self._prefixes[index]
         id = dice.copy()
-        id.update(f"{number} {[entries[entry].key for entry in table]}".encode())
+        id.update(json.dumps([number, *(entries[entry].key for entry in table)]).encode())
         identity = whole.copy()
         identity.update(id.digest())
         identity.update("".join([entries[entry].identity for entry in order]).encode())

@@ -7,6 +7,8 @@ import time
 from typing import NamedTuple
 
 NOBODY = -1
+SILENCE = 900.0
+"""Seconds that a worker may be busy without a bot at work: with compiling, for the most part."""
 SIZE = 4 * 8
 
 
@@ -19,7 +21,7 @@ class Work(NamedTuple):
     """Whose bot is at work; NOBODY between moves."""
     ply: int
     until: int
-    """When the bot's time is up: nanoseconds of the monotonic clock, which all processes of a machine share."""
+    """When the time is up of whoever is at work: nanoseconds of the machine's monotonic clock."""
 
 
 class Status:
@@ -30,9 +32,10 @@ class Status:
         self._words = memoryview(memory).cast("q")
 
     def rest(self, number: int) -> None:
-        """Nobody's bot is at work in that match of the chunk."""
+        """No bot's clock runs in that match of the chunk; even so a worker is not to be silent for ever."""
         self._words[1] = NOBODY
         self._words[0] = number
+        self._words[3] = time.monotonic_ns() + int(SILENCE * 1e9)
 
     def work(self, seat: int, ply: int, seconds: float) -> None:
         """A seat's bot is at work, for at most so many seconds from now."""

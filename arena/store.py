@@ -207,7 +207,9 @@ class Store:
         if not path.is_file():
             raise StoreError(f"{path}: no such match log; `arena run` makes one")
         try:
-            return cls(path, _connect(path, "ro&immutable=1" if _is_at_rest(path) else "ro"), None)
+            db = _connect(path, "ro&immutable=1" if _is_at_rest(path) else "ro")
+            db.execute("BEGIN")  # everything read from now on is the log at one moment, whatever a run adds meanwhile
+            return cls(path, db, None)
         except sqlite3.Error as error:
             raise StoreError(f"{path}: is not a match log: {error}") from None
 

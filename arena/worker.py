@@ -8,6 +8,7 @@ tell a bot that hangs, and a crash can be traced to a seat.
 from __future__ import annotations
 
 import contextlib
+import ctypes
 import functools
 import json
 import mmap
@@ -34,6 +35,7 @@ from arena.schedule import seat_orders
 from arena.status import NOBODY, SIZE, Status
 from engine.specs import Parameter, canonical_options, resolve
 
+PR_SET_PDEATHSIG = 1
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
 
 
@@ -116,6 +118,19 @@ def _in_short(error: BaseException) -> str:
     return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else text
 
 
+class _First:
+    """Plays the first legal action; for warming up."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def prepare(self) -> None:
+        pass
+
+    def choose(self, state: engine.State) -> int:
+        return state.legal_actions()[0]
+
+
 class Table:
     """A worker's side of a plan: games, contestants and keys."""
 
@@ -124,8 +139,15 @@ class Table:
         self.watch = watch
         self.watch.seconds_per_move, self.watch.seconds_to_prepare = plan["limits"]
         self.keys = (bytes.fromhex(plan["dice_key"]), bytes.fromhex(plan["bots_key"]))
-        self.game = functools.cache(lambda board: engine.load_game(*plan["boards"][board][:2]))
+        self.game = functools.cache(self._game)
         self.contestant = functools.cache(self._contestant)
+
+    def _game(self, board: int) -> engine.Game:
+        """A board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
+        name, players, _ = self.plan["boards"][board]
+        game = engine.load_game(name, players)
+        play_match(game, [Contestant(_First, {})] * players, Streams(*self.keys, bytes(16)), 2)
+        return game
 
     def _contestant(self, entry: int) -> Contestant:
         bot = self.plan["entries"][entry]
@@ -216,6 +238,7 @@ def main(arguments: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
     connection = Connection(int(arguments[0]))
     worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
+    _die_with_parent()
     threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:
@@ -234,10 +257,16 @@ def _receive(connection: Connection) -> bytes | None:
 
 
 def _leave_with(parent: int, folder: str) -> None:
-    """End when the driver is gone, however busy a bot keeps the main thread."""
+    """End when the driver is gone. (On Linux the kernel sees to it, even when a bot never lets this thread run.)"""
     while os.getppid() == parent:
         time.sleep(0.5)
     _leave(folder)
+
+
+def _die_with_parent() -> None:
+    """Ask Linux for SIGKILL when the thread that spawned us ends; elsewhere do nothing."""
+    with contextlib.suppress(AttributeError, OSError):
+        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _leave(folder: str) -> None:

@@ -98,7 +98,7 @@ def bind(template: types.ModuleType, rules: types.ModuleType, dtype: np.dtype, *
     names |= {name: getattr(rules, name) for name in template.OPTIONAL if hasattr(rules, name)}
     given = {**names, **also}
     scope = {**vars(template), **given, "STATE": dtype}
-    key = _digest(template, rules, also)
+    key = _digest(template, rules, {**also, "STATE": dtype.descr})
     for name, function in vars(template).items():
         if not isinstance(function, types.FunctionType) or function.__module__ != template.__name__ or name in given:
             continue

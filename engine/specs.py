@@ -33,7 +33,7 @@ class Parameter:
 
     def read(self, value: object, owner: str) -> Value:
         """The typed value for a text or a plain value; raises `ParameterError` that names owner, key and value."""
-        where = f"{owner}: {self.name}={value}"
+        where = f"{owner}: {self.name}={value!s:.60}"
         typed = self._typed(value, where)
         if self.choices and typed not in self.choices:
             known = [str(choice) for choice in self.choices]
@@ -58,6 +58,8 @@ class Parameter:
             raise ParameterError(f"{where}: must be true or false")
         if self.kind is str:
             if isinstance(value, (str, int, float)) and not isinstance(value, bool):
+                if re.search(r"[,|()\s]", str(value)):
+                    raise ParameterError(f"{where}: may not hold commas, bars, brackets or white space")
                 return str(value)
             raise ParameterError(f"{where}: must be a text")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

@@ -11,7 +11,7 @@ import numpy as np
 from engine.errors import NotationError
 from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, GameType, State, as_int
 
-_bound: dict[tuple[str, int], SimpleNamespace] = {}
+_bound: dict[tuple[str, str], SimpleNamespace] = {}
 
 
 def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
@@ -19,7 +19,7 @@ def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
     from engine import play
     from engine.kernel import bind
 
-    key = (game_type.package, dtype.itemsize)
+    key = (game_type.package, str(dtype.descr))
     if key not in _bound:
         _bound[key] = bind(play, game_type.module("rules"), dtype)
     return _bound[key]

@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from arena.bundle import MAX_BYTES, Bundle, bundle_file, bundle_module
+from arena.bundle import HOUSE, MAX_BYTES, Bundle, bundle_file, bundle_module
 from arena.errors import BotError
-from arena.registry import find_bot
+from arena.registry import find_bot, named_bots
 
 BOT = "from bots import Bot\n\n\nclass Mine(Bot):\n    def choose(self, state):\n        return 0\n"
 
@@ -20,8 +20,16 @@ def lay(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
+API = {"bots/__init__.py", "bots/base.py"}
+"""What `from bots import Bot` brings along: ours, whatever lies in the user's folder."""
+
+
 def bundled(folder: Path, files: dict[str, str | bytes], main: str = "mine.py") -> set[str]:
-    return set(bundle_file(lay(folder, files) / main).files)
+    """The user's own files in a bundle."""
+    bundle = bundle_file(lay(folder, files) / main)
+    for name in API & set(bundle.files):
+        assert bundle.files[name] == (HOUSE / name).read_bytes()
+    return set(bundle.files) - API
 
 
 def refusal(folder: Path, files: dict[str, str | bytes], main: str = "mine.py") -> str:
@@ -106,7 +114,7 @@ def test_declared_files_are_bundled(tmp_path, declaration):
         "tables/c.md": "",
     }
     found = bundle_file(lay(tmp_path, files) / "mine.py").files
-    assert set(found) == {"mine.py", "book.txt", "tables/a.bin", "tables/b.bin"}
+    assert set(found) - API == {"mine.py", "book.txt", "tables/a.bin", "tables/b.bin"}
     assert found["tables/a.bin"] == b"\x00\xff"
 
 
@@ -186,7 +194,7 @@ def test_what_cannot_be_bundled_is_told_with_file_and_line(tmp_path, files, expe
         assert part in text
 
 
-@pytest.mark.parametrize("name", ["my-bot.py", "3bot.py", "mine.txt", "mine"])
+@pytest.mark.parametrize("name", ["my-bot.py", "3bot.py", "mine.txt", "mine", "bots.py", "engine.py"])
 def test_a_bots_file_is_named_like_a_module(tmp_path, name):
     assert "my_bot.py" in refusal(tmp_path, {name: BOT}, name)
 
@@ -214,7 +222,7 @@ def test_a_bot_in_an_installed_package_is_bundled_with_what_its_package_holds(tm
         "other.py": "",
     }
     found = bundle_module(lay(tmp_path, files), "plug.bot")
-    assert set(found.files) == {"plug/__init__.py", "plug/bot.py", "plug/tools.py", "plug/more.py"}
+    assert set(found.files) - API == {"plug/__init__.py", "plug/bot.py", "plug/tools.py", "plug/more.py"}
     assert found.module == "plug.bot"
 
 
@@ -236,3 +244,9 @@ def test_editing_one_house_bot_leaves_the_others_bundles_alone(tmp_path):
     after = {name: bundle_module(tmp_path, f"bots.{name}").hash for name in ("one", "two")}
     assert after["two"] == before["two"]
     assert after["one"] != before["one"]
+
+
+def test_a_bot_built_on_a_house_bot_brings_all_that_the_house_bot_is_made_of(tmp_path):
+    files = {"mine.py": "from bots.greedy import Greedy\n\n\nclass Mine(Greedy): ...\n"}
+    theirs = set(named_bots()["greedy"].bundle().files)
+    assert bundled(tmp_path, files) | API == theirs | {"mine.py"}

@@ -36,8 +36,10 @@ def value_of(folder, files, name="VALUE", main="mine.py"):
     return load_class(bundle_of(folder, files, main), name)
 
 
-def test_a_bot_is_a_subclass_of_the_one_bot_class(tmp_path):
-    assert issubclass(value_of(tmp_path, {"mine.py": BOT}, "Mine"), bots.Bot)
+def test_a_bot_is_a_subclass_of_the_bot_class_in_its_bundle(tmp_path):
+    mine = value_of(tmp_path, {"mine.py": BOT}, "Mine")
+    assert [base.__name__ for base in mine.__mro__[:2]] == ["Mine", "Bot"]
+    assert mine.__mro__[1].__module__.endswith(".bots.base")
 
 
 def test_two_bundles_have_helpers_of_one_name_side_by_side(tmp_path):
@@ -96,7 +98,7 @@ def test_editing_or_deleting_a_file_after_the_snapshot_changes_nothing(tmp_path)
         ("import loose.part", "loose.part.WHO", "loose.part"),
         ("import os.path", "os.path.basename('a/b')", "b"),
         ("from os import path", "path.basename('a/b')", "b"),
-        ("import bots, engine", "bots.Bot.__module__ + engine.__name__", "bots.baseengine"),
+        ("import bots, engine", "bots.Bot.__name__ + engine.__name__", "Botengine"),
     ],
 )
 def test_every_form_of_import_works_at_the_top_and_inside_functions(tmp_path, statement, expression, expected):
@@ -153,8 +155,9 @@ def test_user_folders_named_like_our_packages_shadow_nothing(tmp_path, monkeypat
     monkeypatch.chdir(tmp_path / "user")
     for path in (Path("mine.py"), Path(name) / "mine.py"):
         bundle = bundle_file(path.resolve())
-        assert set(bundle.files) == {"mine.py"}
-        assert Path(load_class(bundle, "VALUE")).parent == Path(bots.__file__).parents[1] / name
+        ours = Path(bots.__file__).parents[1] / name
+        assert set(bundle.files) - {"bots/__init__.py", "bots/base.py"} == {"mine.py"}
+        assert Path(load_class(bundle, "VALUE")).read_bytes() == (ours / "__init__.py").read_bytes()
 
 
 def test_a_house_bundle_brings_the_base_class_it_was_made_with(tmp_path):

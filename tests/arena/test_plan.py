@@ -113,12 +113,18 @@ def test_another_parameter_is_another_contestant(plan_of):
     assert [entry.label for entry in plan.schedule.entries] == ["random", "Mine", "Mine:depth=5"]
 
 
-def test_labels_are_names_on_boards_and_nothing_else(plan_of):
-    plain = plan_of(["random", {"bot": "random", "label": "twin"}])
-    renamed = plan_of([{"bot": "random", "label": "one"}, {"bot": "random", "label": "two"}])
-    assert blocks(plain) == blocks(renamed)
-    assert [entry.key for entry in plain.schedule.entries] == ["random", "random#2"]
+def test_a_label_is_a_name_on_boards_and_nothing_else(plan_of):
+    assert blocks(plan_of([{"bot": "random", "label": "dice"}, "mine.py:Mine"])) == blocks(plan_of())
+
+
+def test_labels_tell_entries_of_one_spec_apart_in_whatever_order_they_are_listed(plan_of):
+    twins = ["random", {"bot": "random", "label": "twin"}]
+    plain = plan_of(twins)
+    assert [entry.key for entry in plain.schedule.entries] == ["random", "random#twin"]
     assert plain.bots[0].identity == plain.bots[1].identity
+    assert set(blocks(plan_of(twins[::-1]))) == set(blocks(plain))
+    labelled = [{"bot": "random", "label": label} for label in ("one", "two", "four")]
+    assert [entry.key for entry in plan_of(labelled).schedule.entries] == ["random#one", "random#two", "random"]
 
 
 def test_options_of_a_game_may_be_given_in_the_spec_or_beside_it(plan_of):

@@ -519,9 +519,11 @@ def test_whoever_watches_is_told_who_is_at_work_and_when_nobody_is():
     result = play(Random, faulty(raising(ValueError())), watch=watch)
     assert reports[:4] == [(0, -1, 9), (NOBODY, -1, 0.0), (1, -1, 9), (NOBODY, -1, 0.0)]
     assert all(report[0] == NOBODY for report in reports[1::2])
-    assert all(report[2] == 5 for report in reports[4::2])
+    moves, dismissals = reports[4:-4:2], reports[-4::2]
+    assert all(report[2] == 5 for report in moves)
     _, who = replayed(result, 2)
-    assert all([*who, 1][ply] == seat for seat, ply, _ in reports[4::2])
+    assert all([*who, 1][ply] == seat for seat, ply, _ in moves)
+    assert [seat for seat, _, _ in dismissals] == [0, 1]
 
 
 def ranked_naively(game_ranks, fell_at):
