@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -16,7 +15,7 @@ from arena.plan import Plan, load_plan, make_plan, resolve_bots, schedule_from, 
 from arena.process import Death, WorkerProcess
 from arena.runner import Chunk, Outcome, Progress, Run
 from arena.schedule import Schedule, match_id
-from arena.store import MatchRow, Store, StoredMatch
+from arena.store import MatchRow, Store, StoredMatch, set_aside
 from engine import load_game
 
 if TYPE_CHECKING:
@@ -28,6 +27,11 @@ LOG = "matches.db"
 def home_folder(home: str | Path | None = None) -> Path:
     """Where tournaments are kept: the argument, else `ARENA_HOME`, else `reports`."""
     return Path(home or os.environ.get("ARENA_HOME") or "reports")
+
+
+def cores() -> int:
+    """Processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ def run(
     old log aside under another name and starts anew. `planned` is told the plan, and the name of a log set aside,
     before anything is played.
     """
-    count = workers or len(os.sched_getaffinity(0))
+    count = cores() if workers is None else workers
     if count < 1:
         raise ConfigError(f"workers = {count}: at least 1 is needed")
     if backend not in ("auto", "local", "ray"):
@@ -85,16 +89,6 @@ def plan_of(config: str | Path | Config | dict[str, Any], worker: WorkerProcess 
     if isinstance(config, dict):
         return make_plan(config_from(config), worker=worker)
     return load_plan(config, worker)
-
-
-def set_aside(log: Path) -> Path | None:
-    """Rename a log that is there to matches.1.db (or .2, .3 ...), so that a new one can begin; its new path."""
-    if not log.exists():
-        return None
-    with Store.create(log) as store:  # refuses while a run writes to it
-        kept = next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
-        store.move(kept)
-    return kept
 
 
 def _write(
@@ -186,7 +180,7 @@ def export(
             files, _ = _write(store, resolved, folder, formats or resolved["formats"])
         if "matches" in what:
             path = folder / "matches.jsonl"
-            write_file(path, "".join(match_lines(store, schedule_from(resolved))).encode())
+            write_file(path, (line.encode() for line in match_lines(store, schedule_from(resolved))))
             files.append(path)
     return files
 

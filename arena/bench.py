@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import statistics
 import subprocess
 import sys
@@ -18,6 +17,7 @@ from rich.console import Console
 from rich.table import Table
 
 import engine
+from arena.api import cores
 
 YARDSTICK = {"epicycle": 85e6, "magic_mids": 25e6, "midgard": 29e6, "pyramid_punch": 38e6}
 """Actions a second of a good C++ engine with 2 players on the kind of machine that the aims were set on."""
@@ -205,7 +205,7 @@ def throughput(full: bool) -> Iterator[Row]:
         )
     yield Row("size of the log", f"{serial['size'] / matches:,.0f} bytes a match")
     if full:
-        million = tournament(1_000_000, len(os.sched_getaffinity(0)), "auto")
+        million = tournament(1_000_000, cores(), "auto")
         yield Row(
             "plan of 1,000,000 matches: driver's peak memory",
             f"{million['peak'] / 1024:,.0f} MB at {million['rate']:,.0f} matches/s",

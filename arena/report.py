@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,13 +37,13 @@ def as_json(board: Board, frame: pd.DataFrame) -> str:
     return json.dumps(data, indent=1, ensure_ascii=False) + "\n"
 
 
-def write_file(path: Path, content: bytes) -> None:
-    """Write a file whole or not at all."""
+def write_file(path: Path, content: Iterable[bytes]) -> None:
+    """Write the pieces of a file, whole or not at all."""
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(content)
+            file.writelines(content)
         os.chmod(temporary, 0o644)
         os.replace(temporary, path)
     except BaseException:
@@ -76,10 +76,10 @@ def write_reports(
         board = schedule.boards[index]
         for kind in formats:
             path = folder / f"{board.slug}.{kind}"
-            write_file(path, render(board, frame, kind))
+            write_file(path, [render(board, frame, kind)])
             paths.append(path)
     for name, data in (("plan.json", resolved), ("versions.json", versions)):
-        write_file(folder / name, (json.dumps(data, indent=1, sort_keys=True) + "\n").encode())
+        write_file(folder / name, [(json.dumps(data, indent=1, sort_keys=True) + "\n").encode()])
         paths.append(folder / name)
     return paths
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -183,15 +184,7 @@ class Store:
     @classmethod
     def create(cls, path: Path) -> Store:
         """Open for writing, made if need be. Raises `StoreError` when another driver holds it or it is no log."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        lock = os.open(path.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            raise StoreError(
-                f"{path}: another run is writing to this log; wait for it or choose another name"
-            ) from None
+        lock = _lock(path)
         try:
             return cls(path, _connect(path, "rwc", _lay_out), lock)
         except sqlite3.Error as error:
@@ -219,14 +212,6 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
-
-    def move(self, path: Path) -> None:
-        """Close the log and rename it; the lock is held until then."""
-        self._db.close()
-        for suffix in ("", "-wal", "-shm"):  # the latter two are there while somebody reads
-            if os.path.exists(f"{self.path}{suffix}"):
-                os.rename(f"{self.path}{suffix}", f"{path}{suffix}")
         self.close()
 
     def close(self) -> None:
@@ -409,15 +394,49 @@ class Store:
         return matches, self._db.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
 
 
+def set_aside(log: Path) -> Path | None:
+    """Rename a log that is there, sound or not, to matches.1.db (or .2, .3 ...); its new path.
+
+    Raises `StoreError` while a run writes to it.
+    """
+    if not log.exists():
+        return None
+    lock = _lock(log)
+    try:
+        kept = next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
+        for suffix in ("-wal", "-shm", ""):  # SQLite's own files first: they are found by the name of the log
+            part = Path(f"{log}{suffix}")
+            if part.exists():
+                part.rename(f"{kept}{suffix}")
+    finally:
+        os.close(lock)
+    return kept
+
+
+def _lock(log: Path) -> int:
+    """The descriptor that keeps other drivers off a log until it is closed."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(log.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
+    return lock
+
+
 def read_course(value: str | bytes) -> str:
     """A course as text, compressed or not."""
     if isinstance(value, str):
         return value
     unpacker = zlib.decompressobj()
-    text = unpacker.decompress(value, MAX_COURSE)
+    try:
+        text = unpacker.decompress(value, MAX_COURSE).decode()
+    except (TypeError, zlib.error, UnicodeDecodeError):
+        raise StoreError("the log is damaged: a match's course cannot be unpacked") from None
     if unpacker.unconsumed_tail:
-        raise StoreError(f"a course of more than {MAX_COURSE >> 20} MiB is no course")
-    return text.decode()
+        raise StoreError(f"the log is damaged: a match's course has more than {MAX_COURSE >> 20} MiB")
+    return text
 
 
 def _connect(

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.errors import StoreError
-from arena.store import LONG_COURSE, MAX_COURSE, SCHEMA_VERSION, MatchRow, Store, read_course
+from arena.store import LONG_COURSE, MAX_COURSE, SCHEMA_VERSION, MatchRow, Store, read_course, set_aside
 from tests.arena.samples import all_matches, begin, fill, finished, row, schedule
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
@@ -303,11 +303,19 @@ def test_a_log_of_a_newer_version_is_refused(log, opened):
     gc.collect()
 
 
-def test_a_log_that_is_moved_can_be_read_under_its_new_name(log):
+def test_a_log_that_is_no_database_can_be_set_aside_too(log):
+    log.parent.mkdir(parents=True, exist_ok=True)
+    log.write_bytes(b"no log at all")
+    kept = set_aside(log)
+    assert kept == log.with_name("matches.1.db")
+    assert kept.read_bytes() == b"no log at all"
+    assert set_aside(log) is None
+
+
+def test_a_log_that_is_set_aside_can_be_read_under_its_new_name(log):
     fill(log, PLAN)
-    kept = log.with_name("matches.1.db")
-    with Store.create(log) as store:
-        store.move(kept)
+    kept = set_aside(log)
+    assert kept == log.with_name("matches.1.db")
     assert not log.exists()
     with Store.open(kept) as store:
         assert store.totals()[0] == len(MATCHES)
