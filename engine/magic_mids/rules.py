@@ -9,7 +9,7 @@ import itertools
 
 import numpy as np
 
-from engine.chance import next_word
+from engine.chance import below
 from engine.kernel import kernel
 
 # §1 What there is
@@ -74,43 +74,64 @@ def set_up(state, players, params):
     state.max_turns = params["max_turns"]
 
 
+# Sets and hands as words
+
+EACH_BYTE = 0x0101010101010101
+
+
 @kernel
-def by_fours(members):
-    """The set with every four bits replaced by their number."""
-    pairs = members - (members >> 1 & 0x5555555555555555)
-    return (pairs & 0x3333333333333333) + (pairs >> 2 & 0x3333333333333333)
+def count_by_byte(members):
+    """The set with every eight bits replaced by their number."""
+    twos = members - (members >> 1 & 0x5555555555555555)
+    fours = (twos & 0x3333333333333333) + (twos >> 2 & 0x3333333333333333)
+    return fours + (fours >> 4) & 0x0F0F0F0F0F0F0F0F
 
 
 @kernel
 def count(members):
     """How many members a set has."""
-    by_eights = by_fours(members) * 17 >> 4 & 0x0F0F0F0F0F0F0F0F
-    return by_eights * 0x0101010101010101 >> 56 & 63
+    return count_by_byte(members) * EACH_BYTE >> 56
+
+
+@kernel
+def lowest(members):
+    """The smallest member of a set that is not empty: as many bits as lie below it."""
+    return count((members & -members) - 1)
+
+
+def _byte_table():
+    """At 8 * byte + n the n-th bit, from 0, of those set in the byte."""
+    nth_bit = np.zeros(256 * 8, np.int64)
+    for byte in range(256):
+        bits = [bit for bit in range(8) if byte >> bit & 1]
+        nth_bit[8 * byte : 8 * byte + len(bits)] = bits
+    return nth_bit
+
+
+NTH_BIT = _byte_table()
+
+
+@kernel
+def nth(members, n):
+    """The n-th smallest member, from 0: first the byte that it lies in, then its place there."""
+    sums = count_by_byte(members) * EACH_BYTE  # byte k: how many members lie in bytes 0 to k
+    bytes_passed = count((n + 64) * EACH_BYTE - sums & 64 * EACH_BYTE)  # those whose sum is at most n
+    shift = 8 * bytes_passed
+    n -= sums << 8 >> shift & 255
+    return shift + NTH_BIT[8 * (members >> shift & 255) + n & 2047]
 
 
 @kernel
 def as_hand(mids):
-    """A set of mids counted by size, as a hand; for sets of at most 15."""
-    return by_fours(mids) * 0x11111 >> 16 & 15 * EACH_SIZE  # five fours make a size
+    """A set of mids counted by size, as a hand."""
+    small, medium, large = mids & BOARD, mids >> SQUARES & BOARD, mids >> 2 * SQUARES
+    return count(small) | count(medium) << SQUARES | count(large) << 2 * SQUARES
 
 
 @kernel
 def left(state, seat):
     """How many mids a seat has in hand."""
     return state.hands[seat] * EACH_SIZE >> 2 * SQUARES & 15
-
-
-# The only way from a set to its members: the lowest bit, found by a de Bruijn sequence.
-DE_BRUIJN = 0x03F79D71B4CB0A89
-LOWEST = np.zeros(64, np.int64)
-for _bit in range(64):
-    LOWEST[(DE_BRUIJN << _bit) >> 58 & 63] = _bit
-
-
-@kernel
-def lowest(members):
-    """The smallest member of a set that is not empty."""
-    return LOWEST[(members & -members) * DE_BRUIJN >> 58 & 63]
 
 
 # §2 The turn
@@ -168,10 +189,9 @@ def placements(roll):
     shown = [face for face in roll if face != BLANK]
     if not shown:
         return BOARD * EACH_SIZE
-    allowed_sets = (placements_without_blanks([*shown, *copies]) for copies in itertools.product(shown, repeat=3 - len(shown)))
     union = 0
-    for allowed_set in allowed_sets:
-        union |= allowed_set
+    for copies in itertools.product(shown, repeat=3 - len(shown)):
+        union |= placements_without_blanks([*shown, *copies])
     return union
 
 
@@ -190,13 +210,7 @@ def chance_outcomes(state, outcomes, weights):
 
 @kernel
 def sample_chance(state, rng):
-    return DRAWN[share(next_word(rng) >> np.uint64(32), DRAWN.size)]
-
-
-@kernel
-def share(bits, bound):
-    """A whole number from 0 to bound - 1, from 32 random bits."""
-    return np.int64(bits * np.uint64(bound) >> np.uint64(32))
+    return DRAWN[below(rng, DRAWN.size)]
 
 
 @kernel
@@ -223,9 +237,15 @@ def squares_taken(state):
 
 
 @kernel
+def on_free_squares(state):
+    """All mids on the squares that are free; a mask, of which only the 60 bits of a set mean anything."""
+    return ~(squares_taken(state) * EACH_SIZE)
+
+
+@kernel
 def allowed(state):
     """The set of mids that the seat may place with its roll."""
-    return PLACEMENTS[state.roll & 63] & sizes_held(state.hands[state.seat]) & ~(squares_taken(state) * EACH_SIZE)
+    return PLACEMENTS[state.roll & 63] & sizes_held(state.hands[state.seat]) & on_free_squares(state)
 
 
 @kernel
@@ -244,10 +264,7 @@ def legal_actions(state, actions):
 def random_action(state, rng, actions):
     """One of the legal actions, all equally likely."""
     members = allowed(state)
-    skipped = share(next_word(rng) >> np.uint64(32), count(members))
-    for _ in range(skipped):
-        members &= members - 1
-    return lowest(members)
+    return nth(members, below(rng, count(members)))
 
 
 @kernel
@@ -258,8 +275,7 @@ def apply_action(state, action):
     state.caught = captured(state, seat, size, action - SQUARES * size)
     state.mids[seat] |= 1 << action
     state.hands[seat] -= 1 << SQUARES * size
-    if state.caught:
-        return_captured(state)
+    return_captured(state)
     if state.hands[seat] == 0:
         finish_turn(state, NORMAL)
     elif squares_taken(state) == BOARD:
@@ -302,7 +318,7 @@ def _line_tables():
 
 
 def _prey_table():
-    """The set of all mids with too little power, by option, size placed, and the far mid's bit for its size (0: none)."""
+    """The set of all mids with too little power, by option, size placed, and bit 2 ** size of the far mid (0: none)."""
     prey = np.zeros((2, SIZES, 8), np.int64)
     for near, far, captive in itertools.product(range(SIZES), repeat=3):
         powers = near + 1, far + 1
@@ -380,3 +396,37 @@ def scores(state, out):
 def used_words(state):
     """How many 64-bit words of the record hold the state: all."""
     return WORDS
+
+
+# Random play at speed
+
+
+@kernel
+def random_finish(state, rng, actions):
+    """Play uniformly at random to the end; (decisions, plies), a chance outcome being a ply too."""
+    decisions = rolls = 0
+    while state.seat != TERMINAL:
+        if state.roll == NO_ROLL:
+            rolls += roll_until_allowed(state, rng)
+        else:
+            apply_action(state, random_action(state, rng, actions))
+            decisions += 1
+    return decisions, decisions + rolls
+
+
+@kernel
+def roll_until_allowed(state, rng):
+    """Roll seat after seat, until a placement is allowed or the cap is reached; how many rolls it took."""
+    free = on_free_squares(state)
+    seat, turn, rolls = state.seat, state.turn, 0
+    while turn < state.max_turns:
+        roll = sample_chance(state, rng)
+        rolls += 1
+        if PLACEMENTS[roll] & sizes_held(state.hands[seat]) & free:
+            state.seat, state.turn, state.roll = seat, turn, roll
+            return rolls
+        turn += 1
+        seat = seat + 1 if seat + 1 < state.players else 0
+    state.turn = turn
+    finish(state, CAP)
+    return rolls

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import textwrap
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
@@ -12,6 +13,7 @@ from engine.errors import PositionError
 from engine.magic_mids.rules import (
     BOARD,
     CAP,
+    CHANCE,
     COLUMNS,
     FULL_BOARD,
     NO_ROLL,
@@ -23,7 +25,6 @@ from engine.magic_mids.rules import (
     TERMINAL,
     allowed,
     finish,
-    left,
     pack_hand,
     set_up,
     squares_taken,
@@ -91,7 +92,9 @@ def _read_board(state: np.record, text: str) -> None:
     row = rf"(?:[0-{state.players - 1}][{SIZE_LETTERS}]|\.\.){{{COLUMNS}}}"
     if not re.fullmatch(f"{row}(?:/{row}){{{ROWS - 1}}}", text):
         seats = f"0 to {state.players - 1}"
-        raise PositionError("BOARD", f"'{text}' is not five rows of four squares, each a seat {seats} with S, M or L, or ..")
+        raise PositionError(
+            "BOARD", f"'{text}' is not five rows of four squares, each a seat {seats} with S, M or L, or .."
+        )
     cells = re.findall("..", text.replace("/", ""))
     for square, cell in enumerate(cells):
         if cell != FREE:
@@ -149,7 +152,11 @@ def _read_seat(state: np.record, ending: int, text: str) -> None:
     if not re.fullmatch(f"[0-{state.players - 1}]", text):
         raise PositionError("SEAT", f"'{text}' is not a seat from 0 to {state.players - 1}, nor -")
     if ending:
-        why = {NORMAL: "a seat has placed all its mids", FULL_BOARD: "the board is full", CAP: "TURN has reached the cap"}
+        why = {
+            NORMAL: "a seat has placed all its mids",
+            FULL_BOARD: "the board is full",
+            CAP: "TURN has reached the cap",
+        }
         raise PositionError("SEAT", f"must be -: {why[ending]}")
     expected = state.turn % state.players
     if int(text) != expected:
@@ -165,3 +172,50 @@ def _read_roll(state: np.record, text: str) -> None:
     state.roll = OUTCOMES.index(text)
     if not allowed(state):
         raise PositionError("ROLL", f"{text} allows seat {state.seat} no placement, so its turn would be over")
+
+
+def last_placement(state: np.record) -> tuple[int, int] | None:
+    """(seat, action) of the last placement; None when the state remembers none."""
+    action = int(state.last) - 1
+    if action < 0:
+        return None
+    return next(seat for seat in range(state.players) if state.mids[seat] >> action & 1), action
+
+
+def captures(state: np.record) -> list[int]:
+    """What the last placement captured, as the actions that had placed it."""
+    return [action for action in range(len(ACTIONS)) if state.caught >> action & 1]
+
+
+def draw(state: KernelState) -> str:
+    """The board with the last placement marked, what it captured, and every hand."""
+    record = state.record
+    cells = [f" {cell.replace('..', ' .')} " for cell in board_cells(record)]
+    placed = last_placement(record)
+    if placed:
+        square = placed[1] % SQUARES
+        cells[square] = f"[{cells[square].strip()}]"
+    lines = ["      " + "".join(f"   {header}  " for header in HEADERS).rstrip()]
+    for row, letter in enumerate(ROW_LETTERS):
+        lines.append(f"  {letter}   " + "".join(f" {cell} " for cell in cells[COLUMNS * row :][:COLUMNS]).rstrip())
+    lines.append("")
+    who = state.rolling_seat()
+    for seat in range(record.players):
+        counts = hand_counts(record, seat)
+        hand = " ".join(f"{letter * count or '-':5}" for letter, count in zip(SIZE_LETTERS, counts, strict=True))
+        lines.append(f"{'>' if seat == who else ' '} seat {seat}  {hand}  {sum(counts)} in hand")
+    if placed:
+        taken = " ".join(ACTIONS[action] for action in captures(record))
+        lines.append(f"  last: seat {placed[0]}, {ACTIONS[placed[1]]}{', captured ' + taken if taken else ''}")
+    return "\n".join([*lines, _status(state)])
+
+
+def _status(state: KernelState) -> str:
+    turn, who = state.record.turn, state.current_player()
+    if who == TERMINAL:
+        return f"  over after {turn} turns ({state.ended}), ranks {state.ranks()}"
+    if who == CHANCE:
+        return f"  turn {turn}, seat {state.rolling_seat()} rolls"
+    legal = " ".join(ACTIONS[action] for action in state.legal_actions())
+    text = f"turn {turn}, roll {OUTCOMES[state.record.roll]}, legal: {legal}"
+    return textwrap.fill(text, 80, initial_indent="  ", subsequent_indent="    ")
