@@ -1,6 +1,6 @@
 """Midgard: the state and the rules, section by section as in RULES.md.
 
-A set of cells is two words of 62 bits, `low` and `high`: cell n, in board order, is bit n of `low` or bit n - 62 of `high`.
+A set of cells is two words of 62 bits, `low` and `high`: in board order cell n is bit n of `low` or n - 62 of `high`.
 """
 
 import numpy as np
@@ -91,7 +91,7 @@ def cell_set(cells):
 def cells_of(words):
     """The cells of a set, in board order."""
     bits = int(words[0]) | int(words[1]) << WORD
-    return [cell for cell in range(CELLS) if bits >> cell & 1]
+    return [cell for cell, bit in enumerate(reversed(f"{bits:b}")) if bit == "1"]
 
 
 def _set_table(sets):
@@ -489,8 +489,8 @@ def random_finish(state, rng, actions):
     """Play uniformly at random to the end; (decisions, plies). The drops stay in `actions`, unless in Odin.
 
     Filling an enclosed region changes nothing outside it, so regions can wait until no ice is left; but if a hand is
-    then empty the match ended earlier, and is played again by the rules. A tied region's halves may lie otherwise than by
-    the rules, its first cell going to the seat that dropped last of all; no result that play can reach depends on it.
+    then empty the match ended earlier, and is played again by the rules. A tied region's halves may lie otherwise than
+    by the rules, its first cell going to the seat that dropped last of all; no result of real play depends on that.
     """
     seeds = state.to_pick
     for _ in range(seeds):

@@ -8,8 +8,6 @@ import numpy as np
 
 from engine.errors import PositionError
 from engine.midgard.rules import (
-    BOARD_HIGH,
-    BOARD_LOW,
     CELLS,
     CENTRE,
     CENTRES,
@@ -23,11 +21,8 @@ from engine.midgard.rules import (
     SEA,
     TERMINAL,
     TILES,
-    blizzard_high,
-    blizzard_low,
     cell_set,
     cells_of,
-    survey,
     set_up,
 )
 
@@ -36,6 +31,7 @@ if TYPE_CHECKING:
 
 ROWS = "abcdefghijk"
 CELL_NAMES = tuple(f"{row}{n}" for row, length in zip(ROWS, ROW_LENGTHS, strict=True) for n in range(1, length + 1))
+ROW_STARTS = tuple(sum(ROW_LENGTHS[:row]) for row in range(len(ROW_LENGTHS)))
 ACTIONS = (*CELL_NAMES, "declare")
 OUTCOMES = tuple("+".join(CELL_NAMES[cell] for cell in orbit) for orbit in ORBITS)
 ICE, BLIZZARD = ".", "*"
@@ -54,8 +50,8 @@ def board_letters(state: np.record) -> str:
 
 def write_position(game: KernelGame, state: np.record) -> str:
     """`BOARD MOVER FLAG`."""
-    letters = iter(board_letters(state))
-    board = "/".join("".join(next(letters) for _ in range(length)) for length in ROW_LENGTHS)
+    letters = board_letters(state)
+    board = "/".join(letters[start : start + length] for start, length in zip(ROW_STARTS, ROW_LENGTHS, strict=True))
     mover = {CHANCE: "?", TERMINAL: "-"}.get(int(state.seat)) or SEATS[state.seat]
     return f"{board} {mover} {'d' if state.declared else '-'}"
 
@@ -94,8 +90,9 @@ def _read_rows(board: str) -> str:
 
 
 def _check_cells(letters: str, lone_blizzard: bool) -> None:
+    touched = {near for cell, letter in enumerate(letters) if letter in SEATS for near in NEIGHBOURS[cell]}
     for cell, letter in enumerate(letters):
-        beside_a_tile = any(letters[near] in SEATS for near in NEIGHBOURS[cell])
+        beside_a_tile = cell in touched
         if letter == ICE and beside_a_tile:
             raise PositionError("BOARD", f"{CELL_NAMES[cell]} is ice beside a tile, where it would be blizzard")
         if letter == BLIZZARD and not (beside_a_tile or cell == CENTRE or lone_blizzard):
@@ -122,7 +119,7 @@ def _read_mover(state: np.record, letters: str, mover: str) -> None:
         raise PositionError("MOVER", f"is {mover}, but {out_of_tiles[0]} has no tile left, so that the match is over")
     state.seat = SEATS.index(mover)
     if not state.odin:
-        _check_no_enclosure(state)
+        _check_no_enclosure(letters)
 
 
 def _read_picked(state: np.record, letters: str) -> None:
@@ -136,12 +133,16 @@ def _read_picked(state: np.record, letters: str) -> None:
     state.to_pick -= len(picked)
 
 
-def _check_no_enclosure(state: np.record) -> None:
-    among = int(blizzard_low(state)), int(blizzard_high(state))
-    for cell in cells_of(among):
-        enclosed = survey(state, cell, *among, state.ice[0], state.ice[1])
-        if enclosed != (0, 0, 0):
-            raise PositionError("BOARD", f"the region of {CELL_NAMES[cell]} is enclosed, but not terraformed")
+def _check_no_enclosure(letters: str) -> None:
+    """From the ice every blizzard cell must be reached through blizzard."""
+    reached = [cell for cell in range(CELLS) if letters[cell] == ICE]
+    enclosed = {cell for cell in range(CELLS) if letters[cell] == BLIZZARD}
+    for cell in reached:  # grows while it is walked
+        found = enclosed.intersection(NEIGHBOURS[cell])
+        reached += found
+        enclosed -= found
+    if enclosed:
+        raise PositionError("BOARD", f"the region of {CELL_NAMES[min(enclosed)]} is enclosed, but not terraformed")
 
 
 def _read_flag(state: np.record, flag: str) -> None:
@@ -171,7 +172,7 @@ def marked_blizzard(state: KernelState) -> set[int]:
 
 
 def draw(state: KernelState) -> str:
-    """The triangle of triangles: `~~` sea, `##` land, `**` marked blizzard, other empty cells with their number in the row.
+    """The triangle of triangles: `~~` sea, `##` land, `**` marked blizzard; other empty cells show their numbers.
 
     The last drop stands in brackets.
     """
