@@ -7,7 +7,7 @@ import operator
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -54,8 +54,8 @@ class GameType:
     perfect_information: bool = True
     check_options: Callable[[Mapping[str, Value], Mapping[str, object]], None] | None = None
     """`check_options(params, given)` raises `ParameterError` for options that do not go together."""
-    default_opening: Mapping[str, str] | Callable[[Mapping[str, Value]], str] = field(default_factory=dict)
-    """The opening a tournament uses when its plan names none: by options as in a spec (`""` for any), or by params."""
+    default_opening: Callable[[Mapping[str, Value]], str] = lambda params: "none"
+    """The opening, by the game's params, that a tournament uses when its plan names none: `none` or `random:k`."""
 
     def load(self, players: int, options: Mapping[str, object]) -> Game:
         """The game for that many players; raises an `EngineError` for options or players that it does not know."""
@@ -126,14 +126,7 @@ class Game(ABC):
     @property
     def default_opening(self) -> str:
         """The opening a tournament uses when its plan names none: `none` or `random:k`."""
-        if callable(self.type.default_opening):
-            return self.type.default_opening(self.params)
-        opening = "none"
-        for options, choice in self.type.default_opening.items():
-            wanted = dict(pair.split("=") for pair in options.split(",") if pair)
-            if all(str(self.params[key]) == value for key, value in wanted.items()):
-                opening = choice
-        return opening
+        return self.type.default_opening(self.params)
 
     @abstractmethod
     def new_initial_state(self) -> State:
