@@ -6,8 +6,14 @@ import numpy as np
 from scipy.sparse import csr_array, identity
 from scipy.sparse.linalg import bicgstab
 
+from bots import perfect_solver
 from bots.perfect_kernel import ILLEGAL, WON
-from bots.perfect_solver import children
+
+
+@functools.cache
+def children() -> np.ndarray:
+    """Where every play of every position leads."""
+    return perfect_solver.children()
 
 
 @functools.cache

@@ -16,10 +16,10 @@ from bots.cautious import Cautious
 from bots.greedy import Greedy
 from bots.perfect import Perfect
 from bots.perfect_kernel import ILLEGAL, LOST, POSITIONS, WON
-from bots.perfect_solver import Counts, children, solve
+from bots.perfect_solver import Counts, compute, solve
 from bots.random_bot import Random
 from tests.bots.matches import decisions, immediate_returns, play_match, random_walk
-from tests.bots.random_play import random_play
+from tests.bots.random_play import children, random_play
 
 EPICYCLE = engine.load_game("epicycle", players=2)
 ENDLESS = engine.load_game("epicycle(repetition=0)", players=2)
@@ -130,21 +130,20 @@ def test_all_positions_are_covered_not_only_those_reachable_from_the_start():
 
 
 @pytest.fixture
-def empty_cache(monkeypatch, tmp_path):
-    """A cache folder without a solution; `solve` reads or computes anew."""
+def computed(monkeypatch):
+    """How often a solution was asked for that was not in the file; it is given without being worked out again."""
+    calls, table = [], solve()
+    monkeypatch.setattr(perfect_solver, "compute", lambda: calls.append(1) or table)
+    return calls
+
+
+@pytest.fixture
+def empty_cache(computed, monkeypatch, tmp_path):
+    """A cache folder without a solution."""
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path))
     solve.cache_clear()
     yield tmp_path
     solve.cache_clear()
-
-
-@pytest.fixture
-def computed(monkeypatch):
-    """How often the solution has been computed."""
-    calls = []
-    compute = perfect_solver.compute
-    monkeypatch.setattr(perfect_solver, "compute", lambda: calls.append(1) or compute())
-    return calls
 
 
 def same(one, other):
@@ -159,6 +158,10 @@ def solve_again():
 def only_file(folder: Path) -> Path:
     [path] = folder.rglob("*.npz")
     return path
+
+
+def test_the_solution_in_the_file_is_the_one_that_is_computed():
+    assert same(solve(), compute())
 
 
 def test_the_solution_is_computed_once_and_then_read_from_a_small_file(empty_cache, computed):
