@@ -27,7 +27,7 @@ def look_ahead(state, chooser):
     return chooser.choice([action for action in values if values[action] > max(values.values()) - 1e-9])
 
 
-@pytest.mark.parametrize("players", (2, 3, 4, 5))
+@pytest.mark.parametrize("players", [2, 3, 4, 5])
 def test_evaluations_of_running_states_stay_within_the_returns(players):
     game = engine.load_game("pyramid_punch", players=players)
 
@@ -53,7 +53,7 @@ def test_more_fighters_are_worth_more_and_equals_are_worth_the_same():
     assert evaluate(equal.record, 0) == evaluate(equal.record, 1) == 0
 
 
-@pytest.mark.parametrize("players", (3, 5))
+@pytest.mark.parametrize("players", [3, 5])
 def test_one_ply_of_look_ahead_beats_random_play(players):
     game = engine.load_game("pyramid_punch", players=players)
     total = 0.0
