@@ -50,13 +50,14 @@ def run(
     address: str | None = None,
     fresh: bool = False,
     show: Callable[[Progress], None] = lambda progress: None,
-    planned: Callable[[Plan, Path], None] = lambda plan, folder: None,
+    planned: Callable[[Plan, Path | None], None] = lambda plan, kept: None,
 ) -> RunResult:
     """Play what a tournament still lacks, then rate it and write its leaderboards.
 
     `workers` is the number of processes that play, by default one a core. `backend` is `auto` (local processes, Ray
     when enough is left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh` sets the
-    old log aside under another name and starts anew. `planned` is told the plan before anything is played.
+    old log aside under another name and starts anew. `planned` is told the plan, and the name of a log set aside,
+    before anything is played.
     """
     count = workers or len(os.sched_getaffinity(0))
     if count < 1:
@@ -68,10 +69,9 @@ def run(
         worker.start()
         plan = plan_of(config, worker)
         folder = home_folder(home) / plan.name
-        if fresh:
-            set_aside(folder / LOG)
+        kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
-            planned(plan, folder)
+            planned(plan, kept)
             outcome = Run(plan, store, count, backend, address, worker, show).play()
             files, boards = _write(store, plan.resolved(), folder, plan.formats)
     finally:
@@ -89,22 +89,13 @@ def plan_of(config: str | Path | Config | dict[str, Any], worker: WorkerProcess 
 
 
 def set_aside(log: Path) -> Path | None:
-    """Rename a log that is there, so that a new one can begin; its new path."""
+    """Rename a log that is there to matches.1.db (or .2, .3 ...), so that a new one can begin; its new path."""
     if not log.exists():
         return None
-    with Store.create(log):  # refuses while a run writes to it, and folds its write-ahead file in
-        kept = aside_name(log)
-        for suffix in ("-wal", "-shm"):
-            extra = Path(f"{log}{suffix}")
-            if extra.exists():
-                extra.rename(f"{kept}{suffix}")
-        log.rename(kept)
+    with Store.create(log) as store:  # refuses while a run writes to it
+        kept = next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
+        store.move(kept)
     return kept
-
-
-def aside_name(log: Path) -> Path:
-    """The name that a log set aside gets: matches.1.db, matches.2.db, ..."""
-    return next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
 
 
 def _write(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
 import sqlite3
 import sys
 from pathlib import Path
@@ -155,15 +157,15 @@ def run_command(arguments: list[str]) -> int:
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
         code = app(arguments, prog_name="arena", standalone_mode=False)
-        sys.stdout.flush()
+        if sys.stdout is not None:
+            sys.stdout.flush()
         return int(code or FINE)
     except usage_error as error:  # the base class of Typer's usage errors
         return _complain(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
-        _complain("interrupted; nothing was being played")
+        _complain("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:
-        sys.stdout = None  # whoever read our output has left
+    except BrokenPipeError:  # whoever read our output has seen enough
         return FINE
     except OSError as error:
         return _complain(f"{error.filename or 'a file'}: {error.strerror or error}")
@@ -182,10 +184,18 @@ def _is_ours(error: BaseException) -> bool:
 
 def _complain(message: str) -> int:
     text = " ".join(message.split()) or "something went wrong"
-    print(f"error: {text}", file=sys.stderr)
+    with contextlib.suppress(OSError):
+        print(f"error: {text}", file=sys.stderr, flush=True)
     return USER_ERROR
 
 
 def main() -> None:
     """The console script."""
-    sys.exit(run_command(sys.argv[1:]))
+    code = run_command(sys.argv[1:])
+    for stream in (sys.stdout, sys.stderr):
+        try:
+            if stream is not None:
+                stream.flush()
+        except OSError:  # what is left in the buffer can never be written; Python must not try again when it ends
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
+    sys.exit(code)

@@ -5,21 +5,22 @@ from __future__ import annotations
 import os
 import shlex
 import sys
-import time
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from rich import box
+from rich.cells import cell_len
 from rich.console import Console
-from rich.table import Table
+from rich.table import Column, Table
 
 import engine
 from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.config import FORMATS
 from arena.errors import ConfigError, StoreError
-from arena.live import Live, Plain
+from arena.live import Live, Plain, is_terminal, tell
 from arena.plan import Plan, resolve_bots
 from arena.registry import find_bot, named_bots
 from arena.replay import Ply, replay
@@ -28,10 +29,26 @@ from arena.schedule import match_id
 from arena.store import StoredMatch
 from engine.errors import did_you_mean
 
+GAP = 3
+"""Columns between columns."""
+LESS_NEEDED = ("ties", "wins", "rank", "mu ± sigma", "margin", "matches")
+"""Columns of a board that a narrow terminal does without, the first ones first."""
 
-def console() -> Console:
-    """Standard output: the terminal's width, 100 columns when there is no terminal."""
-    return Console(highlight=False, soft_wrap=False, width=None if sys.stdout.isatty() else 100)
+
+class Output(Console):
+    """Standard output as wide as the terminal or `COLUMNS` says, 100 columns when neither does."""
+
+    def __init__(self) -> None:
+        width = None if is_terminal(sys.stdout) or "COLUMNS" in os.environ else 100
+        super().__init__(highlight=False, markup=False, emoji=False, width=width)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def say(text: str) -> None:
+    """Print prose, wrapped to the width there is."""
+    Output().print(text)
 
 
 # Running
@@ -41,94 +58,115 @@ def run_tournament(
     config: Path, workers: int | None, backend: str, address: str | None, fresh: bool, home: Path | None, quiet: bool
 ) -> int:
     """`arena run`; the exit code."""
-    started = time.monotonic()
-    if fresh and not quiet:
-        _announce_fresh(config, home)
-    screen = Live() if sys.stderr.isatty() and not quiet else Plain(quiet)
+    screen = Live() if is_terminal(sys.stderr) and not quiet else Plain(quiet)
 
-    def planned(plan: Plan, folder: Path) -> None:
+    def planned(plan: Plan, kept: Path | None) -> None:
+        if kept is not None:
+            tell(f"The old log is kept as {kept}.")
         for line in plan.left_out if not quiet else ():
-            print(line)
+            tell(line)
         screen.begin(plan)
 
+    again = resuming_command(config, workers, backend, address, home)
     try:
         result = api.run(config, home, workers, backend, address, fresh, screen.show, planned)
+    except KeyboardInterrupt:  # while planning, or while rating
+        screen.end()
+        tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
+        return INTERRUPTED
     finally:
         screen.end()
     outcome, progress = result.outcome, result.outcome.progress
     for (game, players), frame in result.leaderboards.items():
         print_board(game, players, frame)
     if not quiet:
-        _print_summary(result, time.monotonic() - started)
-    for line in outcome.not_played:
-        print(f"not played: {line}", file=sys.stderr)
+        _print_summary(result)
+    for line in [*progress.remarks, *(f"not played: {line}" for line in outcome.not_played)]:
+        tell(line)
     if outcome.interrupted:
         saved = progress.found + progress.played
-        print(f"Interrupted: {saved:,} of {progress.total:,} matches are saved. To go on:\n  {_command(config, home)}")
+        tell(f"Interrupted: {saved:,} of {progress.total:,} matches are saved. To go on:\n  {again}")
         return INTERRUPTED
     return NOT_ALL_PLAYED if outcome.not_played else FINE
 
 
-def _announce_fresh(config: Path, home: Path | None) -> None:
-    from arena.config import load_config
+def resuming_command(config: Path, workers: int | None, backend: str, address: str | None, home: Path | None) -> str:
+    """The command line that goes on with a run that was started with these options."""
+    options = {
+        "--workers": workers,
+        "--backend": backend if backend != "auto" else None,
+        "--address": address,
+        "--home": home if str(home) != os.environ.get("ARENA_HOME") else None,
+    }
+    given = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
+    return shlex.join(["arena", "run", str(config), *given])
 
-    log = api.home_folder(home) / load_config(config).name / api.LOG
-    if log.exists():
-        print(f"The old log is kept as {api.aside_name(log)}.")
 
-
-def _command(config: Path, home: Path | None) -> str:
-    return shlex.join(["arena", "run", str(config), *(["--home", str(home)] if home else [])])
-
-
-def _print_summary(result: api.RunResult, seconds: float) -> None:
+def _print_summary(result: api.RunResult) -> None:
     progress = result.outcome.progress
     if progress.played == 0 and not result.outcome.interrupted and not result.outcome.not_played:
-        print(f"Nothing to play: all {progress.total:,} matches were in the log already.")
+        say(f"Nothing to play: all {progress.total:,} matches were in the log already.")
     else:
         before = f", {progress.found:,} were there before" if progress.found else ""
         rate = progress.played / max(result.outcome.seconds, 1e-9)
-        print(f"{progress.played:,} matches played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
+        say(f"{progress.played:,} matches played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
     if progress.forfeits:
-        print(f"{progress.forfeits:,} seats forfeited; see the boards' forfeits and `arena export --what matches`.")
-    print(f"Leaderboards, plan and log: {result.folder}{os.sep}")
+        say(f"{progress.forfeits:,} seats forfeited; see the boards' forfeits and `arena export --what matches`.")
+    say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
 
 
 # Leaderboards
 
 
 def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
-    """A leaderboard as a table for a person; all columns are in the files."""
-    table = Table(title=f"{game}, {players} players", title_justify="left", title_style="bold", padding=(0, 1))
-    scored = "mean_margin" in frame
-    for name in ("#", "bot", "rating", "mu ± sigma", "matches", "wins", "ties", "rank", "return ± 95 %"):
-        table.add_column(name, justify="left" if name == "bot" else "right", overflow="fold", no_wrap=name != "bot")
-    if scored:
-        table.add_column("margin", justify="right")
-    if len(frame) and frame["forfeits"].sum():
-        table.add_column("forfeits", justify="right")
-    for row in frame.to_dict("records"):
-        half = (row["return_high"] - row["return_low"]) / 2
-        interval = f"{row['mean_return']:+.3f} ± " + (f"{half:.3f}" if half == half else "?")
-        cells = [
-            str(row["rank"]),
-            row["bot"],
-            f"{row['rating']:.2f}",
-            f"{row['mu']:.2f} ± {row['sigma']:.2f}",
-            f"{row['matches']:,}",
-            f"{row['wins']:,}",
-            f"{row['ties']:,}",
-            f"{row['mean_rank']:.2f}",
-            interval,
-        ]
-        if scored:
-            cells.append(f"{row['mean_margin']:+.2f}")
-        if frame["forfeits"].sum():
-            cells.append(f"{row['forfeits']:,}")
-        table.add_row(*cells)
+    """A leaderboard as a table for a person, with the columns there is room for; all of them are in the files."""
+    out = Output()
+    columns = board_columns(frame)
+    for name in LESS_NEEDED:
+        if sum(max(map(cell_len, (name, *cells))) + GAP for name, cells in columns.items()) - GAP > out.width:
+            columns.pop(name, None)
+    table = Table(
+        *(Column(name, justify="left" if name == "bot" else "right", overflow="fold") for name in columns),
+        title=f"{game}, {players} players",
+        title_justify="left",
+        title_style="bold",
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, GAP - 1, 0, 0),  # and one for the box
+        pad_edge=False,
+    )
+    for column in table.columns:
+        column.no_wrap = column.header != "bot"
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    out.print(table)
+    out.print("" if len(frame) else "no complete block yet\n")
+
+
+def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """The cells of a leaderboard for a person, by column."""
     if not len(frame):
-        table.add_row("", "no complete block yet")
-    console().print(table)
+        return {}
+    half = (frame["return_high"] - frame["return_low"]) / 2
+    columns: dict[str, Iterable[str]] = {
+        "#": frame["rank"].map(str),
+        "bot": frame["bot"],
+        "rating": frame["rating"].map("{:.2f}".format),
+        "mu ± sigma": [f"{mu:.2f} ± {sigma:.2f}" for mu, sigma in zip(frame["mu"], frame["sigma"], strict=True)],
+        "matches": frame["matches"].map("{:,}".format),
+        "wins": frame["wins"].map("{:,}".format),
+        "ties": frame["ties"].map("{:,}".format),
+        "rank": frame["mean_rank"].map("{:.2f}".format),
+        "return ± 95 %": [
+            f"{mean:+.3f} ± " + (f"{width:.3f}" if width == width else "?")
+            for mean, width in zip(frame["mean_return"], half, strict=True)
+        ],
+    }
+    if "mean_margin" in frame:
+        columns["margin"] = frame["mean_margin"].map("{:+.2f}".format)
+    if frame["forfeits"].sum():
+        columns["forfeits"] = frame["forfeits"].map("{:,}".format)
+    return {name: list(cells) for name, cells in columns.items()}
 
 
 def print_leaderboards(target: str, game: str | None, players: int | None, format: str, home: Path | None) -> None:
@@ -186,16 +224,16 @@ def print_games(name: str | None) -> None:
         for each in engine.game_names():
             kind = engine.game_type(each)
             table.add_row(kind.name, _range(kind.min_players, kind.max_players), kind.credit.designer, kind.summary)
-        console().print(table)
+        Output().print(table)
         print("\n`arena games GAME` shows options and credits.")
         return
     kind = engine.game_type(name)
-    print(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
+    say(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
     if kind.parameters:
-        print("Options:")
+        say("Options:")
         print_parameters([_parameter(parameter) for parameter in kind.parameters])
     credit = kind.credit
-    print(f"\nDesigner: {credit.designer}\nSource:   {credit.source}\nTerms:    {credit.terms}")
+    say(f"\nDesigner: {credit.designer}\nSource:   {credit.source}\nTerms:    {credit.terms}")
 
 
 def _parameter(parameter: engine.Parameter) -> dict[str, Any]:
@@ -213,14 +251,15 @@ def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
     """Options of a game or a bot, one a line."""
     table = Table(show_edge=False, show_header=False, box=None, padding=(0, 2, 0, 0))
     for parameter in parameters:
+        low, high = parameter["minimum"], parameter["maximum"]
         if parameter["choices"]:
             allowed = " | ".join(map(str, parameter["choices"]))
-        elif parameter["minimum"] is not None:
-            allowed = f"{parameter['minimum']:,g} to {parameter['maximum']:,g}"
+        elif low is not None and high is not None:
+            allowed = f"{low:,g} to {high:,g}"
         else:
-            allowed = ""
+            allowed = "" if low is None and high is None else f"from {low:,g}" if high is None else f"to {high:,g}"
         table.add_row(f"  {parameter['name']}={parameter['default']}", allowed, parameter["help"])
-    console().print(table)
+    Output().print(table)
 
 
 def _range(low: int, high: int) -> str:
@@ -235,10 +274,10 @@ def print_bots(name: str | None) -> None:
     found = resolve_bots([(each, {}) for each in names], [], where="bots")
     if name is not None:
         bot = found[0]
-        print(f"{bot.source.name} ({bot.source.origin}): {bot.summary}")
-        print(f"Games: {_any(bot.games)}   players: {_any(bot.players)}   identity: {bot.identity}")
+        say(f"{bot.source.name} ({bot.source.origin}): {bot.summary}")
+        say(f"Games: {_any(bot.games)}   players: {_any(bot.players)}\nIdentity: {bot.identity}")
         if bot.parameters:
-            print("Parameters:")
+            say("Parameters:")
             print_parameters(bot.parameters)
         return
     table = Table(show_edge=False, box=None, padding=(0, 2, 0, 0))
@@ -249,7 +288,7 @@ def print_bots(name: str | None) -> None:
         table.add_row(
             bot.source.name + (f":{options}" if options else ""), _any(bot.games), _any(bot.players), bot.summary
         )
-    console().print(table)
+    Output().print(table)
 
 
 def _any(values: Sequence[object] | None) -> str:
@@ -262,7 +301,7 @@ def _any(values: Sequence[object] | None) -> str:
 def print_match(game: str, bots: Sequence[str], seed: int, opening: str | None, show: bool) -> None:
     """`arena match`."""
     stored = api.play_match(game, bots, seed, opening)
-    print(f"{stored.game}, {stored.players} players, seed {seed}, opening of {stored.opening} random plies")
+    say(f"{stored.game}, {stored.players} players, seed {seed}, opening of {stored.opening} random plies")
     _print_plies(stored, list(replay(stored)), show)
 
 
@@ -270,7 +309,7 @@ def print_replay(match: str, target: str | None, audit: bool, show: bool, home: 
     """`arena replay`."""
     stored, resolved = api.find_match(target, match, home)
     name = match_id(stored.identity, stored.lineup)
-    print(
+    say(
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"
     )
@@ -287,7 +326,7 @@ def _print_audit(plies: Sequence[Ply]) -> None:
     if wrong:
         ply = wrong[0]
         raise StoreError(f"audit: ply {ply.number + 1} ({ply.by}) is {ply.text} in the log, {ply.expected} by the keys")
-    print(
+    say(
         f"Audit: {len(drawn)} draws recomputed from the keys, all as recorded; "
         f"{len(plies) - len(drawn)} moves by bots or forced."
     )
@@ -295,23 +334,23 @@ def _print_audit(plies: Sequence[Ply]) -> None:
 
 def _print_plies(stored: StoredMatch, plies: Sequence[Ply], show: bool) -> None:
     for seat, bot in enumerate(stored.bots):
-        print(f"  seat {seat}: {bot}")
+        say(f"  seat {seat}: {bot}")
     notes = dict(stored.notes)
     for ply in plies:
         who = "dice" if ply.seat == engine.CHANCE else f"seat {ply.seat}"
         mark = "" if ply.by in ("bot", "dice") else f" ({ply.by})"
         note = f"  — {notes[ply.number]}" if ply.number in notes else ""
-        print(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}")
+        say(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}")
         if show:
             print(f"\n{ply.state}\n")
     for seat, (cause, at) in stored.falls.items():
         lines = stored.details.get(seat, "").strip().splitlines()
         when = "before play" if at < 0 else f"at ply {at + 1}"
-        print(f"seat {seat} forfeited {when}: {cause}{f' ({lines[-1]})' if lines else ''}")
+        say(f"seat {seat} forfeited {when}: {cause}{f' ({lines[-1]})' if lines else ''}")
     places = ", ".join(
         f"seat {seat} ({bot}) place {rank + 1}"
         for seat, (bot, rank) in enumerate(zip(stored.bots, stored.ranks, strict=True))
     )
-    print(f"Ended: {stored.ended}. {places}.")
+    say(f"Ended: {stored.ended}. {places}.")
     if stored.scores and stored.scores[0] is not None:
-        print(f"Scores: {', '.join(map(str, stored.scores))}")
+        say(f"Scores: {', '.join(map(str, stored.scores))}")

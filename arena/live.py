@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import sys
 import time
+from typing import TextIO
 
 from rich import progress as bars
 from rich.console import Console, Group
@@ -14,8 +16,31 @@ from arena.plan import Plan
 from arena.runner import Progress
 
 LEADERS = 3
+LONGEST = 16
+"""Letters of a label among the leaders."""
+ECHO = 6
+"""Columns left free at the right: a terminal echoes Ctrl-C as ^C, and a line that wraps spoils the drawing."""
 LINE_EVERY = 10.0
 REFRESH = 4
+STOPPING = "Finishing the matches in play. Press Ctrl-C again to drop them."
+
+
+def is_terminal(stream: TextIO | None) -> bool:
+    """Whether somebody looks at it; a process may be started without the stream."""
+    return stream is not None and stream.isatty()
+
+
+def tell(line: str) -> None:
+    """Say something beside the output; that nobody listens any more stops nothing."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def summary(plan: Plan) -> str:
+    """The size of a plan in words."""
+    schedule = plan.schedule
+    boards = "1 board" if len(schedule.boards) == 1 else f"{len(schedule.boards)} boards"
+    return f"{schedule.total_matches:,} matches of {len(schedule.entries)} bots on {boards}"
 
 
 def leaders(plan: Plan, progress: Progress, board: int) -> str:
@@ -25,49 +50,58 @@ def leaders(plan: Plan, progress: Progress, board: int) -> str:
         for (number, entry), sums in progress.sums.items()
         if number == board and sums[1]
     ]
-    return "  ".join(f"{label} {-mean:+.2f}" for mean, label in sorted(means)[:LEADERS])
+    return "  ".join(f"{_short(label)} {-mean:+.2f}" for mean, label in sorted(means)[:LEADERS])
+
+
+def _short(label: str) -> str:
+    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
 
 
 def eta(progress: Progress) -> str:
-    """Time left at the rate so far, as h:mm:ss."""
-    if not progress.played:
+    """Time left as h:mm:ss."""
+    if progress.seconds_left is None:
         return "-:--:--"
-    seconds = int(progress.left / progress.rate)
+    seconds = int(progress.seconds_left)
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 class Live:
     """A bar and the leaders, drawn on standard error."""
 
-    def begin(self, plan: Plan) -> None:
-        self.plan = plan
-        self.bar = bars.Progress(
-            bars.BarColumn(bar_width=24),
-            bars.TextColumn(
-                "{task.completed:,}/{task.total:,} matches  {task.fields[rate]:,.0f}/s  left {task.fields[eta]}"
-            ),
-            bars.TextColumn("{task.fields[where]}"),
+    def __init__(self) -> None:
+        console = Console(stderr=True, markup=False, emoji=False)
+        self.width = console.width - ECHO
+        text = bars.TextColumn(
+            "{task.completed:,}/{task.total:,} matches  {task.fields[rate]:,.0f}/s  left {task.fields[eta]}"
+            "{task.fields[where]}"
         )
-        self.task = self.bar.add_task("", total=plan.schedule.total_matches, rate=0.0, eta="-:--:--", where="")
-        self.live = RichLive(self.bar, console=Console(stderr=True), refresh_per_second=REFRESH, transient=True)
+        self.bar = bars.Progress(bars.BarColumn(bar_width=16), text)
+        self.live = RichLive("Getting ready …", console=console, refresh_per_second=REFRESH, transient=True)
         self.live.start()
         self.shown = 0.0
+
+    def begin(self, plan: Plan) -> None:
+        self.plan = plan
+        total = plan.schedule.total_matches
+        self.task = self.bar.add_task("", total=total, rate=0.0, eta="-:--:--", where="")
+        self.live.update(self.bar)
 
     def show(self, progress: Progress) -> None:
         if time.monotonic() - self.shown < 1 / REFRESH:
             return
         self.shown = time.monotonic()
-        where = "Ray" if progress.ray else ""
         done = progress.found + progress.played
+        where = f"  {progress.where}" if progress.where else ""
         self.bar.update(self.task, completed=done, rate=progress.rate, eta=eta(progress), where=where)
-        table = Table(box=None, show_header=False, padding=(0, 1))
+        table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), width=self.width)
+        table.add_column(no_wrap=True)
+        table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
         for number, board in enumerate(self.plan.schedule.boards):
             table.add_row(board.title, leaders(self.plan, progress, number))
-        self.live.update(Group(self.bar, table))
+        self.live.update(Group(self.bar, table, STOPPING if progress.stopping else ""))
 
     def end(self) -> None:
-        if hasattr(self, "live"):
-            self.live.stop()
+        self.live.stop()
 
 
 class Plain:
@@ -76,25 +110,22 @@ class Plain:
     def __init__(self, quiet: bool) -> None:
         self.quiet = quiet
         self.shown = time.monotonic()
+        self.stopping = False
 
     def begin(self, plan: Plan) -> None:
         if not self.quiet:
-            schedule = plan.schedule
-            print(
-                f"{plan.name}: {schedule.total_matches:,} matches of {len(schedule.entries)} bots on "
-                f"{len(schedule.boards)} boards",
-                file=sys.stderr,
-            )
+            tell(f"{plan.name}: {summary(plan)}")
 
     def show(self, progress: Progress) -> None:
+        if progress.stopping and not self.stopping:
+            self.stopping = True
+            tell(STOPPING)
         if self.quiet or time.monotonic() - self.shown < LINE_EVERY:
             return
         self.shown = time.monotonic()
         done = progress.found + progress.played
-        where = ", Ray" if progress.ray else ""
-        print(
-            f"{done:,}/{progress.total:,} matches, {progress.rate:,.0f}/s{where}, left {eta(progress)}", file=sys.stderr
-        )
+        where = f", {progress.where}" if progress.where else ""
+        tell(f"{done:,}/{progress.total:,} matches, {progress.rate:,.0f}/s{where}, left {eta(progress)}")
 
     def end(self) -> None:
         pass

@@ -11,6 +11,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -38,11 +39,16 @@ class Death:
 
 
 class WorkerProcess:
-    """A worker, started again with the same plan whenever it dies."""
+    """A worker, started again with the same plan whenever it dies.
 
-    def __init__(self) -> None:
+    It works in an empty folder, made inside `folder` or else the system's temporary folder, and removed when it ends.
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._parent = folder
         self._plan: bytes | None = None
         self._process: subprocess.Popen[bytes] | None = None
+        self._ending = threading.Lock()
         self.versions: dict[str, str] = {}
         self.name = ""
 
@@ -53,10 +59,13 @@ class WorkerProcess:
             status.truncate(STATUS.size)
             self._status = mmap.mmap(status.fileno(), STATUS.size)
             STATUS.pack_into(self._status, 0, 0, NOBODY, 0, 0.0)
-            self._folder = tempfile.TemporaryDirectory(prefix="arena-")
+            self._folder = tempfile.TemporaryDirectory(prefix="arena-", dir=self._parent)
             environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
             self._process = subprocess.Popen(
-                [sys.executable, "-P", "-m", "arena.worker", str(theirs.fileno()), str(status.fileno())],
+                [
+                    *(sys.executable, "-P", "-m", "arena.worker"),
+                    *(str(theirs.fileno()), str(status.fileno()), self._folder.name),
+                ],
                 pass_fds=(theirs.fileno(), status.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -118,13 +127,14 @@ class WorkerProcess:
         return Death(number, seat, ply, cause)
 
     def stop(self) -> None:
-        """End it, whatever it does."""
-        if self._process is None:
-            return
-        process, self._process = self._process, None
-        with contextlib.suppress(ProcessLookupError):
-            os.killpg(process.pid, signal.SIGKILL)  # with whatever a bot may have started
-        process.wait()
-        self._connection.close()
-        self._status.close()
-        self._folder.cleanup()
+        """End it, whatever it does; any thread may call this."""
+        with self._ending:
+            if self._process is None:
+                return
+            with contextlib.suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)  # with whatever a bot may have started
+            self._process.wait()
+            self._process = None
+            self._connection.close()
+            self._status.close()
+            self._folder.cleanup()

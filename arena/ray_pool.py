@@ -25,15 +25,20 @@ import ray
 
 from arena.errors import WorkerError
 from arena.process import Death, WorkerProcess
-from arena.runner import IN_FLIGHT, Chunk
+from arena.runner import IN_FLIGHT, Answer, Chunk, Lost
+
+START_LIMIT = 180.0
+STOP_LIMIT = 2.0
+SPARE_ACTORS = 3
+"""How many lost actors are replaced, for each worker, before the run gives up."""
 
 
 @ray.remote(num_cpus=1, max_restarts=0)
 class RayWorker:
     """One worker process, wherever Ray put this actor."""
 
-    def __init__(self) -> None:
-        self._worker = WorkerProcess()
+    def __init__(self, folder: str | None) -> None:
+        self._worker = WorkerProcess(folder)
 
     def start(self, plan: bytes) -> str:
         """Spawn the process and tell it the plan; the name it goes by in the log."""
@@ -51,35 +56,51 @@ class RayWorker:
 
 
 class RayPool:
-    """Actors on a Ray cluster; one thread waits for all of them."""
+    """Actors on a Ray cluster. The thread that makes the pool must `serve` it: Ray's processes end with that thread."""
 
     def __init__(self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], address: str | None) -> None:
         self._replies = replies
+        self._plan = plan
+        self._folder: str | None = None
+        self._actors: list[Any] = []
+        self._pending: dict[Any, tuple[int, Any, Chunk]] = {}
+        self._lock = threading.Condition()
+        self._closed = self._retired = False
+        self._ended = threading.Event()
         self._own = not ray.is_initialized()
-        self._folder = connect(address, count) if self._own else None
+        if self._own:
+            self._folder = connect(address, count)
         if address is not None:
             count = max(1, int(ray.cluster_resources().get("CPU", count)))
-        self._actors: list[Any] = [RayWorker.remote() for _ in range(count)]  # type: ignore[attr-defined]
-        try:
-            self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=180)
-        except Exception as error:
-            self.close()
-            raise WorkerError(f"Ray workers did not start: {_last_line(error)}") from None
         self._load = [0] * count
-        self._pending: dict[Any, tuple[int, Chunk]] = {}
-        self._lock = threading.Condition()
-        self._closed = False
-        threading.Thread(target=self._collect, daemon=True, name="ray-replies").start()
+        self._spare = count * SPARE_ACTORS
+        try:
+            self._actors = [RayWorker.remote(self._folder) for _ in range(count)]  # type: ignore[attr-defined]
+            self._names = ray.get([actor.start.remote(plan) for actor in self._actors], timeout=START_LIMIT)
+        except Exception as error:
+            self._end()
+            raise WorkerError(f"Ray workers did not start: {_last_line(error)}") from None
 
     def idle(self) -> list[int]:
+        if self._retired:
+            return []
         return sorted((n for n, load in enumerate(self._load) if load < IN_FLIGHT), key=lambda n: self._load[n])
 
     def submit(self, worker: int, chunk: Chunk) -> None:
         self._load[worker] += 1
-        reference = self._actors[worker].play.remote(chunk.message())
         with self._lock:
-            self._pending[reference] = (worker, chunk)
+            actor = self._actors[worker]
+            self._pending[actor.play.remote(chunk.message())] = (worker, actor, chunk)
             self._lock.notify()
+
+    def serve(self) -> None:
+        """Pass replies on until the pool is closed, then end the actors, and Ray if this pool started it."""
+        try:
+            self._collect()
+        except Exception as error:
+            self._replies.put((0, Chunk([], 0), WorkerError(f"Ray failed: {_last_line(error)}")))
+        finally:
+            self._end()
 
     def _collect(self) -> None:
         while True:
@@ -92,61 +113,73 @@ class RayPool:
             done, _ = ray.wait(waiting, num_returns=1, timeout=0.05)
             for reference in done:
                 with self._lock:
-                    worker, chunk = self._pending.pop(reference)
-                self._replies.put((worker, chunk, self._reply(reference, worker, chunk)))
+                    worker, actor, chunk = self._pending.pop(reference)
+                answer = self._answer(reference, worker, actor, chunk)
                 self._load[worker] -= 1
+                self._replies.put((worker, chunk, answer))
 
-    def _reply(self, reference: Any, worker: int, chunk: Chunk) -> bytes | Death | BaseException:
+    def _answer(self, reference: Any, worker: int, actor: Any, chunk: Chunk) -> Answer:
         try:
             reply = ray.get(reference)
-        except ray.exceptions.RayActorError:
-            return Death(0, -1, 0, "crash")
+        except ray.exceptions.RayActorError as error:
+            return self._replace(worker, actor, error)
         except Exception as error:
             return WorkerError(f"a Ray worker failed: {_last_line(error)}")
         chunk.worker_name = self._names[worker]
         return Death(*reply) if isinstance(reply, tuple) else reply
 
+    def _replace(self, worker: int, actor: Any, error: Exception) -> Answer:
+        """A new actor for one that was lost (bots die in processes of their own, so none of them is to blame)."""
+        if self._actors[worker] is not actor:  # another chunk was lost with it
+            return Lost()
+        self._spare -= 1
+        if self._spare < 0:
+            return WorkerError(f"Ray workers are lost again and again: {_last_line(error)}")
+        fresh = RayWorker.remote(self._folder)  # type: ignore[attr-defined]
+        try:
+            self._names[worker] = ray.get(fresh.start.remote(self._plan), timeout=START_LIMIT)
+        except Exception as failure:
+            return WorkerError(f"a Ray worker was lost and could not be replaced: {_last_line(failure)}")
+        self._actors[worker] = fresh
+        return Lost()
+
     def retire(self) -> None:
-        for number in range(len(self._load)):
-            self._load[number] = IN_FLIGHT
+        self._retired = True
 
     def close(self) -> None:
-        if hasattr(self, "_lock"):
-            with self._lock:
-                self._closed = True
-                self._lock.notify()
+        with self._lock:
+            self._closed = True
+            self._lock.notify()
+        self._ended.wait()
+
+    def _end(self) -> None:
+        stopped = [actor.stop.remote() for actor in self._actors]
+        with contextlib.suppress(Exception):
+            ray.wait(stopped, num_returns=len(stopped), timeout=STOP_LIMIT)
         for actor in self._actors:
-            with contextlib.suppress(Exception):
-                ray.get(actor.stop.remote(), timeout=5)
             ray.kill(actor)
         if self._own:
             ray.shutdown()
         if self._folder is not None:
             shutil.rmtree(self._folder, ignore_errors=True)
+        self._ended.set()
 
 
 def connect(address: str | None, cpus: int) -> str | None:
-    """Join the cluster at `address`, or start Ray on this machine and return the folder it works in.
+    """Join the cluster at `address`, or start Ray on this machine, in a folder that is returned and is to be removed.
 
-    Ray's own log stays off the terminal. The folder's path is short, because Unix sockets in it have 107 bytes.
+    Ray's own log stays off the terminal.
     """
     os.environ["PYTHONHASHSEED"] = "0"
-    options: dict[str, Any] = {
-        "logging_level": logging.ERROR,
-        "log_to_driver": False,
-        "configure_logging": True,
-    }
-    folder = None
-    if address is None:
-        folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")
-        options |= {"num_cpus": cpus, "include_dashboard": False, "_temp_dir": folder}
-    else:
-        options["address"] = address
+    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
+    if address is not None:
+        ray.init(address=address, **quiet)
+        return None
+    folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # sockets in it: their paths have 107 bytes at most
     try:
-        ray.init(**options)
+        ray.init(num_cpus=cpus, include_dashboard=False, _temp_dir=folder, **quiet)
     except BaseException:
-        if folder is not None:
-            shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(folder, ignore_errors=True)
         raise
     return folder
 

@@ -34,6 +34,8 @@ TRIES = 3
 WRITE_EVERY = 0.5
 LISTEN = 0.1
 LOOK_UP = 256
+SETTLED = 2.0
+"""Seconds after the first reply from which the rate is believed."""
 RAY_PAYS_AFTER = 60.0
 """Seconds of play still ahead from which Ray workers are brought in (starting Ray takes about 4)."""
 
@@ -49,7 +51,8 @@ class Pool(Protocol):
     def retire(self) -> None:
         """Take no further chunk; those in flight still come back."""
 
-    def close(self) -> None: ...
+    def close(self) -> None:
+        """End the workers, whatever they are doing; chunks still in flight are dropped."""
 
 
 @dataclass(eq=False)
@@ -70,7 +73,12 @@ class Chunk:
         return json.dumps({"do": "play", "matches": rows}, separators=(",", ":")).encode()
 
 
-Reply = tuple[int, Chunk, "bytes | Death | BaseException"]
+class Lost:
+    """A reply that never came, through no match's fault: its chunk is handed out again."""
+
+
+Answer = bytes | Death | Lost | BaseException
+Reply = tuple[int, Chunk, Answer]
 
 
 class LocalPool:
@@ -84,7 +92,7 @@ class LocalPool:
         self._workers = [first or WorkerProcess(), *(WorkerProcess() for _ in range(count - 1))]
         self._inboxes: list[queue.SimpleQueue[Chunk | None]] = [queue.SimpleQueue() for _ in self._workers]
         self._load = [0] * count
-        self._retired = False
+        self._retired = self._closed = False
         self.threads = [
             threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"worker-{number}")
             for number in range(count)
@@ -95,19 +103,20 @@ class LocalPool:
     def _serve(self, number: int) -> None:
         worker = self._workers[number]
         ready = False
-        while (chunk := self._inboxes[number].get()) is not None:
+        while (chunk := self._inboxes[number].get()) is not None and not self._closed:
             try:
                 if not ready:
                     if worker.name == "":
                         worker.start()
                     worker.give_plan(self._plan)
                     ready = True
-                reply: bytes | Death | BaseException = worker.play(chunk.message())
+                reply: Answer = worker.play(chunk.message())
                 chunk.worker_name = worker.name
             except Exception as error:
                 reply = error
             self._load[number] -= 1
             self._replies.put((number, chunk, reply))
+        worker.stop()
 
     def idle(self) -> list[int]:
         if self._retired:
@@ -120,12 +129,16 @@ class LocalPool:
 
     def retire(self) -> None:
         self._retired = True
-
-    def close(self) -> None:
         for inbox in self._inboxes:
             inbox.put(None)
-        for worker in self._workers:
-            worker.stop()
+
+    def close(self) -> None:
+        self._closed = True
+        self.retire()
+        for worker, thread in zip(self._workers, self.threads, strict=True):
+            while thread.is_alive():  # it may be starting a new process just now
+                worker.stop()
+                thread.join(LISTEN)
 
 
 @dataclass
@@ -139,16 +152,30 @@ class Progress:
     failed: int = 0
     started: float = field(default_factory=time.monotonic)
     first_match: float | None = None
-    """Seconds from the start of the run to the first finished match."""
-    ray: bool = False
+    """Seconds from the start of the run to the first reply, with `first_reply` matches."""
+    first_reply: int = 0
+    seconds_left: float | None = None
+    where: str = ""
+    """`Ray` when it plays."""
     sums: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
     """By (board, entry): returns added up, and seats."""
     forfeits: int = 0
+    stopping: bool = False
+    """Interrupted: what is in flight is played to its end, then the run ends."""
+    remarks: list[str] = field(default_factory=list)
+    """What a user should be told at the end."""
 
     @property
     def rate(self) -> float:
-        """Matches a second since the start."""
+        """Matches a second, without the time it took to get going as soon as that can be told."""
+        if self.playing > SETTLED:
+            return (self.played - self.first_reply) / self.playing
         return self.played / max(time.monotonic() - self.started, 1e-9)
+
+    @property
+    def playing(self) -> float:
+        """Seconds since the first reply."""
+        return 0.0 if self.first_match is None else time.monotonic() - self.started - self.first_match
 
     @property
     def left(self) -> int:
@@ -189,6 +216,15 @@ class _Signals:
                 signal.signal(number, handler)
 
 
+@dataclass
+class _Trouble:
+    """A match that ended its worker."""
+
+    attempts: int = 1
+    deaths: list[Death] = field(default_factory=list)
+    """Since a seat was last charged."""
+
+
 class Run:
     """One run of a plan into a log."""
 
@@ -209,7 +245,7 @@ class Run:
         self.progress = Progress(plan.schedule.total_matches)
         self.replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.again: deque[tuple[MatchSpec, list[list[Any]]]] = deque()
-        self.deaths: dict[tuple[bytes, int], list[Death]] = defaultdict(list)
+        self.trouble: dict[tuple[bytes, int], _Trouble] = defaultdict(_Trouble)
         self.waiting: list[Finished] = []
         self.not_played: list[str] = []
         self.seconds_per_match: dict[int, float] = {}
@@ -220,34 +256,27 @@ class Run:
         self._ray_thread: threading.Thread | None = None
         self._ray_pool: Any = None
         self._ray_error: BaseException | None = None
+        self._ray_up = threading.Event()
+        self._ray_settled = False
 
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C lets the chunks in flight finish and keeps them."""
         started = time.monotonic()
         missing = self._missing()
         head = next(missing, None)
-        if head is None:
+        resolved = json.dumps(self.plan.resolved(), sort_keys=True)
+        if head is None and resolved == self.store.last_plan():
             return Outcome(self.progress, False, [], time.monotonic() - started)
-        self.again.append((head, []))
         versions = self._versions()
         bots = [bot.row for bot in self.plan.bots]
         bundles = {key: json.dumps(files) for key, files in self.plan.bundles().items()}
-        resolved = json.dumps(self.plan.resolved(), sort_keys=True)
         self.run = self.store.begin_run(resolved, json.dumps(versions), datetime.now(UTC).isoformat(), bots, bundles)
-        if self.backend == "ray" or self.address is not None:
-            self._start_ray()
-            if self.backend == "ray":
-                self._join_ray(wait=True)
-        if self.backend != "ray":
-            self.pools.append(LocalPool(self.workers, self.message, self.replies, self.first))
-        try:
-            return self._drive(missing, started)
-        finally:
-            self._write()
-            for pool in self.pools:
-                pool.close()
-            if self.first is not None:
-                self.first.stop()
+        if head is not None:
+            self.again.append((head, []))
+            with _Signals(self._interrupt):
+                self._drive(missing)
+        interrupted = self.stopping and self.progress.left > 0
+        return Outcome(self.progress, interrupted, self.not_played, time.monotonic() - started)
 
     def _versions(self) -> dict[str, str]:
         if self.first is None:
@@ -256,30 +285,52 @@ class Run:
             self.first.start()
         return self.first.versions
 
-    def _drive(self, missing: Iterator[MatchSpec], started: float) -> Outcome:
-        written = time.monotonic()
-        with _Signals(self._interrupt):
-            while not self.hurry:
-                self._hand_out(missing)
-                if self.in_flight == 0:
-                    break
-                with contextlib.suppress(queue.Empty):
-                    self._take(self.replies.get(timeout=LISTEN))
-                    while not self.replies.empty():
-                        self._take(self.replies.get())
-                if time.monotonic() - written > WRITE_EVERY or len(self.waiting) > MAX_CHUNK:
-                    self._write()
-                    written = time.monotonic()
-                self._consider_ray()
-                self.show(self.progress)
+    def _drive(self, missing: Iterator[MatchSpec]) -> None:
+        try:
+            if self.backend == "ray" or self.address is not None:
+                self._start_ray()
+            if self.backend != "ray":
+                self.pools.append(LocalPool(self.workers, self.message, self.replies, self.first))
+            self._play_missing(missing)
+        finally:
             self._write()
+            self._dismiss()
+        if self.stopping and self.store.totals()[0] > self.progress.found + self.progress.played:
+            for _ in missing:  # counts what an earlier run has played of the rest
+                pass
         self.show(self.progress)
-        return Outcome(self.progress, self.stopping, self.not_played, time.monotonic() - started)
+
+    def _play_missing(self, missing: Iterator[MatchSpec]) -> None:
+        written = time.monotonic()
+        while not self.hurry:
+            self._consider_ray()
+            self._hand_out(missing)
+            if self.in_flight == 0 and (self.pools or self.stopping):
+                return
+            with contextlib.suppress(queue.Empty):
+                self._take(self.replies.get(timeout=LISTEN))
+                while not self.replies.empty():
+                    self._take(self.replies.get())
+            if time.monotonic() - written > WRITE_EVERY or len(self.waiting) > MAX_CHUNK:
+                self._write()
+                written = time.monotonic()
+            self.progress.seconds_left = self._seconds_left()
+            self.show(self.progress)
+
+    def _dismiss(self) -> None:
+        if self._ray_thread is not None:
+            self._ray_up.wait()  # Ray cannot be stopped while it starts
+            if self._ray_pool is not None and self._ray_pool not in self.pools:
+                self.pools.append(self._ray_pool)
+        for pool in self.pools:
+            pool.close()
+        if self.first is not None:
+            self.first.stop()
 
     def _interrupt(self) -> None:
         """First: let what is in flight finish. Again: drop it (it is played when the run is resumed)."""
         self.hurry = self.stopping
-        self.stopping = True
+        self.stopping = self.progress.stopping = True
 
     def _missing(self) -> Iterator[MatchSpec]:
         """The matches that the log lacks, in plan order, looked up a few hundred blocks at a time."""
@@ -323,7 +374,7 @@ class Run:
                     break
                 spec, charges = head, []
                 self.again.append((spec, charges))
-            alone = bool(self.deaths.get((spec.block.identity, spec.lineup)))
+            alone = (spec.block.identity, spec.lineup) in self.trouble
             if matches and (alone or spec.block.board != board):
                 break
             if not matches:
@@ -344,20 +395,39 @@ class Run:
         self.in_flight -= 1
         if isinstance(answer, BaseException):
             raise answer if isinstance(answer, ArenaError) else WorkerError(f"a worker failed: {answer}")
+        if isinstance(answer, Lost):
+            self.again.extendleft(reversed(chunk.matches))
+            return
         if isinstance(answer, Death):
             self._mourn(chunk, answer)
             return
         rows = [MatchRow(*row) for row in json.loads(answer)["rows"]]
         seconds = sum(row.seconds for row in rows) / len(rows)
         known = self.seconds_per_match.get(chunk.board, seconds)
-        self.seconds_per_match[chunk.board] = 0.7 * known + 0.3 * seconds
+        self.seconds_per_match[chunk.board] = min(seconds, 0.7 * known + 0.3 * seconds)  # the first ones compile
         if self.progress.first_match is None:
             self.progress.first_match = time.monotonic() - self.progress.started
+            self.progress.first_reply = len(rows)
         for (spec, _), row in zip(chunk.matches, rows, strict=True):
-            tries = len(self.deaths.pop((spec.block.identity, spec.lineup), ())) + 1
-            self.waiting.append(Finished(spec, row, chunk.worker_name, tries))
+            trouble = self.trouble.pop((spec.block.identity, spec.lineup), None)
+            attempts = trouble.attempts if trouble else 1
+            self.waiting.append(Finished(spec, row, chunk.worker_name, attempts))
             self._count(spec, row)
         self.progress.played += len(rows)
+
+    def _seconds_left(self) -> float | None:
+        """Estimated from the boards that have been played on; None before any has."""
+        schedule = self.plan.schedule
+        sizes = {
+            board: schedule.boards[board].blocks
+            * len(schedule.tables[board])
+            * schedule.lineups(schedule.boards[board])
+            for board in self.seconds_per_match
+        }
+        if not sizes:
+            return None
+        mean = sum(size * self.seconds_per_match[board] for board, size in sizes.items()) / sum(sizes.values())
+        return self.progress.left * mean / self.workers
 
     def _count(self, spec: MatchSpec, row: MatchRow) -> None:
         returns = _returns(tuple([seat[0] for seat in row.seats]))
@@ -372,21 +442,20 @@ class Run:
         """Put a dead worker's matches back; the one it died in goes alone, and at last is charged or given up."""
         lost = chunk.matches.pop(min(death.number, len(chunk.matches) - 1))
         spec, charges = lost
-        for match in reversed(chunk.matches):
-            self.again.appendleft(match)
-        deaths = self.deaths[spec.block.identity, spec.lineup]
-        deaths.append(death)
+        self.again.extendleft(reversed(chunk.matches))
+        trouble = self.trouble[spec.block.identity, spec.lineup]
+        trouble.attempts += 1
+        trouble.deaths.append(death)
         certain = death.cause == "timeout" and death.seat >= 0
-        if not certain and len(deaths) < TRIES:
+        if not certain and len(trouble.deaths) < TRIES:
             self.again.appendleft(lost)
-        elif death.seat >= 0 and all(other.seat == death.seat for other in deaths):
+        elif certain or (death.seat >= 0 and all(other.seat == death.seat for other in trouble.deaths)):
             cause = "init" if death.ply < 0 else death.cause
             self.again.appendleft((spec, [*charges, [death.seat, death.ply, cause]]))
-            deaths.clear()
-            deaths.append(death)
+            trouble.deaths.clear()
         else:
             self.progress.failed += 1
-            self.not_played.append(f"{spec.id}: its worker process ended {len(deaths)} times ({death.cause})")
+            self.not_played.append(f"{spec.id}: its worker process ended {TRIES} times ({death.cause})")
 
     def _write(self) -> None:
         if self.waiting:
@@ -395,36 +464,41 @@ class Run:
 
     def _consider_ray(self) -> None:
         """Bring Ray in when enough is left to pay for its start; it takes over when it is ready."""
-        if self._ray_thread is not None:
-            self._join_ray(wait=False)
-        elif self.backend == "auto" and not self.stopping and self.workers > 1 and self.progress.played:
-            rate = self.progress.rate
-            if self.progress.left / rate > RAY_PAYS_AFTER:
+        if self._ray_thread is None:
+            pays = self.progress.playing > SETTLED and (self.progress.seconds_left or 0.0) > RAY_PAYS_AFTER
+            if pays and self.backend == "auto" and self.workers > 1 and not self.stopping:
                 self._start_ray()
+        elif self._ray_up.is_set() and not self._ray_settled:
+            self._ray_settled = True
+            self._settle_ray()
 
     def _start_ray(self) -> None:
-        def start() -> None:
+        def live() -> None:
             try:
                 from arena.ray_pool import RayPool
 
                 self._ray_pool = RayPool(self.workers, self.message, self.replies, self.address)
             except BaseException as error:
                 self._ray_error = error
+            finally:
+                self._ray_up.set()
+            if self._ray_pool is not None:
+                self._ray_pool.serve()
 
-        self._ray_thread = threading.Thread(target=start, daemon=True)
+        self.progress.where = "Ray is starting"
+        self._ray_thread = threading.Thread(target=live, daemon=True, name="ray")
         self._ray_thread.start()
 
-    def _join_ray(self, wait: bool) -> None:
-        assert self._ray_thread is not None
-        if self._ray_pool in self.pools:
-            return
-        if wait:
-            self._ray_thread.join()
-        if self._ray_thread.is_alive():
-            return
+    def _settle_ray(self) -> None:
+        """Ray has started, or has not: that is an error only when it was asked for."""
         if self._ray_error is not None:
-            raise WorkerError(f"Ray could not be used: {self._ray_error}")
+            message = f"Ray could not be used: {self._ray_error}"
+            if self.backend == "ray" or self.address is not None:
+                raise WorkerError(message)
+            self.progress.where = ""
+            self.progress.remarks.append(f"{message}; local processes played on")
+            return
         for pool in self.pools:
             pool.retire()
         self.pools.append(self._ray_pool)
-        self.progress.ray = True
+        self.progress.where = "Ray"

@@ -211,7 +211,7 @@ class Store:
         if not path.is_file():
             raise StoreError(f"{path}: no such match log; `arena run` makes one")
         try:
-            db = _connect(path, "ro")
+            db = _connect(path, "ro&immutable=1" if _is_at_rest(path) else "ro")
             _check_version(db, path)
         except sqlite3.Error as error:
             raise StoreError(f"{path}: is not a match log: {error}") from None
@@ -223,6 +223,14 @@ class Store:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        self.close()
+
+    def move(self, path: Path) -> None:
+        """Close the log and rename it; the lock is held until then."""
+        self._db.close()
+        for suffix in ("", "-wal", "-shm"):  # the latter two are there while somebody reads
+            if os.path.exists(f"{self.path}{suffix}"):
+                os.rename(f"{self.path}{suffix}", f"{path}{suffix}")
         self.close()
 
     def close(self) -> None:
@@ -410,6 +418,11 @@ def read_course(value: str | bytes) -> str:
 
 def _connect(path: Path, mode: str) -> sqlite3.Connection:
     return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30)
+
+
+def _is_at_rest(path: Path) -> bool:
+    """In a folder that we cannot write to, SQLite reads a log only when told that nobody writes to it."""
+    return not os.access(path.parent, os.W_OK) and not os.path.exists(f"{path}-wal")
 
 
 def _check_version(db: sqlite3.Connection, path: Path) -> None:

@@ -7,6 +7,7 @@ tell a bot that hangs, and a crash can be traced to a seat.
 
 from __future__ import annotations
 
+import contextlib
 import functools
 import json
 import mmap
@@ -193,38 +194,48 @@ class Worker:
 
 
 def main(arguments: list[str]) -> None:
-    """Serve the socket whose file descriptor is given until it closes."""
+    """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
     connection = Connection(int(arguments[0]))
     worker = Worker(mmap.mmap(int(arguments[1]), STATUS.size))
-    threading.Thread(target=_leave_with, args=(os.getppid(),), daemon=True).start()
+    threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
     _silence_bots()
-    while True:
-        try:
-            message = json.loads(connection.recv_bytes())
-        except (EOFError, OSError):
-            return
-        connection.send_bytes(json.dumps(worker.answer(message), separators=(",", ":")).encode())
+    while (message := _receive(connection)) is not None:
+        reply = json.dumps(worker.answer(json.loads(message)), separators=(",", ":")).encode()
+        with contextlib.suppress(OSError):
+            connection.send_bytes(reply)
+    _leave(arguments[2])
 
 
-def _leave_with(parent: int) -> None:
-    """End when the driver is gone, however busy a bot keeps the main thread, and take the working folder along."""
-    folder = os.getcwd()
+def _receive(connection: Connection) -> bytes | None:
+    """The next message; None when the driver is gone."""
+    try:
+        return connection.recv_bytes()
+    except (EOFError, OSError):
+        return None
+
+
+def _leave_with(parent: int, folder: str) -> None:
+    """End when the driver is gone, however busy a bot keeps the main thread."""
     while os.getppid() == parent:
         time.sleep(0.5)
+    _leave(folder)
+
+
+def _leave(folder: str) -> None:
+    """Do what a driver that was killed cannot do any more: remove the working folder, end what bots started."""
     shutil.rmtree(folder, ignore_errors=True)
-    os._exit(1)
+    os.killpg(os.getpid(), signal.SIGKILL)
 
 
 def _silence_bots() -> None:
     """What bots print goes nowhere: the terminal is the driver's."""
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for the life of the process
     null = os.open(os.devnull, os.O_RDWR)
-    for descriptor in (0, 1):
+    for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     os.close(null)
 
 
 if __name__ == "__main__":
     main(sys.argv[1:])
-    os._exit(0)

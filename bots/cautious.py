@@ -12,7 +12,7 @@ class Cautious(Bot):
     Ties are broken at random.
     Source: the designer's own warning, three alike lose.
     Parameters: none.
-    Cost: about 20 microseconds for each legal play.
+    Cost: about 30 microseconds for each legal play.
     """
 
     name = "cautious"

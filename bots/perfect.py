@@ -18,7 +18,7 @@ class Perfect(Bot):
     position that an opening has been through, may end as a draw.
     Source: retrograde analysis, as in Ken Thompson's endgame tables.
     Parameters: none.
-    Cost: two microseconds a move; the table takes 5 milliseconds to read, on first use about a second to compute.
+    Cost: a microsecond a move; the table takes 5 milliseconds to read, and on first use about a second to compute.
     """
 
     name = "perfect"

@@ -92,10 +92,11 @@ def bind(template: types.ModuleType, rules: types.ModuleType, dtype: np.dtype, *
     """
     names = {name: getattr(rules, name) for name in template.RULES}
     names |= {name: getattr(rules, name) for name in template.OPTIONAL if hasattr(rules, name)}
-    scope = {**vars(template), **names, **also, "STATE": dtype}
+    given = {**names, **also}
+    scope = {**vars(template), **given, "STATE": dtype}
     key = _digest(template, rules, also)
     for name, function in vars(template).items():
-        if not isinstance(function, types.FunctionType) or function.__module__ != template.__name__ or name in names:
+        if not isinstance(function, types.FunctionType) or function.__module__ != template.__name__ or name in given:
             continue
         copy = types.FunctionType(function.__code__, scope, name, function.__defaults__)
         copy.__qualname__ = f"{name}.{rules.__name__.replace('.', '_')}_{dtype.itemsize}_{key}"
@@ -111,6 +112,10 @@ def _digest(template: types.ModuleType, rules: types.ModuleType, also: dict[str,
     for module in modules:
         hasher.update(Path(inspect.getfile(module)).read_bytes())
     for name, value in sorted(also.items()):
-        source = inspect.getfile(value.py_func if hasattr(value, "py_func") else value) if callable(value) else None
-        hasher.update(f"{name}=".encode() + (Path(source).read_bytes() if source else str(value).encode()))
+        hasher.update(f"{name}=".encode())
+        if callable(value):
+            function = getattr(value, "py_func", value)
+            hasher.update(function.__qualname__.encode() + Path(inspect.getfile(function)).read_bytes())
+        else:
+            hasher.update(str(value).encode())
     return hasher.hexdigest()

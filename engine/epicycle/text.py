@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
@@ -167,16 +167,31 @@ def _check_start(game: KernelGame, text: str) -> None:
         raise PositionError("TURN", "0 is the start, and no deal leaves this position")
 
 
+class LastPlay(NamedTuple):
+    """A play, the slot that its piece was put into, and how many slots clockwise from there the piece taken stood."""
+
+    action: int
+    slot: int
+    steps: int
+
+
+def last_play(state: KernelState) -> LastPlay | None:
+    """What was played last; None at the start, after a deal, and in a state read from a position."""
+    history, gap = state.history(), int(state.record.gap)
+    if not history or not state.record.turn:
+        return None
+    offset = int(offset_of(history[-1]))
+    return LastPlay(history[-1], (gap - offset) % SLOTS, offset if offset < SLOTS // 2 else offset - SLOTS)
+
+
 def draw(state: KernelState) -> str:
     """The pie as a ring, the gap and the last play marked, and every hand."""
     record = state.record
     letters = list(pie_letters(record).replace(".", "_"))
     cells = [f" {letter} " for letter in letters]
-    history = state.history()
-    dealt = state.game.params["setup"] == "random"
-    if len(history) > dealt and record.turn:
-        played_at = (record.gap - offset_of(history[-1])) % SLOTS
-        cells[played_at] = f"[{letters[played_at]}]"
+    last = last_play(state)
+    if last:
+        cells[last.slot] = f"[{letters[last.slot]}]"
     lines = [
         "        9   0   1",
         f"       {cells[9]} {cells[0]} {cells[1]}",

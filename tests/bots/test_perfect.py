@@ -126,6 +126,18 @@ def test_all_positions_are_covered_not_only_those_reachable_from_the_start():
     assert all(solve().look_up(deal).play in deal.legal_actions() for deal in DEALS if not deal.is_terminal())
 
 
+def test_in_the_whole_table_plays_keep_the_value_and_win_as_fast_or_lose_as_slowly_as_the_depth_says():
+    table, links = solve(), children()
+    value, depth = (np.append(array.astype(np.int64), [0, 0, 0]) for array in (table.value, table.depth))
+    value[[WON, LOST]] = -1, 1  # of the seat that would be next
+    numbers = np.flatnonzero(table.play >= 0)
+    following = links[numbers, table.play[numbers]]
+    assert (following != ILLEGAL).all()
+    assert (value[following] == -value[numbers]).all()
+    decided = value[numbers] != 0
+    assert (depth[following][decided] == depth[numbers][decided] - 1).all()
+
+
 # The file
 
 

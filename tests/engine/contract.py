@@ -5,6 +5,7 @@ import random
 from collections import Counter
 from statistics import mean, stdev
 from typing import Any
+from xml.etree import ElementTree
 
 import numpy as np
 import pytest
@@ -283,6 +284,20 @@ class GameContract:
             text = str(state)
             assert text.strip()
             assert all(line.isprintable() and len(line) <= 80 for line in text.splitlines())
+
+    def test_the_svg_is_one_well_formed_drawing_that_loads_nothing(self, game: Game) -> None:
+        for state in stops(game, 14):
+            try:
+                svg = state.svg()
+            except engine.UnsupportedError:
+                assert not game.kernels
+                continue
+            root = ElementTree.fromstring(svg)
+            assert root.tag == "{http://www.w3.org/2000/svg}svg"
+            assert len(root.attrib["viewBox"].split()) == 4
+            assert not any(element.tag.endswith(("script", "image", "foreignObject")) for element in root.iter())
+            assert svg.count("http") == svg.count('xmlns="http://www.w3.org/2000/svg"') == 1
+            assert state.clone().svg() == svg
 
     def test_a_game_describes_itself(self, game: Game) -> None:
         assert game.name == game.type.name

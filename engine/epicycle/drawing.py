@@ -1,0 +1,130 @@
+"""Epicycle as SVG: the pie with its ten slices, the hands beside it, the last play marked."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+from engine.epicycle.rules import CHANCE, SLOTS, TERMINAL
+from engine.epicycle.text import ACTIONS, SIZES, hand_letters, last_play, pie_letters
+from engine.svg import (
+    BOARD,
+    FAINT,
+    INK,
+    LAST,
+    LINE,
+    MARK,
+    PAPER,
+    SEAT_COLOURS,
+    drawing,
+    element,
+    polygon,
+    pyramid,
+    text,
+)
+
+if TYPE_CHECKING:
+    from engine.state import KernelState
+
+NOBODYS = "#9A948A"  # pieces on the pie
+CENTRE_X, CENTRE_Y, RADIUS = 196, 200, 164
+PIECES, ARROW = 112, 52  # how far from the centre the pieces stand, and the arrow of the last play runs
+PANEL, SEATS, SEAT_HEIGHT = 412, 68, 64
+WIDTH, HEIGHT = 690, 408
+
+
+def svg(state: KernelState) -> str:
+    """A picture that needs nothing else: pie, hands, last play, status."""
+    return drawing(
+        WIDTH,
+        HEIGHT,
+        f"{state.game.spec}: {state.position}",
+        *_pie(state),
+        *_arrow(state),
+        *(part for seat in range(state.game.players) for part in _seat(state, seat)),
+        *_status(state),
+    )
+
+
+def _point(slot: float, radius: float) -> tuple[float, float]:
+    """A place on the pie; slot 0 is at the top, numbers run clockwise."""
+    angle = math.tau * slot / SLOTS
+    return CENTRE_X + radius * math.sin(angle), CENTRE_Y - radius * math.cos(angle)
+
+
+def _pie(state: KernelState) -> list[str]:
+    last = last_play(state)
+    slices, pieces = [], []
+    for slot, letter in enumerate(pie_letters(state.record)):
+        filled = PAPER if letter == "." else BOARD
+        slices.append(_slice(slot, LAST if last and slot == last.slot else filled))
+        x, y = _point(slot, RADIUS + 16)
+        slices.append(text(x, y + 5, str(slot), 14, fill=FAINT, text_anchor="middle"))
+        x, y = _point(slot, PIECES)
+        if letter != ".":
+            pieces.append(pyramid(x, y + 21, SIZES.index(letter), NOBODYS))
+        elif state.current_player() != CHANCE:
+            pieces.append(text(x, y + 5, "gap", 14, fill=FAINT, text_anchor="middle", font_style="italic"))
+    rim = element("circle", cx=CENTRE_X, cy=CENTRE_Y, r=RADIUS, fill="none", stroke=INK, stroke_width=2)
+    return [*slices, rim, *pieces]
+
+
+def _slice(slot: int, fill: str) -> str:
+    (x, y), (end_x, end_y) = _point(slot - 0.5, RADIUS), _point(slot + 0.5, RADIUS)
+    path = f"M{CENTRE_X} {CENTRE_Y}L{x:.1f} {y:.1f}A{RADIUS} {RADIUS} 0 0 1 {end_x:.1f} {end_y:.1f}Z"
+    return element("path", d=path, fill=fill, stroke=LINE)
+
+
+def _arrow(state: KernelState) -> list[str]:
+    """From the slot of the piece played to the gap that the piece taken has left."""
+    last = last_play(state)
+    if last is None:
+        return []
+    forward = 1 if last.steps > 0 else -1
+    tip = last.slot + last.steps
+    (x, y), (end_x, end_y) = _point(last.slot, ARROW), _point(tip - 0.32 * forward, ARROW)
+    path = f"M{x:.1f} {y:.1f}A{ARROW} {ARROW} 0 0 {int(forward > 0)} {end_x:.1f} {end_y:.1f}"
+    head = [_point(tip, ARROW), _point(tip - 0.45 * forward, ARROW + 8), _point(tip - 0.45 * forward, ARROW - 8)]
+    return [
+        element("path", d=path, fill="none", stroke=MARK, stroke_width=3),
+        element("circle", cx=x, cy=y, r=4, fill=MARK),
+        polygon(*head, fill=MARK),
+    ]
+
+
+def _seat(state: KernelState, seat: int) -> list[str]:
+    """One line of the panel: whose it is, whether it is to move, its hand, and its rank once that is settled."""
+    top, to_move = SEATS + SEAT_HEIGHT * seat, state.current_player() == seat
+    middle = top + SEAT_HEIGHT / 2
+    parts = []
+    if to_move:
+        frame = {"x": PANEL - 8, "y": top + 1, "width": WIDTH - PANEL - 4, "height": SEAT_HEIGHT - 2}
+        parts.append(element("rect", **frame, rx=8, fill="#EEEEEE", stroke=INK))
+        parts.append(element("path", d=f"M{PANEL} {middle - 7}l12 7l-12 7z", fill=INK))
+    colour = SEAT_COLOURS[seat]
+    parts.append(element("rect", x=PANEL + 18, y=middle - 9, width=18, height=18, rx=3, fill=colour, stroke=INK))
+    hand = hand_letters(int(state.record.hands), seat)
+    rank = f"rank {state.record.ranks[seat]}" if not hand or state.is_terminal() else ""
+    best = to_move or rank == "rank 0"
+    label_style = {"font_weight": "bold" if best else "normal", "fill": INK if hand else FAINT}
+    parts.append(text(PANEL + 44, middle + (-2 if rank else 5), f"seat {seat}", 15, **label_style))
+    if rank:
+        parts.append(text(PANEL + 44, middle + 15, rank if hand else f"out, {rank}", 13, **label_style))
+    for place, letter in enumerate(hand):
+        parts.append(pyramid(PANEL + 126 + 48 * place, top + SEAT_HEIGHT - 6, SIZES.index(letter), colour))
+    return parts
+
+
+def _status(state: KernelState) -> list[str]:
+    turn, who, last = int(state.record.turn), state.current_player(), last_play(state)
+    if who == TERMINAL:
+        lines = [f"over: {state.ended}", f"{turn} plays, ranks {state.ranks()}"]
+    elif who == CHANCE:
+        lines = ["before the deal", "nine pieces to be dealt"]
+    else:
+        legal = " ".join(ACTIONS[action] for action in state.legal_actions())
+        lines = [f"turn {turn}, seat {who} to move", f"legal: {legal}"]
+    parts = [text(PANEL, 30, lines[0], 17, font_weight="bold"), text(PANEL, 52, lines[1], 14)]
+    if last:
+        parts.append(text(20, HEIGHT - 16, f"last play {ACTIONS[last.action]}", 15, fill=MARK))
+    return parts
