@@ -6,7 +6,6 @@ from collections.abc import Iterator
 import engine
 from engine import Game, GameType, Parameter, State
 from engine.specs import Value
-from tests.engine.vectors import choices
 
 
 def walk(game: Game, seed: int) -> Iterator[State]:
@@ -15,8 +14,12 @@ def walk(game: Game, seed: int) -> Iterator[State]:
     state = game.new_initial_state()
     while not state.is_terminal():
         yield state
-        possible = choices(state)
-        state.apply_action(possible[int(rng.random() * len(possible))])
+        outcomes = state.chance_outcomes()
+        if outcomes:
+            state.apply_action(rng.choices(*zip(*outcomes, strict=True))[0])
+        else:
+            legal = state.legal_actions()
+            state.apply_action(legal[int(rng.random() * len(legal))])
     yield state
 
 
