@@ -186,7 +186,7 @@ def draw(state: KernelState) -> str:
     if dropped is not None:
         _draw_cell(canvas, dropped, "~~" if letters[dropped] == "s" else "##", "[]")
     lines = ["".join(line).rstrip() for line in canvas]
-    return "\n".join([*lines, "", *_hands(state), _status(state)])
+    return "\n".join([*lines, "", *_hands(state), f"  {status(state)}"])
 
 
 def _draw_cell(canvas: list[list[str]], cell: int, content: str, sides: str = "") -> None:
@@ -211,14 +211,15 @@ def _hands(state: KernelState) -> list[str]:
     ]
 
 
-def _status(state: KernelState) -> str:
+def status(state: KernelState) -> str:
+    """Whose turn it is and what is open to it, or how the match ended."""
     who = state.current_player()
     if who == CHANCE:
-        return f"  before the start, {3 * int(state.record.to_pick)} seeds to come"
+        return f"before the start, {3 * int(state.record.to_pick)} seeds to come"
     if who == TERMINAL:
-        return f"  over ({state.ended}), ranks {state.ranks()}"
+        return f"over ({state.ended}), ranks {state.ranks()}"
     legal = f"{len(cells_of(state.record.ice))} ice cells"
     if state.record.odin:
         legal += " or declare"
     declared = f"{SEAT_NAMES[1 - who]} declares that no ice is left; " if state.record.declared else ""
-    return f"  {declared}{SEAT_NAMES[who]} to move, legal: {legal}"
+    return f"{declared}{SEAT_NAMES[who]} to move, legal: {legal}"

@@ -368,7 +368,7 @@ def seat_line(state: KernelState, seat: int) -> str:
     if record.tiles[seat] == 0:
         return "to be arranged" if record.phase == ARRANGE else f"out, rank {record.ranks[seat]}"
     standing = " ".join(letter for fighter, letter in enumerate(LETTERS) if stands(record, seat, fighter))
-    return standing if on_table(record, seat) else f"{standing}  unplaced: {tile_letters(record.tiles[seat])}"
+    return standing if on_table(record, seat) else f"{standing}, unplaced: {tile_letters(record.tiles[seat])}"
 
 
 # The drawing for a terminal
