@@ -29,6 +29,7 @@ from engine.magic_mids.rules import (
     set_up,
     squares_taken,
 )
+from engine.positions import read_seat, read_turn, split_fields
 
 if TYPE_CHECKING:
     from engine.state import KernelGame, KernelState
@@ -70,16 +71,11 @@ def write_position(game: KernelGame, state: np.record) -> str:
 
 def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
-    fields = text.split(" ")
-    if len(fields) != 5:
-        raise PositionError(
-            "count", f"expected BOARD HANDS SEAT ROLL TURN, five fields with single spaces, found {len(fields)}"
-        )
-    board, hands, seat, roll, turn = fields
+    board, hands, seat, roll, turn = split_fields(text, "BOARD HANDS SEAT ROLL TURN")
     set_up(state, game.players, game.params)
     _read_board(state, board)
     _read_hands(state, hands.split("/"))
-    _read_turn(state, turn)
+    state.turn = read_turn(turn, state.max_turns, "turns")
     ending = _ending(state)
     if seat == "-":
         _read_end(state, ending, roll)
@@ -117,14 +113,6 @@ def _read_hands(state: np.record, hands: Sequence[str]) -> None:
         state.hands[seat] = pack_hand(map(int, hand))
 
 
-def _read_turn(state: np.record, text: str) -> None:
-    if not re.fullmatch("0|[1-9][0-9]{0,5}", text):
-        raise PositionError("TURN", f"'{text}' is not a number of turns")
-    if int(text) > state.max_turns:
-        raise PositionError("TURN", f"{text} is above the cap, max_turns={state.max_turns}")
-    state.turn = int(text)
-
-
 def _ending(state: np.record) -> int:
     """How a match with this board and turn is over, 0 when it runs; raises when somebody won out of turn."""
     mover = (int(state.turn) - 1) % int(state.players)
@@ -149,8 +137,7 @@ def _read_end(state: np.record, ending: int, roll: str) -> None:
 
 
 def _read_seat(state: np.record, ending: int, text: str) -> None:
-    if not re.fullmatch(f"[0-{state.players - 1}]", text):
-        raise PositionError("SEAT", f"'{text}' is not a seat from 0 to {state.players - 1}, nor -")
+    seat = read_seat(text, state.players)
     if ending:
         why = {
             NORMAL: "a seat has placed all its mids",
@@ -159,9 +146,9 @@ def _read_seat(state: np.record, ending: int, text: str) -> None:
         }
         raise PositionError("SEAT", f"must be -: {why[ending]}")
     expected = state.turn % state.players
-    if int(text) != expected:
+    if seat != expected:
         raise PositionError("SEAT", f"{text} is not TURN modulo players, {expected}")
-    state.seat = int(text)
+    state.seat = seat
 
 
 def _read_roll(state: np.record, text: str) -> None:

@@ -25,6 +25,7 @@ from engine.midgard.rules import (
     cells_of,
     set_up,
 )
+from engine.positions import split_fields
 
 if TYPE_CHECKING:
     from engine.state import KernelGame, KernelState
@@ -58,10 +59,7 @@ def write_position(game: KernelGame, state: np.record) -> str:
 
 def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
-    fields = text.split(" ")
-    if len(fields) != 3:
-        raise PositionError("count", f"expected BOARD MOVER FLAG, three fields with single spaces, found {len(fields)}")
-    board, mover, flag = fields
+    board, mover, flag = split_fields(text, "BOARD MOVER FLAG")
     set_up(state, game.players, game.params)
     letters = _read_rows(board)
     for letter, cells in ((ICE, state.ice), ("s", state.tiles[SEA]), ("l", state.tiles[LAND])):

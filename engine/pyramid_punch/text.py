@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from engine.errors import PositionError
+from engine.positions import check_ranks_out, read_seat, read_turn, split_fields
 from engine.pyramid_punch.rules import (
     ARRANGE,
     ARRANGED,
@@ -113,12 +114,7 @@ def _phase_text(state: np.record) -> str:
 
 def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
-    fields = text.split(" ")
-    if len(fields) != 4:
-        raise PositionError(
-            "count", f"expected TILES SEAT PHASE TURN, four fields with single spaces, found {len(fields)}"
-        )
-    tiles, seat, phase, turn = fields
+    tiles, seat, phase, turn = split_fields(text, "TILES SEAT PHASE TURN")
     game.rules.set_up(state, game.players, game.params)
     match = PHASE.fullmatch(phase)
     if match is None:
@@ -133,13 +129,9 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
 
 
 def _read_turn(state: np.record, text: str, phase: str) -> None:
-    if not re.fullmatch("0|[1-9][0-9]{0,5}", text):
-        raise PositionError("TURN", f"'{text}' is not a number of turns")
-    if int(text) > state.max_turns:
-        raise PositionError("TURN", f"{text} is above the cap, max_turns={state.max_turns}")
+    state.turn = read_turn(text, state.max_turns, "turns")
     if phase in "ap" and text != "0":
         raise PositionError("TURN", f"{text} must be 0 before all tiles are placed")
-    state.turn = int(text)
 
 
 def _read_tiles(state: np.record, tiles: Sequence[str], phase: str) -> None:
@@ -154,10 +146,7 @@ def _read_tiles(state: np.record, tiles: Sequence[str], phase: str) -> None:
             out.append(int(text[1]))
         else:
             _read_tile(state, seat, text, phase)
-    if sorted(out) != list(range(state.players - len(out), state.players)) or len(out) == state.players:
-        raise PositionError(
-            "TILES", "the ranks of the seats out are not the last ones, each once, with a seat still in"
-        )
+    check_ranks_out("TILES", out, state.players)
     state.seats_in = state.players - len(out)
     _check_table(state)
     for seat in range(state.players):
@@ -220,9 +209,7 @@ def _read_seat(state: np.record, text: str, phase: str) -> None:
     if phase == "-":
         _read_end(state)
         return
-    if not re.fullmatch("[0-9]", text) or int(text) >= state.players:
-        raise PositionError("SEAT", f"'{text}' is not a seat from 0 to {state.players - 1}, nor -")
-    state.seat = int(text)
+    state.seat = read_seat(text, state.players)
     if phase in "ap":
         _read_opening_seat(state, phase)
         return
