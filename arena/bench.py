@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 import statistics
 import subprocess
 import sys
@@ -63,10 +64,55 @@ def playouts(full: bool) -> Iterator[Row]:
             )
 
 
+def character(game: engine.Game, matches: int) -> str:
+    """How a game goes under uniformly random play, in words: length, choice, and what each seat is worth."""
+    lengths, returns = [], []
+    for seed in range(matches):
+        played = engine.random_playouts(game, 1, seed)
+        lengths.append(played.actions)
+        returns.append(engine.returns_from_ranks(played.rank_sums.tolist()))
+    low, high = statistics.quantiles(lengths, n=20)[0], statistics.quantiles(lengths, n=20)[-1]
+    seats = []
+    for values in zip(*returns, strict=True):
+        half = 1.96 * statistics.stdev(values) / matches**0.5
+        seats.append(f"{statistics.fmean(values):+.3f} ± {half:.3f}")
+    return (
+        f"{statistics.fmean(lengths):.1f} decisions a match ({low:.0f} to {high:.0f} in 9 of 10), "
+        f"{choices(game, 40):.1f} legal actions; mean return by seat {', '.join(seats)}"
+    )
+
+
+def choices(game: engine.Game, matches: int) -> float:
+    """Mean number of legal actions over all decisions of some random matches."""
+    rng = random.Random(1)
+    counts = []
+    for _ in range(matches):
+        state = game.new_initial_state()
+        while not state.is_terminal():
+            outcomes = state.chance_outcomes()
+            if outcomes:
+                faces, weights = zip(*outcomes, strict=True)
+                state.apply_action(rng.choices(faces, weights)[0])
+                continue
+            legal = state.legal_actions()
+            counts.append(len(legal))
+            state.apply_action(rng.choice(legal))
+    return statistics.fmean(counts)
+
+
+def random_play(full: bool) -> Iterator[Row]:
+    """How every game goes under random play."""
+    for name in engine.game_names():
+        kind = engine.game_type(name)
+        for players in range(kind.min_players, kind.max_players + 1):
+            yield Row(
+                f"{name}, {players} players: random play",
+                character(engine.load_game(name, players), 20_000 if full else 500),
+            )
+
+
 def stepping() -> Iterator[Row]:
     """The Python `State`: legal_actions and apply_action together."""
-    import random
-
     for name in engine.game_names():
         game = engine.load_game(name, engine.game_type(name).min_players)
         rng = random.Random(1)
@@ -219,7 +265,7 @@ def print_bench(full: bool) -> None:
     table = Table(title="Measured in one run; the machine may be shared, so compare ratios", title_justify="left")
     for column in ("what", "measured", "aim"):
         table.add_column(column, overflow="fold")
-    for part in (command_start(), playouts(full), stepping(), throughput(full)):
+    for part in (command_start(), playouts(full), random_play(full), stepping(), throughput(full)):
         for row in part:
             print(f"{row.what}: {row.measured}", file=sys.stderr)
             table.add_row(row.what, row.measured, row.aim)

@@ -7,7 +7,7 @@ import operator
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any, ClassVar
 
@@ -52,12 +52,16 @@ class GameType:
     score_unit: str | None = None
     explicit_chance: bool = True
     perfect_information: bool = True
-    default_opening: Mapping[str, str] = field(default_factory=dict)
-    """Options as in a spec (`""` for any) -> the opening a tournament uses when its plan names none."""
+    check_options: Callable[[Mapping[str, Value], Mapping[str, object]], None] | None = None
+    """`check_options(params, given)` raises `ParameterError` for options that do not go together."""
+    default_opening: Callable[[Mapping[str, Value]], str] = lambda params: "none"
+    """The opening, by the game's params, that a tournament uses when its plan names none: `none` or `random:k`."""
 
     def load(self, players: int, options: Mapping[str, object]) -> Game:
         """The game for that many players; raises an `EngineError` for options or players that it does not know."""
         params = resolve(self.parameters, options, self.name)
+        if self.check_options is not None:
+            self.check_options(params, options)
         if isinstance(players, bool) or not isinstance(players, int):
             raise UnsupportedError(f"{self.name}: players must be a whole number, not {players!r}")
         if not self.min_players <= players <= self.max_players:
@@ -122,12 +126,7 @@ class Game(ABC):
     @property
     def default_opening(self) -> str:
         """The opening a tournament uses when its plan names none: `none` or `random:k`."""
-        opening = "none"
-        for options, choice in self.type.default_opening.items():
-            wanted = dict(pair.split("=") for pair in options.split(",") if pair)
-            if all(str(self.params[key]) == value for key, value in wanted.items()):
-                opening = choice
-        return opening
+        return self.type.default_opening(self.params)
 
     @abstractmethod
     def new_initial_state(self) -> State:

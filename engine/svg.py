@@ -4,9 +4,10 @@ from html import escape
 
 SEAT_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # by seat, after Okabe and Ito
 MARK = "#D55E00"  # their vermilion: the last play, and nobody's colour
-INK, FAINT, PAPER = "#222222", "#777777", "#FFFFFF"
-BOARD, LINE, LAST = "#F6F3EC", "#B9B2A3", "#FBE9A9"
+INK, FAINT, PAPER = "#222222", "#6A6A6A", "#FFFFFF"
+BOARD, LINE, LAST, TO_MOVE = "#F6F3EC", "#B9B2A3", "#FBE9A9", "#EEEEEE"
 PYRAMID_SIZES = ((26, 30), (35, 41), (44, 52))  # width and height of a small, a medium and a large pyramid
+SEAT_NAME = 52  # how far from its left end a seat's row has the name
 
 
 def drawing(width: float, height: float, title: str, *inside: str) -> str:
@@ -41,17 +42,47 @@ def polygon(*corners: tuple[float, float], **style: object) -> str:
     return element("polygon", points=" ".join(f"{_number(x)},{_number(y)}" for x, y in corners), **style)
 
 
-def pyramid(x: float, base: float, size: int, fill: str) -> str:
+def pyramid(x: float, base: float, size: int, fill: str, scale: float = 1, **style: object) -> str:
     """A pyramid seen from the side, standing on `base` with its middle at `x`; size 0 to 2 has 1 to 3 pips."""
-    width, height = PYRAMID_SIZES[size]
+    width, height = (scale * length for length in PYRAMID_SIZES[size])
     left, right, top = (x - width / 2, base), (x + width / 2, base), (x, base - height)
-    pips = (
-        element("circle", cx=x + 9 * (pip - size / 2), cy=base - 7, r=3, fill=PAPER, stroke=INK)
-        for pip in range(size + 1)
+    outline = {"fill": fill, "stroke": INK, "stroke_width": 1.5 * scale, "stroke_linejoin": "round"}
+    shade = f"M{x:.1f} {base - height:.1f}L{x + width / 2:.1f} {base:.1f}h{-0.3 * width:.1f}Z"
+    pip = {"cy": base - 7 * scale, "r": 3 * scale, "fill": PAPER, "stroke": INK, "stroke_width": scale}
+    return element(
+        "g",
+        polygon(left, top, right, **outline),
+        element("path", d=shade, fill_opacity=0.18),
+        *(element("circle", cx=x + 9 * scale * (number - size / 2), **pip) for number in range(size + 1)),
+        **style,
     )
-    shade = polygon(right, top, (x + width / 5, base), fill="#000000", fill_opacity=0.18)
-    outline = polygon(left, top, right, fill="none", stroke=INK, stroke_width=1.5, stroke_linejoin="round")
-    return element("g", polygon(left, top, right, fill=fill), shade, outline, *pips)
+
+
+def seat_row(
+    left: float,
+    top: float,
+    width: float,
+    height: float,
+    seat: int,
+    *,
+    to_move: bool,
+    bold: bool = False,
+    below: str = "",
+    fill: str = INK,
+) -> str:
+    """A seat's line in a panel: its colour, its name with some words below it, and a frame when it is to move."""
+    middle = top + height / 2
+    frame = element("rect", x=left, y=top, width=width, height=height, rx=8, fill=TO_MOVE, stroke=INK)
+    arrow = element("path", d=f"M{left + 8} {middle - 7}l12 7l-12 7z", fill=INK)
+    swatch = {"x": left + 26, "y": middle - 8, "width": 16, "height": 16, "rx": 3}
+    style = {"font_weight": "bold" if bold or to_move else "normal", "fill": fill}
+    return element(
+        "g",
+        *((frame, arrow) if to_move else ()),
+        element("rect", **swatch, fill=SEAT_COLOURS[seat], stroke=INK),
+        text(left + SEAT_NAME, middle + (-2 if below else 5), f"seat {seat}", 15, **style),
+        text(left + SEAT_NAME, middle + 15, below, 13, **style) if below else "",
+    )
 
 
 def _number(value: object) -> str:

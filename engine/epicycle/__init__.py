@@ -24,5 +24,5 @@ GAME = GameType(
         ),
         Parameter("max_turns", int, 500, "plays after which the match is capped", minimum=1, maximum=10_000),
     ),
-    default_opening={"": "none", "setup=standard": "random:2"},
+    default_opening=lambda params: "random:2" if params["setup"] == "standard" else "none",
 )

@@ -20,6 +20,7 @@ from engine.svg import (
     element,
     polygon,
     pyramid,
+    seat_row,
     text,
 )
 
@@ -94,25 +95,22 @@ def _arrow(state: KernelState) -> list[str]:
 
 def _seat(state: KernelState, seat: int) -> list[str]:
     """One line of the panel: whose it is, whether it is to move, its hand, and its rank once that is settled."""
-    top, to_move = SEATS + SEAT_HEIGHT * seat, state.current_player() == seat
-    middle = top + SEAT_HEIGHT / 2
-    parts = []
-    if to_move:
-        frame = {"x": PANEL - 8, "y": top + 1, "width": WIDTH - PANEL - 4, "height": SEAT_HEIGHT - 2}
-        parts.append(element("rect", **frame, rx=8, fill="#EEEEEE", stroke=INK))
-        parts.append(element("path", d=f"M{PANEL} {middle - 7}l12 7l-12 7z", fill=INK))
-    colour = SEAT_COLOURS[seat]
-    parts.append(element("rect", x=PANEL + 18, y=middle - 9, width=18, height=18, rx=3, fill=colour, stroke=INK))
+    top = SEATS + SEAT_HEIGHT * seat
     hand = hand_letters(int(state.record.hands), seat)
     rank = f"rank {state.record.ranks[seat]}" if not hand or state.is_terminal() else ""
-    best = to_move or rank == "rank 0"
-    label_style = {"font_weight": "bold" if best else "normal", "fill": INK if hand else FAINT}
-    parts.append(text(PANEL + 44, middle + (-2 if rank else 5), f"seat {seat}", 15, **label_style))
-    if rank:
-        parts.append(text(PANEL + 44, middle + 15, rank if hand else f"out, {rank}", 13, **label_style))
-    for place, letter in enumerate(hand):
-        parts.append(pyramid(PANEL + 126 + 48 * place, top + SEAT_HEIGHT - 6, SIZES.index(letter), colour))
-    return parts
+    box = (PANEL - 8, top + 1, WIDTH - PANEL - 4, SEAT_HEIGHT - 2)
+    row = seat_row(
+        *box,
+        seat,
+        to_move=state.current_player() == seat,
+        bold=rank == "rank 0",
+        below=rank if hand else f"out, {rank}",
+        fill=INK if hand else FAINT,
+    )
+    places = (
+        (PANEL + 126 + 48 * place, top + SEAT_HEIGHT - 6, SIZES.index(letter)) for place, letter in enumerate(hand)
+    )
+    return [row, *(pyramid(*place, SEAT_COLOURS[seat]) for place in places)]
 
 
 def _status(state: KernelState) -> list[str]:

@@ -22,6 +22,7 @@ from engine.epicycle.rules import (
     set_up,
 )
 from engine.errors import PositionError
+from engine.positions import check_ranks_out, read_seat, read_turn, split_fields
 
 if TYPE_CHECKING:
     from engine.state import KernelGame, KernelState
@@ -57,14 +58,9 @@ def write_position(game: KernelGame, state: np.record) -> str:
 
 def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
-    fields = text.split(" ")
-    if len(fields) != 4:
-        raise PositionError(
-            "count", f"expected PIE HANDS SEAT TURN, four fields with single spaces, found {len(fields)}"
-        )
-    pie, hands, seat, turn = fields
+    pie, hands, seat, turn = split_fields(text, "PIE HANDS SEAT TURN")
     set_up(state, game.players, game.params)
-    _read_turn(state, turn)
+    state.turn = read_turn(turn, state.max_turns, "plays")
     before_the_deal = pie == EMPTY_PIE and game.params["setup"] == "random"
     if not before_the_deal:
         _read_pie(state, pie)
@@ -82,14 +78,6 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
     if state.seat >= 0:
         state.history[0] = state.pie | state.hands << 20 | state.seat << 50
         state.seen = int(state.repetition > 0)
-
-
-def _read_turn(state: np.record, text: str) -> None:
-    if not re.fullmatch("0|[1-9][0-9]{0,5}", text):
-        raise PositionError("TURN", f"'{text}' is not a number of plays")
-    if int(text) > state.max_turns:
-        raise PositionError("TURN", f"{text} is above the cap, max_turns={state.max_turns}")
-    state.turn = int(text)
 
 
 def _read_pie(state: np.record, text: str) -> None:
@@ -115,11 +103,7 @@ def _read_hands(state: np.record, hands: Sequence[str]) -> None:
         if len(set(hand)) == 1:
             raise PositionError("HANDS", f"'{hand}' is three alike, which is out")
         packed |= sum(hand.count(size) << 2 * i for i, size in enumerate(SIZES)) << 6 * seat
-    last = list(range(state.players - len(out), state.players))
-    if sorted(out) != last or len(out) == state.players:
-        raise PositionError(
-            "HANDS", "the ranks of the seats out are not the last ones, each once, with a seat still in"
-        )
+    check_ranks_out("HANDS", out, state.players)
     state.hands = packed
     state.seats_in = state.players - len(out)
 
@@ -141,9 +125,7 @@ def _read_seat(state: np.record, text: str) -> None:
         capped = CAP if state.turn == state.max_turns else REPETITION
         state.ended = NORMAL if state.seats_in == 1 else capped
         return
-    if not re.fullmatch("[0-9]", text) or int(text) >= state.players:
-        raise PositionError("SEAT", f"'{text}' is not a seat from 0 to {state.players - 1}, nor -")
-    seat = int(text)
+    seat = read_seat(text, state.players)
     if state.seats_in == 1:
         raise PositionError("SEAT", "must be - when one seat is left")
     if not state.hands >> 6 * seat & 63:

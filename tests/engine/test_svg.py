@@ -1,4 +1,4 @@
-"""The SVG helpers, and what Epicycle draws with them."""
+"""The SVG helpers, what all games draw with them, and what Epicycle does."""
 
 from xml.etree import ElementTree
 
@@ -6,7 +6,8 @@ import pytest
 
 import engine
 from engine import State
-from engine.svg import LAST, MARK, SEAT_COLOURS, drawing, element, pyramid, text
+from engine.svg import LAST, MARK, PYRAMID_SIZES, SEAT_COLOURS, drawing, element, pyramid, seat_row, text
+from tests.engine.matches import tables, walk
 
 NAMESPACE = "{http://www.w3.org/2000/svg}"
 
@@ -47,6 +48,38 @@ def test_a_pyramid_has_as_many_pips_as_its_size_and_stands_on_its_base(size):
     corners = root.find(f".//{NAMESPACE}polygon").attrib["points"].split()
     assert [corner.split(",")[1] for corner in corners].count("50") == 2
     assert "fill" in root.find(f".//{NAMESPACE}polygon").attrib
+
+
+@pytest.mark.parametrize("scale", [0.5, 1, 2])
+def test_a_scaled_pyramid_is_as_much_larger_in_both_directions_and_stands_on_the_same_base(scale):
+    outline = parse(pyramid(100, 50, 2, SEAT_COLOURS[0], scale)).find(f".//{NAMESPACE}polygon")
+    corners = [tuple(map(float, corner.split(","))) for corner in outline.attrib["points"].split()]
+    (left, right), (top, base) = ((min(axis), max(axis)) for axis in zip(*corners, strict=True))
+    assert (right - left, base - top) == tuple(scale * length for length in PYRAMID_SIZES[2])
+    assert (left + right, base) == (200, 50)
+
+
+def test_a_seats_row_is_framed_only_when_it_is_to_move_and_holds_its_colour_and_words():
+    for to_move in (False, True):
+        root = parse(seat_row(0, 0, 100, 50, 3, to_move=to_move, below="rank 1"))
+        rectangles = list(root.iter(f"{NAMESPACE}rect"))[1:]  # the paper
+        assert len(rectangles) == 1 + to_move
+        assert rectangles[-1].attrib["fill"] == SEAT_COLOURS[3]
+        assert [node.text for node in root.iter(f"{NAMESPACE}text")] == ["seat 3", "rank 1"]
+
+
+@pytest.mark.parametrize(("name", "players", "options"), tables())
+def test_every_game_draws_its_seats_and_no_others_in_the_seats_colours(name, players, options):
+    *_, last = walk(engine.load_game(name, players, **options), 5)
+    for state in (last.game.new_initial_state(), last):
+        assert [colour in state.svg() for colour in SEAT_COLOURS] == [seat < players for seat in range(5)]
+
+
+@pytest.mark.parametrize(("name", "players"), [table[:2] for table in tables() if not table[2]])
+def test_every_game_marks_the_last_action_and_nothing_before_the_first(name, players):
+    states = walk(engine.load_game(name, players), 5)
+    assert MARK not in next(states).svg()
+    assert any(MARK in state.svg() for state, _ in zip(states, range(8), strict=False))
 
 
 def test_seats_have_colours_of_their_own():

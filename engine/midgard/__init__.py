@@ -1,0 +1,74 @@
+"""Midgard (Phillip Leduc), 2 players: sea and land share out a triangle of 124 cells by enclosing its blizzards."""
+
+import re
+from collections.abc import Mapping
+
+from engine.errors import ParameterError
+from engine.game import Credit, GameType
+from engine.specs import Parameter, Value
+
+MOST_SEEDS = 69
+
+
+def read_seeds(value: Value) -> Value:
+    """Loki's seeds in canonical form: a multiple of 3, or different interior cells in board order joined by `+`."""
+    text = str(value)
+    if re.fullmatch("[0-9]{1,9}", text):
+        if int(text) % 3 or int(text) > MOST_SEEDS:
+            raise ParameterError(f"a number of seeds is a multiple of 3 from 0 to {MOST_SEEDS}")
+        return str(int(text))
+    from engine.midgard.rules import INTERIOR, cell_number
+
+    names = text.split("+")
+    try:
+        cells = {cell_number(name): name for name in names}
+    except ValueError:
+        raise ParameterError(f"neither a multiple of 3 from 0 to {MOST_SEEDS} nor cells such as f6+f7+f8") from None
+    for cell, name in cells.items():
+        if cell not in INTERIOR:
+            raise ParameterError(f"{name} is no interior cell, or it is the centre, which is blizzard anyway")
+    if len(cells) < len(names):
+        raise ParameterError("a cell is named twice")
+    return "+".join(cells[cell] for cell in sorted(cells))
+
+
+def seeds_need_loki(params: Mapping[str, Value], given: Mapping[str, object]) -> None:
+    """Raise `ParameterError` when seeds are given for another variant."""
+    if "seeds" in given and params["variant"] != "loki":
+        raise ParameterError(f"midgard: seeds={given['seeds']} is for variant=loki alone, not {params['variant']}")
+
+
+def opening(params: Mapping[str, Value]) -> str:
+    """Two random drops where nothing else tells two matches apart."""
+    by_chance = params["variant"] == "loki" and str(params["seeds"]).isdecimal() and params["seeds"] != "0"
+    return "none" if by_chance else "random:2"
+
+
+GAME = GameType(
+    name="midgard",
+    title="Midgard",
+    summary="Drop sea or land on ice; who has more border edges around an enclosed blizzard terraforms it.",
+    min_players=2,
+    max_players=2,
+    num_distinct_actions=125,
+    rules_version=1,
+    credit=Credit(
+        "Phillip Leduc",
+        "the author's rules release",
+        "may be programmed if the name and rules are not altered and the author is credited",
+    ),
+    package="engine.midgard",
+    parameters=(
+        Parameter("variant", str, "standard", "which game", choices=("standard", "mere_mortal", "odin", "loki")),
+        Parameter(
+            "seeds",
+            str,
+            "6",
+            "Loki: how many interior cells chance seeds with blizzard (a multiple of 3), or which, as f6+f7+f8",
+            check=read_seeds,
+        ),
+    ),
+    check_options=seeds_need_loki,
+    score_unit="cells",
+    default_opening=opening,
+)
