@@ -15,7 +15,7 @@ from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.plan import Plan, load_plan, make_plan, resolve_bots, schedule_from, single_plan
 from arena.process import Death, WorkerProcess
 from arena.runner import Chunk, Outcome, Progress, Run
-from arena.schedule import Schedule
+from arena.schedule import Schedule, match_id
 from arena.store import MatchRow, Store, StoredMatch
 from engine import load_game
 
@@ -66,7 +66,6 @@ def run(
         raise ConfigError(f"backend = '{backend}': must be auto, local or ray")
     worker = WorkerProcess()
     try:
-        worker.start()
         plan = plan_of(config, worker)
         folder = home_folder(home) / plan.name
         kept = set_aside(folder / LOG) if fresh else None
@@ -200,7 +199,6 @@ def play_match(game: str, bots: Sequence[str], seed: int = 0, opening: str | Non
         raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
     worker = WorkerProcess()
     try:
-        worker.start()
         found = resolve_bots([(bot, {}) for bot in bots], [loaded], worker=worker)
         for bot in found:
             if bot.refusals[0] is not None:
@@ -216,8 +214,7 @@ def _single_match(plan: Plan, worker: WorkerProcess) -> StoredMatch:
     worker.give_plan(plan.message())
     reply = worker.play(Chunk([(spec, [])], 0).message())
     if isinstance(reply, Death) and reply.seat >= 0:
-        cause = "init" if reply.ply < 0 else reply.cause
-        reply = worker.play(Chunk([(spec, [[reply.seat, reply.ply, cause]])], 0).message())
+        reply = worker.play(Chunk([(spec, [[reply.seat, reply.ply, reply.cause]])], 0).message())
     if isinstance(reply, Death):
         raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")
     row = MatchRow(*json.loads(reply)["rows"][0])
@@ -261,5 +258,6 @@ def find_match(
     if not found:
         raise StoreError(f"{where}: has no match whose id begins with '{match}'")
     if len(found) > 1:
-        raise StoreError(f"{where}: more than one match's id begins with '{match}'; give more of it")
+        names = " and ".join(match_id(stored.identity, stored.lineup) for stored, _ in found[:2])
+        raise StoreError(f"{where}: more than one match's id begins with '{match}', such as {names}; give more of it")
     return found[0]

@@ -68,7 +68,7 @@ def _snapshot(root: Path, module: str, reserved: tuple[str, ...] = (), only: str
         files[relative] = _read(path)
         waiting.extend(_parents(name))
         package = name if path.name == "__init__.py" else name.rpartition(".")[0]
-        tree = _parse(files[relative], path)
+        tree = parse_source(files[relative], path)
         waiting.extend(_imports(tree, package))
         for declared in _declared_files(tree, path):
             files[declared.relative_to(root).as_posix()] = _read(declared)
@@ -96,14 +96,14 @@ def _read(path: Path) -> bytes:
         raise BotError(f"{path}: cannot be read: {error.strerror}") from None
 
 
-def _parse(source: bytes, path: Path) -> ast.Module:
+def parse_source(source: bytes, name: Path | str) -> ast.Module:
+    """The syntax tree of a Python file; raises `BotError` that names the file and the line."""
     try:
-        return ast.parse(source, str(path))
-    except (SyntaxError, ValueError) as error:
+        return ast.parse(source, str(name))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
         line = getattr(error, "lineno", None)
-        raise BotError(
-            f"{path}{f', line {line}' if line else ''}: is not valid Python: {getattr(error, 'msg', error)}"
-        ) from None
+        why = getattr(error, "msg", error) or "nested too deep"
+        raise BotError(f"{name}{f', line {line}' if line else ''}: is not valid Python: {why}") from None
 
 
 def _parents(module: str) -> Iterator[str]:
@@ -127,24 +127,26 @@ def _imports(tree: ast.Module, package: str) -> Iterator[str]:
 
 def _declared_files(tree: ast.Module, path: Path) -> Iterator[Path]:
     for node in tree.body:
-        if isinstance(node, ast.Assign) and any(
-            isinstance(t, ast.Name) and t.id == "BUNDLE_FILES" for t in node.targets
-        ):
-            try:
-                patterns = ast.literal_eval(node.value)
-                listed = isinstance(patterns, (list, tuple)) and all(isinstance(pattern, str) for pattern in patterns)
-            except ValueError:
-                listed = False
-            if not listed:
-                raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES must be a list of file names") from None
-            for pattern in patterns:
-                yield from _glob(path, pattern, node.lineno)
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if not any(isinstance(target, ast.Name) and target.id == "BUNDLE_FILES" for target in targets):
+            continue
+        try:
+            patterns = ast.literal_eval(getattr(node, "value", None) or "None")
+        except (ValueError, TypeError):
+            patterns = None
+        if not isinstance(patterns, (list, tuple)) or not all(isinstance(pattern, str) for pattern in patterns):
+            raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES must be a list of file names")
+        for pattern in patterns:
+            yield from _glob(path, pattern, node.lineno)
 
 
 def _glob(path: Path, pattern: str, line: int) -> list[Path]:
     if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
         raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' leaves the bot's folder")
-    found = sorted(file for file in path.parent.glob(pattern) if file.is_file() and "__pycache__" not in file.parts)
+    try:
+        found = sorted(file for file in path.parent.glob(pattern) if file.is_file() and "__pycache__" not in file.parts)
+    except ValueError:  # a pattern that cannot be read
+        found = []
     if not found:
         raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' matches no file")
     return found

@@ -17,7 +17,6 @@ app = typer.Typer(
     name="arena",
     help="Run tournaments of game bots: seeded matches on all cores or a Ray cluster, honest leaderboards.",
     epilog="Example: arena run configs/smoke.toml",
-    no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
@@ -49,7 +48,7 @@ def run(
     raise typer.Exit(run_tournament(config, workers, backend, address, fresh, home, quiet))
 
 
-@app.command(epilog="Example: arena leaderboard configs/demo.toml --game epicycle --players 2 --format md")
+@app.command(epilog="Example: arena leaderboard configs/demo.toml --players 2 --format md")
 def leaderboard(
     target: Target,
     game: Annotated[Optional[str], typer.Option(help="Only this game.")] = None,  # noqa: UP045
@@ -63,7 +62,7 @@ def leaderboard(
     print_leaderboards(target, game, players, format, home)
 
 
-@app.command(epilog="Example: arena export configs/demo.toml --what leaderboards --what matches --out results/")
+@app.command(epilog="Example: arena export configs/demo.toml --what matches --out results/")
 def export(
     target: Target,
     what: Annotated[
@@ -82,7 +81,7 @@ def export(
 
 @app.command(epilog="Example: arena games epicycle")
 def games(
-    game: Annotated[str | None, typer.Argument(metavar="[GAME]", help="Tell all about one game.")] = None,
+    game: Annotated[str | None, typer.Argument(metavar="GAME", help="Tell all about one game.")] = None,
 ) -> None:
     """List the games, or show one: options, players, credits."""
     from arena.commands import print_games
@@ -94,7 +93,7 @@ def games(
 def bots(
     bot: Annotated[
         str | None,
-        typer.Argument(metavar="[BOT]", help="Tell all about one bot: a name, or path/to/file.py:ClassName."),
+        typer.Argument(metavar="BOT", help="Tell all about one bot: a name, or path/to/file.py:ClassName."),
     ] = None,
 ) -> None:
     """List the bots, or show one: parameters, games, origin."""
@@ -109,7 +108,7 @@ def match(
         str, typer.Argument(metavar="GAME", help="A game's spec, such as epicycle or 'epicycle(setup=random)'.")
     ],
     bots: Annotated[
-        list[str], typer.Argument(metavar="BOT BOT...", help="Bots by seat: name, name:key=value or file.py:Class.")
+        list[str], typer.Argument(metavar="BOT", help="Bots by seat: name, name:key=value or file.py:Class.")
     ],
     seed: Annotated[int, typer.Option(min=0, help="All chance in the match comes from it.")] = 0,
     opening: Annotated[Optional[str], typer.Option(help="none or random:k; by default what suits the game.")] = None,  # noqa: UP045
@@ -156,19 +155,18 @@ def run_command(arguments: list[str]) -> int:
     """Run a command line; the exit code. Errors that are a user's to mend are one line on standard error."""
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
     try:
-        code = app(arguments, prog_name="arena", standalone_mode=False)
-        if sys.stdout is not None:
-            sys.stdout.flush()
+        code = app(arguments or ["--help"], prog_name="arena", standalone_mode=False)
+        sys.stdout.flush()
         return int(code or FINE)
     except usage_error as error:  # the base class of Typer's usage errors
         return _complain(error.format_message())
     except (KeyboardInterrupt, typer.Abort):
         _complain("interrupted")
         return INTERRUPTED
-    except BrokenPipeError:  # whoever read our output has seen enough
+    except (BrokenPipeError, SystemExit):  # whoever read our output has seen enough; Click exits then
         return FINE
     except OSError as error:
-        return _complain(f"{error.filename or 'a file'}: {error.strerror or error}")
+        return _complain(f"{error.filename or 'output'}: {error.strerror or error}")
     except (ValueError, RuntimeError, sqlite3.Error) as error:
         if _is_ours(error) or isinstance(error, sqlite3.Error):
             return _complain(str(error))
@@ -189,13 +187,20 @@ def _complain(message: str) -> int:
     return USER_ERROR
 
 
+def _open_missing_streams() -> None:
+    """Whoever starts us may leave standard streams out; then other files would get their numbers."""
+    for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
+        if getattr(sys, name) is None:
+            setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), mode))  # noqa: SIM115 - for good
+
+
 def main() -> None:
     """The console script."""
+    _open_missing_streams()
     code = run_command(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:
-            if stream is not None:
-                stream.flush()
+            stream.flush()
         except OSError:  # what is left in the buffer can never be written; Python must not try again when it ends
             os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     sys.exit(code)

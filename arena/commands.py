@@ -20,7 +20,7 @@ from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.config import FORMATS
 from arena.errors import ConfigError, StoreError
-from arena.live import Live, Plain, is_terminal, tell
+from arena.live import Live, Plain, matches, tell
 from arena.plan import Plan, resolve_bots
 from arena.registry import find_bot, named_bots
 from arena.replay import Ply, replay
@@ -39,7 +39,7 @@ class Output(Console):
     """Standard output as wide as the terminal or `COLUMNS` says, 100 columns when neither does."""
 
     def __init__(self) -> None:
-        width = None if is_terminal(sys.stdout) or "COLUMNS" in os.environ else 100
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
         super().__init__(highlight=False, markup=False, emoji=False, width=width)
 
     def on_broken_pipe(self) -> None:
@@ -58,7 +58,7 @@ def run_tournament(
     config: Path, workers: int | None, backend: str, address: str | None, fresh: bool, home: Path | None, quiet: bool
 ) -> int:
     """`arena run`; the exit code."""
-    screen = Live() if is_terminal(sys.stderr) and not quiet else Plain(quiet)
+    screen = Live() if sys.stderr.isatty() and not quiet else Plain(quiet)
 
     def planned(plan: Plan, kept: Path | None) -> None:
         if kept is not None:
@@ -109,9 +109,9 @@ def _print_summary(result: api.RunResult) -> None:
     else:
         before = f", {progress.found:,} were there before" if progress.found else ""
         rate = progress.played / max(result.outcome.seconds, 1e-9)
-        say(f"{progress.played:,} matches played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
+        say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
     if progress.forfeits:
-        say(f"{progress.forfeits:,} seats forfeited; see the boards' forfeits and `arena export --what matches`.")
+        say(f"Seats forfeited: {progress.forfeits:,}; see the boards' forfeits and `arena export --what matches`.")
     say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
 
 
@@ -127,9 +127,6 @@ def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
             columns.pop(name, None)
     table = Table(
         *(Column(name, justify="left" if name == "bot" else "right", overflow="fold") for name in columns),
-        title=f"{game}, {players} players",
-        title_justify="left",
-        title_style="bold",
         box=box.SIMPLE_HEAD,
         show_edge=False,
         padding=(0, GAP - 1, 0, 0),  # and one for the box
@@ -139,7 +136,9 @@ def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
         column.no_wrap = column.header != "bot"
     for row in zip(*columns.values(), strict=True):
         table.add_row(*row)
-    out.print(table)
+    out.print(f"{game}, {players} players", style="bold")
+    if len(frame):
+        out.print(table)
     out.print("" if len(frame) else "no complete block yet\n")
 
 

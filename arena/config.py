@@ -8,7 +8,15 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 
 import engine
 from arena.errors import ConfigError
@@ -18,6 +26,8 @@ from engine.specs import split_bot_spec
 Format = Literal["csv", "json", "md", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+LABEL = re.compile(r"[^|/\\]{1,40}")
+PLAIN_WORDS = {"integer": "a whole number", "number": "a number", "string": "a text", "tuple": "a list"}
 OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
 
 
@@ -29,6 +39,15 @@ def _opening(text: str | None) -> str | None:
     if text is not None and not OPENING.fullmatch(text):
         raise ValueError("must be none or random:k with k from 1 to 999")
     return text
+
+
+def _scalar(value: object) -> object:
+    if not isinstance(value, (bool, int, float, str)):
+        raise ValueError("must be true, false, a number or a text")
+    return value
+
+
+Options = dict[str, Annotated[bool | int | float | str, BeforeValidator(_scalar)]]
 
 
 class Limits(Model):
@@ -52,7 +71,7 @@ class GameEntry(Model):
     """A game's name or spec, `epicycle` or `epicycle(setup=random)`."""
     players: tuple[int, ...] | None = None
     """Numbers of players, one board each; by default all that the game allows."""
-    options: dict[str, bool | int | float | str] = {}
+    options: Options = {}
     """The game's options, instead of or beside those in the spec."""
     blocks: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
     """Blocks per table on these boards, instead of the tournament's."""
@@ -75,10 +94,17 @@ class BotEntry(Model):
 
     bot: str
     """A bot's name, spec `name:key=value,...`, or `path/to/file.py:ClassName`."""
-    params: dict[str, bool | int | float | str] = {}
+    params: Options = {}
     """The bot's parameters, instead of or beside those in the spec."""
-    label: Annotated[str, Field(min_length=1, max_length=40, pattern=r"^[^\s|/\\][^|/\\\n\r\t]*$")] | None = None
+    label: str | None = None
     """The name on the boards; by default the bot's canonical spec."""
+
+    @field_validator("label")
+    @classmethod
+    def _fits_a_table(cls, value: str | None) -> str | None:
+        if value is not None and not (LABEL.fullmatch(value) and value.isprintable() and value == value.strip()):
+            raise ValueError("must be 1 to 40 printable characters without |, / and \\, and no space at its ends")
+        return value
 
 
 class Output(Model):
@@ -160,7 +186,7 @@ def load_config(path: str | Path) -> Config:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
     except UnicodeDecodeError as error:
         raise ConfigError(f"{path}: is not UTF-8 text (byte {error.start})") from None
-    except tomllib.TOMLDecodeError as error:
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets nested as deep
         raise ConfigError(f"{path}: is not TOML: {error}") from None
     return config_from(data, str(path))
 
@@ -187,15 +213,19 @@ def config_from(data: dict[str, Any], source: str = "config") -> Config:
 def _first_problem(error: ValidationError) -> str:
     problem = error.errors(include_url=False, include_context=False)[0]
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
-    message = problem["msg"].removeprefix("Value error, ")
-    if problem["type"] == "extra_forbidden":
-        return f"{where}: unknown key{did_you_mean(str(problem['loc'][-1]), _keys_at(problem['loc'][:-1]))}"
+    message = re.sub("^(Input|String|Tuple) should ", "must ", problem["msg"].removeprefix("Value error, "))
+    message = re.sub("a valid (integer|number|string|tuple)", lambda kind: PLAIN_WORDS[kind[1]], message)
     if problem["type"] == "missing":
         return f"{where}: is missing"
+    if not where:
+        return message
+    found = f"{where} = {_short(problem['input'])}"
+    if problem["type"] == "extra_forbidden":
+        return f"{found}: unknown key{did_you_mean(str(problem['loc'][-1]), _keys_at(problem['loc'][:-1]))}"
     if problem["type"] == "literal_error":
         choices = re.findall("'([^']+)'", message)
-        return f"{where} = {_short(problem['input'])}: not a choice{did_you_mean(str(problem['input']), choices)}"
-    return f"{where} = {_short(problem['input'])}: {message}" if where else message
+        return f"{found}: not a choice{did_you_mean(str(problem['input']), choices)}"
+    return f"{found}: {message}"
 
 
 def _short(value: object) -> str:

@@ -1,8 +1,13 @@
 """What can go wrong in a tournament, each with one line for the user."""
 
+from engine.errors import one_line
+
 
 class ArenaError(ValueError):
-    """Base of every error that the arena raises on purpose; its text is one line for a user."""
+    """Base of every error that the arena raises on purpose; its text is one line for a user, whatever it quotes."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__(one_line(text))
 
 
 class ConfigError(ArenaError):

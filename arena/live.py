@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from typing import TextIO
 
 from rich import progress as bars
 from rich.console import Console, Group
@@ -25,22 +24,21 @@ REFRESH = 4
 STOPPING = "Finishing the matches in play. Press Ctrl-C again to drop them."
 
 
-def is_terminal(stream: TextIO | None) -> bool:
-    """Whether somebody looks at it; a process may be started without the stream."""
-    return stream is not None and stream.isatty()
-
-
 def tell(line: str) -> None:
     """Say something beside the output; that nobody listens any more stops nothing."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
 
 
+def matches(count: int) -> str:
+    return "1 match" if count == 1 else f"{count:,} matches"
+
+
 def summary(plan: Plan) -> str:
     """The size of a plan in words."""
     schedule = plan.schedule
     boards = "1 board" if len(schedule.boards) == 1 else f"{len(schedule.boards)} boards"
-    return f"{schedule.total_matches:,} matches of {len(schedule.entries)} bots on {boards}"
+    return f"{matches(schedule.total_matches)} of {len(schedule.entries)} bots on {boards}"
 
 
 def leaders(plan: Plan, progress: Progress, board: int) -> str:

@@ -7,8 +7,9 @@ bundle first. (`importlib.import_module` does not: bundles use import statements
 from __future__ import annotations
 
 import builtins
+import contextlib
+import errno
 import os
-import shutil
 import sys
 import tempfile
 import types
@@ -28,6 +29,11 @@ def load_class(bundle: Bundle, class_name: str) -> Any:
     if key not in _loaded:
         _loaded[key] = LoadedBundle(bundle, key)
     return getattr(_loaded[key].module(bundle.module), class_name)
+
+
+def in_a_bundle(file: str) -> bool:
+    """Whether a file, as tracebacks name it, belongs to a bot."""
+    return file.startswith(f"{_folder()}{os.sep}")
 
 
 class LoadedBundle:
@@ -110,24 +116,38 @@ class LoadedBundle:
         return holder
 
 
+def _folder() -> Path:
+    return cache_root() / "bundles"
+
+
 def _materialize(files: Mapping[str, bytes], key: str) -> Path:
     """The bundle as files, for data, tracebacks and Numba's cache; written once, by content."""
-    folder = cache_root() / "bundles" / key
-    if folder.is_dir() and all(_same(folder / name, content) for name, content in files.items()):
-        return folder
+    folder = _folder() / key
+    for _ in range(3):
+        if _holds(folder, files):
+            return folder
+        _renew(folder, files)
+    raise OSError(errno.EIO, "a bot's files cannot be kept here", str(folder))
+
+
+def _renew(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files beside the folder and put them in its place, unless another process was first."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    fresh = Path(tempfile.mkdtemp(dir=folder.parent))
-    for name, content in files.items():
-        (fresh / name).parent.mkdir(parents=True, exist_ok=True)
-        (fresh / name).write_bytes(content)
-    try:
-        os.rename(fresh, folder)
-    except OSError:  # another process was first, or the folder there is damaged
-        if not all(_same(folder / name, content) for name, content in files.items()):
-            shutil.rmtree(folder, ignore_errors=True)
+    with tempfile.TemporaryDirectory(dir=folder.parent) as desk:
+        fresh = Path(desk, "fresh")
+        for name, content in files.items():
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).write_bytes(content)
+        with contextlib.suppress(OSError):
             os.rename(fresh, folder)
-        shutil.rmtree(fresh, ignore_errors=True)
-    return folder
+        if not _holds(folder, files):
+            with contextlib.suppress(OSError):
+                os.rename(folder, Path(desk, "damaged"))
+                os.rename(fresh, folder)
+
+
+def _holds(folder: Path, files: Mapping[str, bytes]) -> bool:
+    return all(_same(folder / name, content) for name, content in files.items())
 
 
 def _same(path: Path, content: bytes) -> bool:

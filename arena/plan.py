@@ -22,6 +22,10 @@ from arena.registry import Source, find_bot
 from arena.schedule import Board, Entry, Schedule
 from arena.store import BotRow
 from engine import EngineError, Game
+from engine.errors import did_you_mean
+
+DESCRIBE_LIMIT = 120.0
+"""Seconds that a bot's module may take to load."""
 
 
 @dataclass(frozen=True)
@@ -194,7 +198,8 @@ def make_plan(
                 left_out.append(
                     f"{game.spec}, {game.players} players, without {entries[i].label}: it {bots[i].refusals[index]}"
                 )
-        boards.append(_board(config, entry, game, sorted(playing, key=lambda i: entries[i].key), source))
+        where = f"{source}: games[{config.games.index(entry)}]"
+        boards.append(_board(config, entry, game, sorted(playing, key=lambda i: entries[i].key), where))
     _no_board_twice(boards, source)
     hero = _hero(config, entries, boards, source)
     schedule = Schedule(
@@ -235,45 +240,48 @@ def resolve_bots(
         except (ArenaError, EngineError) as error:
             raise ConfigError(f"{where}[{number}]: {error}") from None
     boards = [(game.spec, game.players) for game in games]
-    descriptions = _describe(
-        [
-            {
-                "name": source.name,
-                "module": bundle.module,
-                "class": source.class_name,
-                "files": {name: content.hex() for name, content in bundle.files.items()},
-                "options": options,
-                "boards": boards,
-            }
-            for source, bundle, options in found
-        ],
-        worker,
-    )
-    bots = []
-    for number, ((source, bundle, _), told) in enumerate(zip(found, descriptions, strict=True)):
-        if "error" in told:
-            prefix = "" if told["error"].startswith(source.name) else f"bot '{source.name}' "
-            raise ConfigError(f"{where}[{number}]: {prefix}{told['error']}")
-        spec = source.name + (f":{told['options']}" if told["options"] else "")
-        kept = {key: told[key] for key in ("params", "summary", "games", "players", "parameters", "refusals")}
-        bots.append(ResolvedBot(source=source, bundle=bundle, spec=spec, **kept))
-    return bots
-
-
-def _describe(bots: list[dict[str, Any]], worker: WorkerProcess | None) -> list[dict[str, Any]]:
-    own = worker is None
-    worker = worker or WorkerProcess()
+    own = worker or WorkerProcess()
     try:
-        if own:
-            worker.start()
-        reply = worker.call({"do": "describe", "bots": bots}, limit=120.0)
+        if not own.name:
+            own.start()
+        bots = []
+        for number, (source, bundle, options) in enumerate(found):
+            try:
+                bots.append(_described(source, bundle, options, boards, own))
+            except BotError as error:
+                raise ConfigError(f"{where}[{number}]: {error}") from None
+        return bots
     finally:
-        if own:
-            worker.stop()
-    if isinstance(reply, Death):
-        names = ", ".join(bot["name"] for bot in bots)
-        raise BotError(f"a bot's module ended the worker process or hung while it was loaded; one of {names}")
-    return reply["bots"]
+        if worker is None:
+            own.stop()
+
+
+def _described(
+    source: Source,
+    bundle: Bundle,
+    options: dict[str, Any],
+    boards: list[tuple[str, int]],
+    worker: WorkerProcess,
+) -> ResolvedBot:
+    """A bot with what it says of itself in a worker process; raises `BotError` when it cannot be used."""
+    bot = {
+        "name": source.name,
+        "module": bundle.module,
+        "class": source.class_name,
+        "files": {name: content.hex() for name, content in bundle.files.items()},
+        "options": options,
+        "boards": boards,
+    }
+    told = worker.call({"do": "describe", "bot": bot}, DESCRIBE_LIMIT)
+    if isinstance(told, Death):
+        how = f"hung for {DESCRIBE_LIMIT:g} s" if told.cause == "timeout" else "ended its process"
+        raise BotError(f"bot '{source.name}' {how} while it was loaded")
+    if "error" in told:
+        prefix = "" if told["error"].startswith(source.name) else f"bot '{source.name}' "
+        raise BotError(f"{prefix}{told['error']}")
+    spec = source.name + (f":{told['options']}" if told["options"] else "")
+    kept = {key: told[key] for key in ("params", "summary", "games", "players", "parameters", "refusals")}
+    return ResolvedBot(source=source, bundle=bundle, spec=spec, **kept)
 
 
 def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:
@@ -289,10 +297,10 @@ def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[E
     return entries
 
 
-def _board(config: Config, entry: Any, game: Game, playing: list[int], source: str) -> Board:
+def _board(config: Config, entry: Any, game: Game, playing: list[int], where: str) -> Board:
     if len(playing) < game.players:
         raise ConfigError(
-            f"{source}: {game.spec} with {game.players} players needs at least {game.players} bots that play it; "
+            f"{where}: {game.spec} with {game.players} players needs at least {game.players} bots that play it; "
             f"{len(playing)} of {len(config.bots)} do"
         )
     opening = OPENING.fullmatch(entry.opening or config.opening or game.default_opening)
@@ -324,10 +332,12 @@ def _hero(config: Config, entries: Sequence[Entry], boards: Sequence[Board], sou
     if config.schedule != "gauntlet":
         return None
     labels = [entry.label for entry in entries]
-    name = config.hero or labels[0]
-    if name not in labels:
-        raise ConfigError(f"{source}: hero = '{name}': no bot has that label; labels: {', '.join(labels)}")
-    hero = labels.index(name)
+    specs = [entry.spec for entry in entries]
+    name = labels[0] if config.hero is None else config.hero
+    if name not in labels and specs.count(name) != 1:
+        why = f"{specs.count(name)} bots have that spec" if name in specs else "no bot has that label"
+        raise ConfigError(f"{source}: hero = '{name}': {why}{did_you_mean(name, labels)}")
+    hero = labels.index(name) if name in labels else specs.index(name)
     for board in boards:
         if hero not in board.entries:
             raise ConfigError(f"{source}: hero = '{name}' does not play {board.title}")

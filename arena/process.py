@@ -19,13 +19,12 @@ from typing import Any
 
 from arena.code import code_hash
 from arena.errors import WorkerError
-from arena.worker_status import STATUS
+from arena.status import NOBODY, SIZE, Status
 
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
 START_LIMIT = 120.0
 LOOK = 0.1
-NOBODY = -1
 
 
 @dataclass(frozen=True)
@@ -56,9 +55,9 @@ class WorkerProcess:
         """Spawn and greet it; raises `WorkerError` when it does not come up or runs other code."""
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
-            status.truncate(STATUS.size)
-            self._status = mmap.mmap(status.fileno(), STATUS.size)
-            STATUS.pack_into(self._status, 0, 0, NOBODY, 0, 0.0)
+            status.truncate(SIZE)
+            self._status = Status(mmap.mmap(status.fileno(), SIZE))
+            self._status.rest(0)
             self._folder = tempfile.TemporaryDirectory(prefix="arena-", dir=self._parent)
             environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
             self._process = subprocess.Popen(
@@ -114,17 +113,24 @@ class WorkerProcess:
             self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
             while not self._connection.poll(LOOK):
-                _, seat, _, until = STATUS.unpack_from(self._status, 0)
-                if (seat >= 0 and time.monotonic() > until + GRACE) or (deadline and time.monotonic() > deadline):
+                if self._overrun() or (deadline is not None and time.monotonic() > deadline):
                     return self._bury("timeout")
             return self._connection.recv_bytes()
         except (EOFError, OSError):
             return self._bury("crash")
 
+    def _overrun(self) -> bool:
+        """Whether a bot is still at a move whose time is up; the worker may write while we read, so look twice."""
+        work = self._status.read()
+        if work.seat == NOBODY or time.monotonic_ns() <= work.until + GRACE * 1e9:
+            return False
+        time.sleep(LOOK)
+        return self._status.read() == work
+
     def _bury(self, cause: str) -> Death:
-        number, seat, ply, _ = STATUS.unpack_from(self._status, 0)
+        work = self._status.read()
         self.stop()
-        return Death(number, seat, ply, cause)
+        return Death(work.number, work.seat, work.ply, cause)
 
     def stop(self) -> None:
         """End it, whatever it does; any thread may call this."""

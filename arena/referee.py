@@ -10,13 +10,14 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.dice import Dice, Streams
-from engine import CHANCE, TERMINAL, EngineError, Game, State
+from arena.status import NOBODY
+from engine import CHANCE, TERMINAL, Game, State
+from engine.game import ILLEGAL, as_int
 from engine.specs import Value
 
-NOBODY = -1
 MAX_NOTE = 200
 MAX_NOTES = 4000
 MAX_TRACEBACK = 4000
@@ -66,6 +67,15 @@ class Result:
     """Wall-clock seconds that each seat's bot took."""
 
 
+class Answer(NamedTuple):
+    """What a bot gave for a move, in plain values."""
+
+    action: int
+    note: str
+    refusal: str = ""
+    """Why it is no action at all."""
+
+
 class TimeUp(BaseException):
     """Raised inside a bot's code when its time is up."""
 
@@ -83,6 +93,11 @@ def final_hash(state: State) -> str:
     """16 hexadecimal digits over the final position; of the course where a game has no position strings."""
     text = state.position if state.game.position else " ".join(map(str, state.history()))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def without_controls(text: str) -> str:
+    """A bot's text without what would steer a terminal or cannot be stored; line ends stay."""
+    return "".join([letter if letter.isprintable() or letter == "\n" else " " for letter in text])
 
 
 def play_match(
@@ -112,6 +127,8 @@ class _Match:
     falls: dict[int, Fall] = field(default_factory=dict)
     notes: list[tuple[int, str]] = field(default_factory=list)
     noted: int = 0
+    timed: bool = False
+    playing: bool = False
 
     def play(self, contestants: Sequence[Contestant], opening: int) -> Result:
         self.seconds = [0.0] * self.game.players
@@ -119,13 +136,17 @@ class _Match:
         self.state = self.game.new_initial_state()
         self.course: list[str] = []
         self.bots = [self.set_up(seat, contestant) for seat, contestant in enumerate(contestants)]
+        self.playing = True
         self.play_opening(opening)
-        while len(self.falls) < self.game.players - 1 or not self.falls:
-            who = self.state.current_player()
-            if who == TERMINAL:
-                break
-            self.apply(self.dice.roll(self.state) if who == CHANCE else self.move_of(who))
-        return self.result(any(getattr(bot, "timed", False) for bot in self.bots))
+        while not self.is_decided() and (who := self.state.current_player()) != TERMINAL:
+            action = self.dice.roll(self.state) if who == CHANCE else self.move_of(who)
+            if not self.is_decided():
+                self.apply(action)
+        return self.result()
+
+    def is_decided(self) -> bool:
+        """Whether forfeits have left one seat, or none."""
+        return 0 < len(self.falls) >= self.game.players - 1
 
     def set_up(self, seat: int, contestant: Contestant) -> Any:
         """The seat's bot, prepared; None when it fails, which is an `init` fault."""
@@ -133,14 +154,15 @@ class _Match:
         def prepare() -> Any:
             bot = contestant.bot_class(self.game, seat, self.streams.bot_seed(seat), contestant.params)
             bot.prepare()
+            self.timed |= bool(getattr(bot, "timed", False))
             return bot
 
-        ok, bot = self.ask(seat, prepare, self.watch.seconds_to_prepare, init=True)
+        ok, bot = self.ask(seat, prepare, self.watch.seconds_to_prepare)
         return bot if ok else None
 
     def play_opening(self, plies: int) -> None:
         """Random plies, the same for all line-ups of a block; they stop short of one that would end the match."""
-        while plies > 0 and not self.state.is_terminal():
+        while plies > 0 and not self.is_decided() and not self.state.is_terminal():
             if self.state.is_chance_node():
                 self.apply(self.dice.roll(self.state))
                 continue
@@ -157,34 +179,33 @@ class _Match:
             return legal[0]
         if seat not in self.falls:
             bot, state = self.bots[seat], self.state.clone()
-            ok, action = self.ask(seat, lambda: bot.choose(state), self.watch.seconds_per_move)
-            if ok and self.is_legal(seat, action, legal):
-                self.keep_note(bot)
-                return int(action)
+            ok, answer = self.ask(seat, lambda: self.answer_of(bot, state), self.watch.seconds_per_move)
+            if ok and answer.action in legal:
+                self.keep_note(answer.note)
+                return answer.action
+            if ok:
+                self.fall(seat, "illegal_action", answer.refusal or str(self.state.refuse(answer.action)))
         return self.dice.substitute(self.state)
 
-    def is_legal(self, seat: int, action: object, legal: list[int]) -> bool:
-        if type(action) is not int:
-            try:
-                if isinstance(action, (bool, float, str)) or action != action.__index__():  # type: ignore[attr-defined]
-                    raise TypeError
-            except BaseException:
-                self.fall(
-                    seat, "illegal_action", f"returned {type(action).__name__}, not one of the legal actions (int)"
-                )
-                return False
-        if action in legal:
-            return True
+    def answer_of(self, bot: Any, state: State) -> Answer:
+        """Ask a bot and read what it gives, under its clock: all of this may run its code."""
+        given = bot.choose(state)
+        note = getattr(bot, "note", None)
+        if note is not None:
+            bot.note = None
+        note = without_controls(note[:MAX_NOTE]).replace("\n", " ") if isinstance(note, str) else ""
         try:
-            detail = str(self.state.refuse(action))
-        except (EngineError, OverflowError):
-            detail = f"{action!r:.60} is not a legal action"
-        self.fall(seat, "illegal_action", detail)
-        return False
+            return Answer(as_int(given), note)
+        except TypeError:
+            return Answer(ILLEGAL, note, str(self.state.refuse(given)))
 
-    def ask(self, seat: int, call: Callable[[], Any], limit: float, init: bool = False) -> tuple[bool, Any]:
+    @property
+    def ply(self) -> int:
+        return len(self.course) if self.playing else BEFORE_PLAY
+
+    def ask(self, seat: int, call: Callable[[], Any], limit: float) -> tuple[bool, Any]:
         """Run a bot's code under its clock: (True, what it returned), or the fault noted and (False, None)."""
-        ply = BEFORE_PLAY if init else len(self.course)
+        ply = self.ply
         charge = self.charges.get(seat)
         if charge is not None and charge.ply <= ply:
             self.fall(seat, charge.cause, "the worker process ended while this bot was at work")
@@ -200,34 +221,30 @@ class _Match:
             finally:
                 self.alarm.disarm()
         except TimeUp:
-            cause = "init" if init else "timeout"
-            detail = f"took longer than {limit:g} s"
+            cause, detail = "timeout", f"took longer than {limit:g} s"
         except MemoryError:
-            cause = "memory"
-            detail = "MemoryError"
+            cause, detail = "memory", "MemoryError"
         except BaseException:  # a bot may raise anything, SystemExit too; it loses the match and no more
-            cause = "init" if init else "crash"
-            detail = traceback.format_exc()[-MAX_TRACEBACK:]
+            cause, detail = "crash", traceback.format_exc()[-MAX_TRACEBACK:]
         self.watch.report(NOBODY, ply, 0.0)
         taken = time.perf_counter() - started
         self.seconds[seat] += taken
         if not cause and taken > limit:
-            cause, detail = "init" if init else "timeout", f"took {taken:.3g} s, more than {limit:g} s"
+            cause, detail = "timeout", f"took {taken:.3g} s, more than {limit:g} s"
         if cause:
             self.fall(seat, cause, detail)
             return False, None
         return True, answer
 
     def fall(self, seat: int, cause: str, detail: str) -> None:
-        self.falls[seat] = Fall(cause, BEFORE_PLAY if not hasattr(self, "bots") else len(self.course), detail)
+        """Note a fault; before play it is an `init` fault, unless memory ran out."""
+        self.timed |= cause in CLOCK_CAUSES
+        if not self.playing and cause != "memory":
+            cause = "init"
+        self.falls[seat] = Fall(cause, self.ply, without_controls(detail))
 
-    def keep_note(self, bot: Any) -> None:
-        note = getattr(bot, "note", None)
-        if note is None:
-            return
-        bot.note = None
-        if isinstance(note, str) and self.noted < MAX_NOTES:
-            note = note[:MAX_NOTE]
+    def keep_note(self, note: str) -> None:
+        if note and self.noted < MAX_NOTES:
             self.noted += len(note)
             self.notes.append((len(self.course), note))
 
@@ -235,7 +252,7 @@ class _Match:
         self.course.append(self.state.action_to_string(action))
         self.state.apply_action(action)
 
-    def result(self, plays_by_the_clock: bool) -> Result:
+    def result(self) -> Result:
         over = self.state.is_terminal()
         order = self.state.ranks() if over else [0] * self.game.players
         return Result(
@@ -244,7 +261,7 @@ class _Match:
             ended=self.state.ended if over else "forfeit",
             course=self.course,
             final_hash=final_hash(self.state),
-            timed=plays_by_the_clock or any(fall.cause in CLOCK_CAUSES for fall in self.falls.values()),
+            timed=self.timed,
             falls=self.falls,
             notes=self.notes,
             seconds=self.seconds,

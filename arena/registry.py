@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from arena.bundle import Bundle, bundle_file, bundle_module
+from arena.bundle import Bundle, bundle_file, bundle_module, parse_source
 from arena.errors import BotError
 from engine.errors import did_you_mean
 from engine.specs import split_bot_spec
@@ -26,9 +26,15 @@ class Source:
     name: str
     module: str
     class_name: str
-    root: Path
+    folder: Path | None
+    """What its imports start from; None for an installed bot, whose package is looked for when it is needed."""
     origin: str
     """For people: `house`, or the distribution or file it comes from."""
+
+    @property
+    def root(self) -> Path:
+        """The folder its imports start from; raises `BotError` when an installed bot's package is gone."""
+        return self.folder or _root_of(self.module, self.name)
 
     def bundle(self) -> Bundle:
         """The snapshot of its source as it is now."""
@@ -77,7 +83,7 @@ def named_bots() -> dict[str, Source]:
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         module, _, class_name = entry.value.partition(":")
         origin = entry.dist.name if entry.dist is not None else entry.value
-        _add(found, Source(entry.name, module, class_name, _root_of(module, entry.name), origin))
+        _add(found, Source(entry.name, module, class_name, None, origin))
     return found
 
 
@@ -106,8 +112,9 @@ def find_bot(spec: str, folders: Sequence[Path] = ()) -> tuple[Source, dict[str,
             raise BotError(f"no bot '{name}'{did_you_mean(name, known)}")
         return known[name], options
     for folder in folders or (Path.cwd(),):
-        path = (folder / file_name).resolve()
+        path = folder / file_name
         if path.is_file():
+            path = path.resolve()
             _check_class(path, class_name)
             return Source(class_name, path.stem, class_name, path.parent, path.name), options
     looked = ", ".join(str(folder) for folder in folders) or "the working folder"
@@ -115,13 +122,7 @@ def find_bot(spec: str, folders: Sequence[Path] = ()) -> tuple[Source, dict[str,
 
 
 def _check_class(path: Path, class_name: str) -> None:
-    try:
-        tree = ast.parse(path.read_bytes(), str(path))
-    except (SyntaxError, ValueError) as error:
-        line = getattr(error, "lineno", None)
-        raise BotError(
-            f"{path.name}{f', line {line}' if line else ''}: is not valid Python: {getattr(error, 'msg', error)}"
-        ) from None
+    tree = parse_source(path.read_bytes(), path.name)
     classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     imported = [

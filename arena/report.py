@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+from pandas.api.types import is_numeric_dtype
 
 from arena.plan import schedule_from
 from arena.schedule import Board, Schedule, match_id
@@ -20,8 +21,9 @@ from arena.store import Store
 
 
 def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table, numbers aligned."""
-    return frame.to_markdown(index=False, floatfmt=".3f", missingval="") + "\n"
+    """A frame as a Markdown table, numbers aligned; texts stay as they are, also those that look like numbers."""
+    texts = [place for place, kind in enumerate(frame.dtypes) if len(frame) and not is_numeric_dtype(kind)]
+    return frame.to_markdown(index=False, floatfmt=".3f", missingval="", disable_numparse=texts) + "\n"
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

@@ -450,8 +450,7 @@ class Run:
         if not certain and len(trouble.deaths) < TRIES:
             self.again.appendleft(lost)
         elif certain or (death.seat >= 0 and all(other.seat == death.seat for other in trouble.deaths)):
-            cause = "init" if death.ply < 0 else death.cause
-            self.again.appendleft((spec, [*charges, [death.seat, death.ply, cause]]))
+            self.again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause]]))
             trouble.deaths.clear()
         else:
             self.progress.failed += 1

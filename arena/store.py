@@ -7,12 +7,14 @@ tracebacks) lies in side tables.
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
+import re
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
@@ -25,6 +27,7 @@ SCHEMA_VERSION = 1
 LONG_COURSE = 256
 BATCH = 500
 MAX_COURSE = 64 * 2**20
+MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
 
 SCHEMA = """
 CREATE TABLE runs (
@@ -190,20 +193,13 @@ class Store:
                 f"{path}: another run is writing to this log; wait for it or choose another name"
             ) from None
         try:
-            db = _connect(path, "rwc")
-            if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
-                db.execute("PRAGMA journal_mode = WAL")
-                with db:
-                    db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
-            _check_version(db, path)
-            db.execute("PRAGMA synchronous = FULL")
+            return cls(path, _connect(path, "rwc", _lay_out), lock)
         except sqlite3.Error as error:
             os.close(lock)
             raise StoreError(f"{path}: cannot be used as a match log: {error}") from None
         except StoreError:
             os.close(lock)
             raise
-        return cls(path, db, lock)
 
     @classmethod
     def open(cls, path: Path) -> Store:
@@ -211,11 +207,9 @@ class Store:
         if not path.is_file():
             raise StoreError(f"{path}: no such match log; `arena run` makes one")
         try:
-            db = _connect(path, "ro&immutable=1" if _is_at_rest(path) else "ro")
-            _check_version(db, path)
+            return cls(path, _connect(path, "ro&immutable=1" if _is_at_rest(path) else "ro"), None)
         except sqlite3.Error as error:
             raise StoreError(f"{path}: is not a match log: {error}") from None
-        return cls(path, db, None)
 
     def __enter__(self) -> Store:
         return self
@@ -284,6 +278,14 @@ class Store:
 
     def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
         """Write finished matches in one transaction; a match that is there already is refused by the database."""
+        try:
+            self._add(schedule, results, run)
+        except BaseException:  # what was remembered of this transaction is not in the log
+            self._blocks.clear()
+            self._boards.clear()
+            raise
+
+    def _add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
         rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [])
         matches, seats, timings, faults = rows
         with self._db:
@@ -348,11 +350,11 @@ class Store:
 
     def find_matches(self, prefix: str) -> list[tuple[bytes, int]]:
         """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
-        stem, dash, lineup = prefix.partition("-")
-        if not stem or len(stem) > 32 or set(stem) - set("0123456789abcdef") or (dash and not lineup.isdecimal()):
+        if not MATCH_ID.fullmatch(prefix):
             raise StoreError(
                 f"'{prefix}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash"
             )
+        stem, dash, lineup = prefix.partition("-")
         low = bytes.fromhex(stem.ljust(32, "0"))
         high = bytes.fromhex(stem.ljust(32, "f"))
         query = "SELECT identity, lineup FROM blocks JOIN matches USING (block) WHERE identity BETWEEN ? AND ?"
@@ -416,8 +418,24 @@ def read_course(value: str | bytes) -> str:
     return text.decode()
 
 
-def _connect(path: Path, mode: str) -> sqlite3.Connection:
-    return sqlite3.connect(f"{path.absolute().as_uri()}?mode={mode}", uri=True, timeout=30)
+def _connect(
+    path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None] = lambda db: None
+) -> sqlite3.Connection:
+    with contextlib.ExitStack() as undo:
+        address = f"{path.absolute().as_uri()}?mode={mode}"
+        db = undo.enter_context(contextlib.closing(sqlite3.connect(address, uri=True, timeout=30)))
+        prepare(db)
+        _check_version(db, path)
+        undo.pop_all()
+    return db
+
+
+def _lay_out(db: sqlite3.Connection) -> None:
+    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        db.execute("PRAGMA journal_mode = WAL")
+        with db:
+            db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+    db.execute("PRAGMA synchronous = FULL")
 
 
 def _is_at_rest(path: Path) -> bool:

@@ -18,18 +18,20 @@ import signal
 import sys
 import threading
 import time
+import traceback
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
 import engine
 from arena.bundle import Bundle
 from arena.code import code_hash
 from arena.dice import Streams
-from arena.loader import load_class
+from arena.loader import in_a_bundle, load_class
 from arena.referee import Charge, Contestant, Result, Watch, play_match
 from arena.schedule import seat_orders
-from arena.worker_status import STATUS
+from arena.status import NOBODY, SIZE, Status
 from engine.specs import Parameter, canonical_options, resolve
 
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
@@ -55,17 +57,20 @@ def describe(bot: dict[str, Any]) -> dict[str, Any]:
     """What a bot says of itself, its parameters resolved; under `error` why it cannot be used."""
     try:
         bot_class = load_class(read_bundle(bot["module"], bot["files"]), bot["class"])
-    except BaseException as error:  # the bot's own module may raise anything
-        return {"error": f"cannot be loaded: {type(error).__name__}: {error}"}
+        return _description(bot_class, bot)
+    except engine.EngineError as error:
+        return {"error": str(error)}
+    except BaseException as error:  # the bot's own code may raise anything
+        return {"error": f"cannot be loaded: {_in_short(error)}"}
+
+
+def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
     if not _is_bot(bot_class):
         return {"error": f"{bot['class']} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
     if getattr(bot_class, "__abstractmethods__", None):
         return {"error": f"{bot['class']} lacks {', '.join(sorted(bot_class.__abstractmethods__))}"}
     parameters: tuple[Parameter, ...] = bot_class.parameters
-    try:
-        params = resolve(parameters, bot["options"], bot["name"])
-    except engine.EngineError as error:
-        return {"error": str(error)}
+    params = resolve(parameters, bot["options"], bot["name"])
     options = canonical_options(parameters, params)
     return {
         "params": params,
@@ -98,7 +103,17 @@ def _refusal(bot_class: Any, game: str, players: int) -> str | None:
     try:
         return bot_class.refusal(engine.load_game(game, players))
     except BaseException as error:
-        return f"cannot say whether it plays {game}: {type(error).__name__}: {error}"
+        return f"cannot say whether it plays {game}: {_in_short(error)}"
+
+
+def _in_short(error: BaseException) -> str:
+    """One line: the error, and the last line of the bot's own files that it passed through."""
+    try:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+    except BaseException:  # an error whose own text raises
+        text = type(error).__name__
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if in_a_bundle(frame.filename)]
+    return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else text
 
 
 class Table:
@@ -165,20 +180,23 @@ def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
 class Worker:
     """Answers the messages of one driver."""
 
-    def __init__(self, status: mmap.mmap) -> None:
+    def __init__(self, status: Status) -> None:
         self.status = status
         self.number = 0
         self.table: Table | None = None
 
     def report(self, seat: int, ply: int, limit: float) -> None:
-        STATUS.pack_into(self.status, 0, self.number, seat, ply, time.monotonic() + limit if seat >= 0 else 0.0)
+        if seat == NOBODY:
+            self.status.rest(self.number)
+        else:
+            self.status.work(seat, ply, limit)
 
     def answer(self, message: dict[str, Any]) -> dict[str, Any]:
         """The reply to one message; its kind stands under `do`."""
         if message["do"] == "hello":
             return {"code": code_hash(), "versions": versions(), "pid": os.getpid(), "host": platform.node()}
         if message["do"] == "describe":
-            return {"bots": [describe(bot) for bot in message["bots"]]}
+            return describe(message["bot"])
         if message["do"] == "plan":
             self.table = Table(message, Watch(self.report))
             return {}
@@ -189,7 +207,7 @@ class Worker:
     def play(self, matches: list[list[Any]]) -> Any:
         assert self.table is not None
         for self.number, (block, lineup, charges) in enumerate(matches):
-            self.report(-1, 0, 0.0)
+            self.status.rest(self.number)
             yield self.table.play(block, lineup, charges)
 
 
@@ -197,7 +215,7 @@ def main(arguments: list[str]) -> None:
     """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
     connection = Connection(int(arguments[0]))
-    worker = Worker(mmap.mmap(int(arguments[1]), STATUS.size))
+    worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
     threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:

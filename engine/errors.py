@@ -4,11 +4,16 @@ import difflib
 from collections.abc import Iterable, Sequence
 
 
+def one_line(text: str) -> str:
+    """The text with line ends and whatever else cannot be printed written as escapes."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
+
+
 class EngineError(ValueError):
     """Base of every error that the engine raises on purpose; its text is one line for a user, whatever it quotes."""
 
     def __init__(self, text: str) -> None:
-        super().__init__("".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text))
+        super().__init__(one_line(text))
 
 
 class UnknownNameError(EngineError):

@@ -165,17 +165,23 @@ def test_fresh_plays_everything_anew_and_keeps_the_old_log_under_the_name_it_say
 
 
 def test_a_run_beside_another_is_refused_in_one_line_and_readers_are_welcome(tmp_path, capsys):
-    config = write(tmp_path)
+    hold = tmp_path / "hold"  # while it is there, a bot waits
+    nap = "time.sleep(0.002)"
+    config = write(
+        tmp_path, bots=tournaments.BOTS.replace(nap, f"{nap}\n        while os.path.exists({str(hold)!r}): {nap}")
+    )
     run = tournaments.start_arena(
         "run", config, "--workers", 1, "--backend", "local", "--home", home_of(config), folder=tmp_path
     )
     try:
         tournaments.wait_until(lambda: count(config), "matches are in the log")
+        hold.touch()
         assert run_command(["leaderboard", str(config), "--home", str(home_of(config))]) == 0
         assert "Nap" in capsys.readouterr().out
         second = arena("run", config, "--fresh", "--home", home_of(config), folder=tmp_path)
         still_running = run.poll() is None
     finally:
+        hold.unlink(missing_ok=True)
         said, complaints = run.communicate(timeout=tournaments.PATIENCE)
     assert still_running, "the first run ended too early for this test"
     assert second.returncode == 1

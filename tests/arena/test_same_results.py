@@ -12,7 +12,7 @@ import pytest
 
 from arena import api, process, runner
 from tests.arena import tournaments
-from tests.arena.tournaments import MATCHES, arena, children, count, gone, home_of, results, rows, write
+from tests.arena.tournaments import MATCHES, arena, count, gone, home_of, results, rows, workers_of, write
 
 
 @pytest.fixture(scope="module")
@@ -109,7 +109,7 @@ def interrupt(config: Path, number: signal.Signals, workers: int) -> tuple[subpr
     """A run that gets a signal when a part of its matches is in the log; and its worker processes."""
     run = tournaments.start_arena("run", config, "--workers", workers, "--home", home_of(config), folder=config.parent)
     tournaments.wait_until(lambda: count(config) or run.poll() is not None, "matches are in the log")
-    workers_of_run = children(run.pid)
+    workers_of_run = workers_of(run.pid)
     tournaments.signal_group(run, number)
     return run, workers_of_run
 

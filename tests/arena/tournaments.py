@@ -158,8 +158,9 @@ def processes() -> dict[int, tuple[int, str]]:
     return {int(row[0]): (int(row[1]), row[3]) for row in table if len(row) == 4 and not row[2].startswith("Z")}
 
 
-def children(parent: int) -> set[int]:
-    return {pid for pid, (of, _) in processes().items() if of == parent}
+def workers_of(driver: int) -> set[int]:
+    """The worker processes that a process has started."""
+    return {pid for pid, (parent, command) in processes().items() if parent == driver and "arena.worker" in command}
 
 
 def bots_children() -> set[int]:

@@ -16,7 +16,8 @@ import engine
 from engine import CHANCE, TERMINAL, Game, State
 from engine.chance import new_rng
 from engine.state import KernelState
-from tests.engine.matches import choices, finished, stops, walk
+from tests.engine.matches import finished, stops, walk
+from tests.engine.vectors import choices
 
 ENDINGS = {"normal", "cap", "repetition", "full board"}
 SEEDS = st.integers(0, 2**32 - 1)
@@ -312,7 +313,8 @@ class GameContract:
         assert (again, again.spec, dict(again.params)) == (game, game.spec, dict(game.params))
         assert hash(again) == hash(game)
         assert pickle.loads(pickle.dumps(game)) == game
-        assert engine.load_game(game.name, game.players, **game.params) == game
+        changed = {o.name: game.params[o.name] for o in game.type.parameters if game.params[o.name] != o.default}
+        assert engine.load_game(game.name, game.players, **changed) == game
 
 
 class KernelContract:

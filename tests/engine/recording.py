@@ -11,7 +11,8 @@ from pathlib import Path
 
 import engine
 from engine import Game
-from tests.engine.matches import choices, tables, walk
+from tests.engine.matches import tables, walk
+from tests.engine.vectors import choices
 
 FOLDER = Path(__file__).parent / "playthroughs"
 MATCHES = 40

@@ -1,0 +1,42 @@
+"""What a watchdog reads of a worker that writes all the while."""
+
+import mmap
+import subprocess
+import sys
+import tempfile
+import time
+
+from arena.status import NOBODY, SIZE, Status
+
+WRITER = """
+import mmap, sys
+from arena.status import SIZE, Status
+status = Status(mmap.mmap(int(sys.argv[1]), SIZE))
+print("ready", flush=True)
+while True:
+    for number in range(3):
+        status.rest(number)
+        for seat in range(5):
+            status.work(seat, 7 * seat, 60.0)
+            status.rest(number)
+"""
+
+
+def test_a_busy_seat_is_never_read_with_an_old_deadline_however_fast_the_worker_writes():
+    with tempfile.TemporaryFile() as file:
+        file.truncate(SIZE)
+        status = Status(mmap.mmap(file.fileno(), SIZE))
+        status.rest(0)
+        command = [sys.executable, "-c", WRITER, str(file.fileno())]
+        with subprocess.Popen(command, pass_fds=(file.fileno(),), stdout=subprocess.PIPE) as writer:
+            assert writer.stdout is not None
+            writer.stdout.readline()
+            busy = 0
+            for _ in range(200_000):
+                work = status.read()
+                if work.seat != NOBODY:
+                    busy += 1
+                    assert work.until > time.monotonic_ns() + 50 * 10**9, work
+            writer.kill()
+        status.close()
+    assert busy > 1000
