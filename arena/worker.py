@@ -8,7 +8,6 @@ tell a bot that hangs, and a crash can be traced to a seat.
 from __future__ import annotations
 
 import contextlib
-import ctypes
 import functools
 import json
 import mmap
@@ -35,7 +34,6 @@ from arena.schedule import seat_orders
 from arena.status import NOBODY, SIZE, Status
 from engine.specs import Parameter, canonical_options, resolve
 
-PR_SET_PDEATHSIG = 1
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
 
 
@@ -238,7 +236,6 @@ def main(arguments: list[str]) -> None:
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
     connection = Connection(int(arguments[0]))
     worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
-    _die_with_parent()
     threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:
@@ -257,16 +254,10 @@ def _receive(connection: Connection) -> bytes | None:
 
 
 def _leave_with(parent: int, folder: str) -> None:
-    """End when the driver is gone. (On Linux the kernel sees to it, even when a bot never lets this thread run.)"""
+    """End soon after the driver is gone, unless a bot is in foreign code that never lets Python's threads run."""
     while os.getppid() == parent:
         time.sleep(0.5)
     _leave(folder)
-
-
-def _die_with_parent() -> None:
-    """Ask Linux for SIGKILL when the thread that spawned us ends; elsewhere do nothing."""
-    with contextlib.suppress(AttributeError, OSError):
-        ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)
 
 
 def _leave(folder: str) -> None:

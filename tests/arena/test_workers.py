@@ -128,6 +128,31 @@ def test_two_bots_that_end_the_process_in_one_match_are_both_charged(tmp_path, m
 def test_a_match_is_given_up_when_no_single_bot_is_to_blame_and_the_others_are_played(tmp_path, monkeypatch, capsys):
     """The process dies outside of any bot's turn."""
     text = """
+import os
+
+import engine.state
+from bots import Bot
+
+
+class Ghost(Bot):
+    def choose(self, state):
+        if self.seat == 0:
+            engine.state.KernelState.action_to_string = lambda *_: os._exit(1)
+        return state.legal_actions()[0]
+"""
+    config = write(tmp_path, config_of(["random", "b.py:Ghost"]), text)
+    assert run_command(["run", str(config), "--home", str(home_of(config)), "--workers", "1"]) == 2
+    said = capsys.readouterr()
+    assert "its worker process ended 3 times" in said.err
+    assert "1 match played" in said.out
+    assert count(config) == 1
+
+
+@pytest.mark.parametrize("deed", ["os._exit(1)", "time.sleep(3600)"])
+def test_what_a_bot_does_when_it_is_thrown_away_neither_stops_the_run_nor_changes_a_result(tmp_path, deed):
+    text = f"""
+import os
+import time
 from bots import Bot
 
 
@@ -136,16 +161,17 @@ class Ghost(Bot):
         return state.legal_actions()[0]
 
     def __del__(self):
-        import os
         if self.seat == 0:
-            os._exit(1)
+            try:
+                {deed}
+            except BaseException:
+                {deed}
 """
     config = write(tmp_path, config_of(["random", "b.py:Ghost"]), text)
-    assert run_command(["run", str(config), "--home", str(home_of(config)), "--workers", "1"]) == 2
-    said = capsys.readouterr()
-    assert "its worker process ended 3 times" in said.err
-    assert "1 match played" in said.out
-    assert count(config) == 1
+    config.write_text(config.read_text() + "\n[limits]\nseconds_per_move = 0.5\n")
+    assert run_command(["run", str(config), "--home", str(home_of(config)), "--workers", "1"]) == 0
+    assert count(config) == 2
+    assert faults(config) == []
 
 
 def test_what_a_bot_started_ends_with_its_worker_and_the_temporary_folder_is_empty(tmp_path, monkeypatch):

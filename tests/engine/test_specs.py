@@ -152,7 +152,7 @@ def test_a_value_that_is_not_allowed_is_refused_with_the_reason(spec, text):
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_with_the_reason(option, value, reason):
-    with refusal(ParameterError, f"thing: {option}={value}: {reason}"):
+    with refusal(ParameterError, f"thing: {option}={value!s:.60}: {reason}"):
         resolve(OPTIONS, {option: value}, "thing")
 
 
