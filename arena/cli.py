@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import sqlite3
 import sys
@@ -197,6 +198,9 @@ def _open_missing_streams() -> None:
 def main() -> None:
     """The console script."""
     _open_missing_streams()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without our letters is no reason to fail
     code = run_command(sys.argv[1:])
     for stream in (sys.stdout, sys.stderr):
         try:

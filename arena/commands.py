@@ -21,7 +21,7 @@ from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.config import FORMATS
 from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.errors import ConfigError, StoreError
-from arena.live import Live, Plain, matches, tell
+from arena.live import Live, Plain, can_draw, matches, tell
 from arena.plan import Plan, resolve_bots
 from arena.registry import find_bot, named_bots
 from arena.replay import Ply, replay
@@ -59,7 +59,7 @@ def run_tournament(
     config: Path, workers: int | None, backend: str, address: str | None, fresh: bool, home: Path | None, quiet: bool
 ) -> int:
     """`arena run`; the exit code."""
-    screen = Live() if sys.stderr.isatty() and not quiet else Plain(quiet)
+    screen = Live() if not quiet and can_draw() else Plain(quiet)
 
     def planned(plan: Plan, kept: Path | None) -> None:
         if kept is not None:

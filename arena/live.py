@@ -24,6 +24,11 @@ REFRESH = 4
 STOPPING = "Finishing the matches in play. Press Ctrl-C again to drop them."
 
 
+def can_draw() -> bool:
+    """Whether standard error is a terminal that can move its cursor."""
+    return sys.stderr.isatty() and not Console(stderr=True).is_dumb_terminal
+
+
 def tell(line: str) -> None:
     """Say something beside the output; that nobody listens any more stops nothing."""
     with contextlib.suppress(OSError):
@@ -52,7 +57,9 @@ def leaders(plan: Plan, progress: Progress, board: int) -> str:
 
 
 def _short(label: str) -> str:
-    return label if len(label) <= LONGEST else label[: LONGEST - 1] + "…"
+    """A label's beginning and end: specs of one bot differ in their last letters."""
+    half = LONGEST // 2
+    return label if len(label) <= LONGEST else f"{label[:half]}…{label[1 - half :]}"
 
 
 def eta(progress: Progress) -> str:

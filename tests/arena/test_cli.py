@@ -465,6 +465,12 @@ def test_a_run_goes_on_when_nobody_reads_its_output(tmp_path):
     assert tournaments.count(config) == len(lines_of(config)) == 30
 
 
+def test_a_terminal_without_our_letters_gets_others(here):
+    done = arena("leaderboard", "t.toml", "--players", 3, folder=here, PYTHONIOENCODING="ascii", COLUMNS="80")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "return ? 95 %" in done.stdout
+
+
 # Ctrl-C
 
 
