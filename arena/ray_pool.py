@@ -98,8 +98,12 @@ class RayPool:
             self._pending[actor.play.remote(chunk.message())] = (worker, actor, chunk)
             self._lock.notify()
 
-    def serve(self) -> None:
-        """Pass replies on until the pool is closed, then end the actors, and Ray if this pool started it."""
+    def serve(self, wanted: bool = True) -> None:
+        """Pass replies on until the pool is closed, then end the actors, and Ray if this pool started it.
+
+        A pool that is no longer `wanted` ends at once.
+        """
+        self._closed = self._closed or not wanted
         try:
             self._collect()
         except Exception as error:

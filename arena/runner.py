@@ -257,7 +257,7 @@ class Run:
         self._ray_pool: Any = None
         self._ray_error: BaseException | None = None
         self._ray_up = threading.Event()
-        self._ray_settled = False
+        self._ray_settled = self._ray_unwanted = False
 
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C lets the chunks in flight finish and keeps them."""
@@ -318,10 +318,11 @@ class Run:
             self.show(self.progress)
 
     def _dismiss(self) -> None:
-        if self._ray_thread is not None:
-            self._ray_up.wait()  # Ray cannot be stopped while it starts
-            if self._ray_pool is not None and self._ray_pool not in self.pools:
-                self.pools.append(self._ray_pool)
+        self._ray_unwanted = True
+        if self._ray_thread is not None and self.address is None:
+            self._ray_up.wait()  # our own Ray cannot be stopped while it starts: it would leave processes behind
+        if self._ray_pool is not None and self._ray_pool not in self.pools:
+            self.pools.append(self._ray_pool)
         for pool in self.pools:
             pool.close()
         if self.first is not None:
@@ -479,10 +480,9 @@ class Run:
                 self._ray_pool = RayPool(self.workers, self.message, self.replies, self.address)
             except BaseException as error:
                 self._ray_error = error
-            finally:
-                self._ray_up.set()
+            self._ray_up.set()
             if self._ray_pool is not None:
-                self._ray_pool.serve()
+                self._ray_pool.serve(wanted=not self._ray_unwanted)
 
         self.progress.where = "Ray is starting"
         self._ray_thread = threading.Thread(target=live, daemon=True, name="ray")
