@@ -233,7 +233,7 @@ def bare_processes(count: int) -> float:
 
 def throughput(full: bool) -> Iterator[Row]:
     """`random` against `random` on two-player Epicycle through the whole arena, log included."""
-    matches = 150_000 if full else 10_000
+    matches = 300_000 if full else 10_000
     one = bare_processes(1)
     two = bare_processes(2)
     yield Row("bare processes, no arena: 2 against 1", f"{one:,.0f} and {two:,.0f} matches/s: {two / one:.2f} times")
