@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any
 from arena.config import OPENING, Config, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.plan import Plan, load_plan, make_plan, resolve_bots, schedule_from, single_plan
+from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
-from arena.runner import Chunk, Outcome, Progress, Run
+from arena.runner import Outcome, Progress, Run
 from arena.schedule import Schedule, match_id
 from arena.store import MatchRow, Store, StoredMatch, set_aside
 from engine import load_game

@@ -26,8 +26,8 @@ import ray
 
 from arena.code import code_hash
 from arena.errors import WorkerError
+from arena.pools import IN_FLIGHT, Answer, Chunk, Lost
 from arena.process import Death, WorkerProcess
-from arena.runner import IN_FLIGHT, Answer, Chunk, Lost
 
 START_LIMIT = 180.0
 STOP_LIMIT = 2.0

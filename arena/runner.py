@@ -17,11 +17,12 @@ from collections import defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any
 
 import engine
 from arena.errors import ArenaError, WorkerError
 from arena.plan import Plan
+from arena.pools import IN_FLIGHT, LISTEN, Chunk, LocalPool, Lost, Pool, Reply
 from arena.process import Death, WorkerProcess
 from arena.schedule import Block, MatchSpec
 from arena.store import Finished, MatchRow, Store
@@ -29,116 +30,13 @@ from arena.store import Finished, MatchRow, Store
 CHUNK_SECONDS = 0.2
 MAX_CHUNK = 2000
 FIRST_CHUNK = 4
-IN_FLIGHT = 2
 TRIES = 3
 WRITE_EVERY = 0.5
-LISTEN = 0.1
 LOOK_UP = 256
 SETTLED = 2.0
 """Seconds after the first reply from which the rate is believed."""
 RAY_PAYS_AFTER = 60.0
 """Seconds of play still ahead from which Ray workers are brought in (starting Ray takes about 4)."""
-
-
-class Pool(Protocol):
-    """Workers that take chunks and put (worker, chunk, reply) into the runner's queue."""
-
-    def idle(self) -> list[int]:
-        """Workers that can be given another chunk."""
-
-    def submit(self, worker: int, chunk: Chunk) -> None: ...
-
-    def retire(self) -> None:
-        """Take no further chunk; those in flight still come back."""
-
-    def close(self) -> None:
-        """End the workers, whatever they are doing; chunks still in flight are dropped."""
-
-
-@dataclass(eq=False)
-class Chunk:
-    """Matches that go to one worker together."""
-
-    matches: list[tuple[MatchSpec, list[list[Any]]]]
-    """Each with the faults it is charged with: [seat, ply, cause]."""
-    board: int
-    worker_name: str = ""
-
-    def message(self) -> bytes:
-        """The chunk as a worker reads it."""
-        rows = [
-            [[spec.block.board, spec.block.table, spec.block.id.hex()], spec.lineup, charges]
-            for spec, charges in self.matches
-        ]
-        return json.dumps({"do": "play", "matches": rows}, separators=(",", ":")).encode()
-
-
-class Lost:
-    """A reply that never came, through no match's fault: its chunk is handed out again."""
-
-
-Answer = bytes | Death | Lost | BaseException
-Reply = tuple[int, Chunk, Answer]
-
-
-class LocalPool:
-    """Worker processes on this machine, each served by a thread that does nothing but wait for it."""
-
-    def __init__(
-        self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], first: WorkerProcess | None = None
-    ) -> None:
-        self._replies = replies
-        self._plan = plan
-        self._workers = [first or WorkerProcess(), *(WorkerProcess() for _ in range(count - 1))]
-        self._inboxes: list[queue.SimpleQueue[Chunk | None]] = [queue.SimpleQueue() for _ in self._workers]
-        self._load = [0] * count
-        self._retired = self._closed = False
-        self.threads = [
-            threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"worker-{number}")
-            for number in range(count)
-        ]
-        for thread in self.threads:
-            thread.start()
-
-    def _serve(self, number: int) -> None:
-        worker = self._workers[number]
-        ready = False
-        while (chunk := self._inboxes[number].get()) is not None and not self._closed:
-            try:
-                if not ready:
-                    if worker.name == "":
-                        worker.start()
-                    worker.give_plan(self._plan)
-                    ready = True
-                reply: Answer = worker.play(chunk.message())
-                chunk.worker_name = worker.name
-            except Exception as error:
-                reply = error
-            self._load[number] -= 1
-            self._replies.put((number, chunk, reply))
-        worker.stop()
-
-    def idle(self) -> list[int]:
-        if self._retired:
-            return []
-        return sorted((n for n, load in enumerate(self._load) if load < IN_FLIGHT), key=lambda n: self._load[n])
-
-    def submit(self, worker: int, chunk: Chunk) -> None:
-        self._load[worker] += 1
-        self._inboxes[worker].put(chunk)
-
-    def retire(self) -> None:
-        self._retired = True
-        for inbox in self._inboxes:
-            inbox.put(None)
-
-    def close(self) -> None:
-        self._closed = True
-        self.retire()
-        for worker, thread in zip(self._workers, self.threads, strict=True):
-            while thread.is_alive():  # it may be starting a new process just now
-                worker.stop()
-                thread.join(LISTEN)
 
 
 @dataclass

@@ -9,9 +9,9 @@ import pytest
 from arena.config import config_from
 from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan import make_plan, resolve_bots, schedule_from
+from arena.pools import Chunk
 from arena.process import WorkerProcess
 from arena.registry import house_bots
-from arena.runner import Chunk
 from tests.arena.test_bundle import lay
 
 BOT = """

@@ -11,8 +11,8 @@ import pytest
 from arena import api, process, runner
 from arena.cli import run_command
 from arena.errors import WorkerError
+from arena.pools import Chunk, LocalPool
 from arena.process import WorkerProcess
-from arena.runner import Chunk, LocalPool
 from tests.arena import tournaments
 from tests.arena.tournaments import count, home_of, rows, write
 
