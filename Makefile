@@ -25,8 +25,8 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(INSTALL) --editable '.[dev]'
+$(VENV)/.dev: pyproject.toml constraints.txt examples/connect_four/pyproject.toml | $(VENV)/bin/python
+	$(INSTALL) --editable '.[dev]' --editable examples/connect_four
 	@touch $@ $(VENV)/.runtime
 
 venv: $(VENV)/.runtime
