@@ -11,6 +11,7 @@ import numpy as np
 
 from bots import uct_kernel
 from bots.base import Between, Bot, OneOf, first_decision
+from bots.evaluation import evaluation_kernel
 from bots.knowledge import knowledge_of
 from engine import State
 from engine.chance import new_rng
@@ -34,21 +35,24 @@ class Child(NamedTuple):
 
 
 class Tree:
-    """One search tree in arrays, for as many nodes as `size`, and what compiled code needs to grow it."""
+    """A search tree that may grow to `size` nodes, and what compiled code needs to grow it."""
 
-    def __init__(self, game: KernelGame, kernels: SimpleNamespace, size: int, weights: np.ndarray) -> None:
+    def __init__(self, game: KernelGame, kernels: SimpleNamespace, size: int, weights: tuple[float, ...]) -> None:
         self._kernels = kernels
         self._game = game
-        self._weights = weights
-        self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp `played`
-        self._nodes, self._amaf = self._arrays(size)
-        self._played = np.zeros((game.players, game.num_distinct_actions), np.int64)
-        self._buffers = (np.zeros(DEEPEST, np.int64), self._played, game.action_buffer)
-        self._place = np.zeros(game.players, np.int64)
+        self._nodes = np.empty(size, uct_kernel.NODE)
+        self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp actions played
+        self._weights = np.array([weights], uct_kernel.WEIGHTS)
         self._scratch = game.blank()
-
-    def _arrays(self, size: int) -> tuple[np.ndarray, np.ndarray]:
-        return np.empty(size, uct_kernel.NODE), np.empty(size if self._kernels.RAVE else 1, uct_kernel.AMAF)
+        self._buffers = (
+            np.zeros(DEEPEST, np.int64),
+            np.zeros((game.players, game.num_distinct_actions), np.int64),
+            game.action_buffer,
+            self._scratch,
+            game.blank(),
+            np.zeros(game.players, np.int64),
+            np.zeros(8, np.int64),
+        )
 
     def plant(self, words: np.ndarray) -> None:
         """Start anew from a state."""
@@ -61,9 +65,9 @@ class Tree:
         if node == 0 or not self._is_scratch(words):
             self.plant(words)
             return
-        nodes, amaf = self._arrays(self._nodes.size)
-        self._kernels.transplant(node, self._nodes, self._amaf, nodes, amaf, self._pool)
-        self._nodes, self._amaf, self._root = nodes, amaf, words.copy()
+        kept = np.empty_like(self._nodes)
+        self._kernels.transplant(node, self._nodes, kept, self._pool)
+        self._nodes, self._root = kept, words.copy()
 
     def _is_scratch(self, words: np.ndarray) -> bool:
         used = self._game.compiled.used_words(self._game.record(words))
@@ -71,8 +75,7 @@ class Tree:
 
     def grow(self, simulations: int, rng: np.ndarray) -> None:
         """Run that many simulations from the root."""
-        arrays = (self._nodes, self._amaf, self._pool, *self._buffers, self._scratch, self._place)
-        self._kernels.search(self._root, simulations, self._weights, rng, *arrays)
+        self._kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, *self._buffers)
 
     def children(self, node: int = 0) -> list[Child]:
         """What is known of a node's children, the most visited first, the better first of equals."""
@@ -107,17 +110,17 @@ class UCT(Bot):
     simulations: Annotated[int, Between(1, 10_000_000), "simulations a move; not used when seconds are given"] = 1000
     seconds: Annotated[float, Between(0.0, 3600.0), "seconds a move by the clock; 0 = by simulations"] = 0.0
     exploration: Annotated[float, Between(0.0, 10.0), "weight of what has been tried little"] = 0.7
-    first_play: Annotated[float, Between(0.0, 10.0), "worth of an action never tried, a win being 1"] = 10.0
     rollout: Annotated[str, OneOf(("random", "heuristic")), "who plays on from the leaves"] = "random"
     rave: Annotated[int, Between(0, 1_000_000), "visits up to which all moves as first count; 0 = off"] = 0
+    prior: Annotated[float, Between(0.0, 1_000_000.0), "visits that the evaluation of an action counts for"] = 0.0
     reuse: Annotated[bool, "go on from the tree of the move before"] = False
 
     def prepare(self) -> None:
         self.timed = self.seconds > 0
-        self._kernels = compiled_search(self.game, self.rollout, self.rave > 0)
-        weights = np.array([self.exploration, self.first_play, 0.5 / (self.game.players - 1), float(self.rave)])
-        most = self.game.rules.MAX_ACTIONS * self.simulations * (2 if self.reuse else 1)
-        self.tree = Tree(self.game, self._kernels, MOST_NODES if self.timed else min(MOST_NODES, most + 1), weights)
+        self._kernels = compiled_search(self.game, self.rollout, self.rave > 0, self.prior > 0)
+        weights = (self.exploration, 0.5 / (self.game.players - 1), self.rave, self.prior)
+        most = 1 + self.game.rules.MAX_ACTIONS * self.simulations * (2 if self.reuse else 1)
+        self.tree = Tree(self.game, self._kernels, MOST_NODES if self.timed else min(MOST_NODES, most), weights)
         self._before: list[int] | None = None
 
     def choose(self, state: State) -> int:
@@ -147,10 +150,12 @@ class UCT(Bot):
 
 
 @functools.cache
-def compiled_search(game: KernelGame, rollout: str, rave: bool) -> SimpleNamespace:
+def compiled_search(game: KernelGame, rollout: str, rave: bool, prior: bool) -> SimpleNamespace:
     """The kernels of the search for one game."""
     knowledge = knowledge_of(game.name)
-    also: dict[str, Any] = {"RAVE": rave, "copy_words": game.compiled.copy_words}
+    also: dict[str, Any] = {"RAVE": rave, "PRIOR": prior, "copy_words": game.compiled.copy_words}
+    if prior:
+        also["evaluate"] = evaluation_kernel(game)
     for name in ("outcome_key", "finish_and_mark", *(("rollout_action",) if rollout == "heuristic" else ())):
         if hasattr(knowledge, name):
             also[name] = getattr(knowledge, name)

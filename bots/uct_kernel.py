@@ -20,23 +20,29 @@ NODE = np.dtype(
         [
             ("label", np.int64),  # the action that leads here, or the key of the chance outcome
             ("visits", np.int32),
-            ("points", np.int32),  # gained in those by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
+            ("points", np.int32),  # gained in them by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
             ("first", np.int32),  # first child
             ("count", np.int32),  # how many children lie from there on; of a chance node, which has a chain, 0
             ("sibling", np.int32),  # next outcome of the same chance node
             ("who", np.int32),  # seat to move, CHANCE, TERMINAL, or UNKNOWN before the second visit
+            ("amaf_visits", np.int32),  # simulations through the parent in which its seat made this action at any time
+            ("amaf_points", np.int32),  # gained in those
+            ("prior", np.float64),  # what the evaluation says of the action, 1 being a win, times `PRIOR`
         ],
     )
 )
-AMAF = np.dtype(
+WEIGHTS = np.dtype(
     (
         np.record,
         [
-            ("visits", np.int32),  # simulations through the parent in which its seat made this action at any time after it
-            ("points", np.int32),
+            ("exploration", np.float64),
+            ("scale", np.float64),  # worth of a point, a win being 1
+            ("rave", np.float64),  # visits at which all moves as first and the action's own simulations count half each
+            ("prior", np.float64),  # visits that the evaluation counts for
         ],
     )
 )
+UNTRIED = 10.0  # the upper bound of an action that nothing is known of
 
 LOGARITHMS = 4096
 
@@ -86,27 +92,30 @@ def add_node(tree, node, label):
     tree[node].visits = tree[node].points = 0
     tree[node].first = tree[node].count = tree[node].sibling = 0
     tree[node].who = UNKNOWN
+    tree[node].amaf_visits = tree[node].amaf_points = 0
+    tree[node].prior = 0.0
 
 
-def search(words, simulations, weights, rng, tree, amaf, pool, path, played, actions, scratch, place):
+def search(words, simulations, weights, rng, tree, pool, path, played, actions, scratch, child, place, gains):
     """Run some more simulations from the root, whose state is `words`."""
     used = used_words(words.view(STATE)[0])
     state = scratch.view(STATE)[0]
     for _ in range(simulations):
         copy_words(words, scratch, used)
-        depth = descend(state, weights, rng, tree, amaf, pool, path, actions)
+        depth = descend(state, scratch, weights[0], rng, tree, pool, path, actions, child, place)
         if RAVE:
             pool[1] += 1
             finish_and_mark(state, rng, actions, played, pool[1])
         else:
             finish(state, rng, actions)
         ranks(state, place)
-        back_up(depth, tree, path, place)
+        write_gains(place, gains)
+        back_up(depth, tree, path, gains)
         if RAVE:
-            back_up_amaf(depth, tree, amaf, path, played, pool[1], place)
+            back_up_amaf(depth, tree, path, played, pool[1], gains)
 
 
-def descend(state, weights, rng, tree, amaf, pool, path, actions):
+def descend(state, scratch, weights, rng, tree, pool, path, actions, child, place):
     """Follow the tree to a leaf, playing along in `state`; write the path, return its length."""
     node = depth = 0
     path[0] = 0
@@ -114,22 +123,24 @@ def descend(state, weights, rng, tree, amaf, pool, path, actions):
         if tree[node].who == UNKNOWN:
             if tree[node].visits == 0:
                 break
-            expand(state, rng, tree, amaf, pool, node, actions)
+            expand(state, rng, tree, pool, node, actions)
+            if PRIOR and tree[node].who >= 0:
+                judge_children(state, scratch, weights, tree, node, child, place)
         if tree[node].who == CHANCE:
-            child = draw_child(state, rng, tree, amaf, pool, node)
+            chosen = draw_child(state, rng, tree, pool, node)
         elif tree[node].who >= 0:
-            child = best_child(weights, tree, amaf, node)
-            apply_action(state, tree[child].label)
+            chosen = best_child(weights, tree, node)
+            apply_action(state, tree[chosen].label)
         else:
             break
-        if child == 0:
+        if chosen == 0:
             break
         depth += 1
-        path[depth] = node = child
+        path[depth] = node = chosen
     return depth
 
 
-def expand(state, rng, tree, amaf, pool, node, actions):
+def expand(state, rng, tree, pool, node, actions):
     """Say who is to move and lay down the children of a decision, if there is room."""
     who = current_player(state)
     if who >= 0:
@@ -139,24 +150,37 @@ def expand(state, rng, tree, amaf, pool, node, actions):
             return
         for i in range(count):
             j = i + below(rng, count - i)
-            chosen, actions[j] = actions[j], actions[i]
-            add_node(tree, first + i, chosen)
-            if RAVE:
-                amaf[first + i].visits = amaf[first + i].points = 0
+            add_node(tree, first + i, actions[j])
+            actions[j] = actions[i]
         tree[node].first = first
         tree[node].count = count
         pool[0] = first + count
     tree[node].who = who
 
 
-def draw_child(state, rng, tree, amaf, pool, node):
+def judge_children(state, words, weights, tree, node, after, place):
+    """Ask the evaluation what it thinks of every action."""
+    who, first = tree[node].who, tree[node].first
+    for child in range(first, first + tree[node].count):
+        copy_words(words, after, used_words(state))
+        apply_action(after.view(STATE)[0], tree[child].label)
+        tree[child].prior = weights.prior * judged(after.view(STATE)[0], who, place)
+
+
+def judged(state, seat, place):
+    """The evaluation for a seat, or its return after the end, from 0 to 1."""
+    if current_player(state) == TERMINAL:
+        ranks(state, place)
+        return points_of(place, seat) * 0.5 / (place.size - 1)
+    return 0.5 + 0.5 * evaluate(state, seat)
+
+
+def draw_child(state, rng, tree, pool, node):
     """Roll, and return the child for what was rolled; 0 when it is new and there is no room for it."""
     outcome = sample_chance(state, rng)
     key = outcome_key(state, outcome)
     apply_chance(state, outcome)
-    child = tree[node].first
-    while child != 0 and tree[child].label != key:
-        child = tree[child].sibling
+    child = child_with(tree, node, key)
     if child == 0 and pool[0] < tree.size:
         child = pool[0]
         pool[0] += 1
@@ -166,36 +190,33 @@ def draw_child(state, rng, tree, amaf, pool, node):
     return child
 
 
-def best_child(weights, tree, amaf, node):
+def best_child(weights, tree, node):
     """The child with the highest upper confidence bound."""
-    exploration, first_play, scale = weights[0], weights[1], weights[2]
-    spread = exploration * exploration * logarithm(tree[node].visits)
+    spread = weights.exploration * weights.exploration * logarithm(tree[node].visits)
     best, highest = 0, -1.0
     first = tree[node].first
     for child in range(first, first + tree[node].count):
-        visits = tree[child].visits
-        if RAVE:
-            bound = mixed_bound(visits, tree[child].points, amaf[child].visits, amaf[child].points, spread, weights)
-        elif visits == 0:
-            bound = first_play
-        else:
-            once = 1.0 / visits
-            bound = tree[child].points * (scale * once) + np.sqrt(spread * once)
+        bound = upper_bound(tree[child], weights, spread)
         if bound > highest:
             best, highest = child, bound
     return best
 
 
-def mixed_bound(visits, points, amaf_visits, amaf_points, spread, weights):
-    """The same with the mean mixed from the node's own simulations and from those that made its action later."""
-    first_play, scale, equivalence = weights[1], weights[2], weights[3]
-    if visits == 0:
-        return amaf_points * scale / amaf_visits + np.sqrt(spread) if amaf_visits > 0 else first_play
-    mean = points * scale / visits
-    if amaf_visits > 0:
-        share = np.sqrt(equivalence / (3.0 * visits + equivalence))
-        mean += share * (amaf_points * scale / amaf_visits - mean)
-    return mean + np.sqrt(spread / visits)
+def upper_bound(node, weights, spread):
+    """The mean of a node, 1 being a win, and what it may be better by."""
+    visits = node.visits + weights.prior if PRIOR else float(node.visits)
+    mean = (node.points * weights.scale + node.prior) / visits if visits > 0.0 else UNTRIED
+    if RAVE and node.amaf_visits > 0:
+        amaf = node.amaf_points * weights.scale / node.amaf_visits
+        share = np.sqrt(weights.rave / (3.0 * visits + weights.rave))
+        mean = mean + share * (amaf - mean) if visits > 0.0 else amaf
+    return mean + np.sqrt(spread / max(visits, 1.0))
+
+
+def write_gains(place, gains):
+    """Points by seat; nobody's, at 7, where CHANCE & 7 points to, stay 0."""
+    for seat in range(place.size):
+        gains[seat] = points_of(place, seat)
 
 
 def points_of(place, seat):
@@ -206,29 +227,29 @@ def points_of(place, seat):
     return points
 
 
-def back_up(depth, tree, path, place):
+def back_up(depth, tree, path, gains):
     """Count the simulation at every node of the path, with the points of the seat that chose the node."""
     tree[0].visits += 1
+    chooser = tree[0].who
     for i in range(1, depth + 1):
-        node, chooser = path[i], tree[path[i - 1]].who
+        node = path[i]
         tree[node].visits += 1
-        if chooser >= 0:
-            tree[node].points += points_of(place, chooser)
+        tree[node].points += gains[chooser & 7]
+        chooser = tree[node].who
 
 
-def back_up_amaf(depth, tree, amaf, path, played, stamp, place):
-    """Count it also at the siblings of the path whose action the same seat made later on."""
+def back_up_amaf(depth, tree, path, played, stamp, gains):
+    """Count it also at every child of the path's decisions whose action the same seat made then or later on."""
     for i in range(depth - 1, -1, -1):
         node = path[i]
         chooser = tree[node].who
         if chooser >= 0:
             played[chooser, tree[path[i + 1]].label] = stamp
-            points = points_of(place, chooser)
             first = tree[node].first
             for child in range(first, first + tree[node].count):
                 if played[chooser, tree[child].label] == stamp:
-                    amaf[child].visits += 1
-                    amaf[child].points += points
+                    tree[child].amaf_visits += 1
+                    tree[child].amaf_points += gains[chooser]
 
 
 # Rollouts
@@ -288,8 +309,6 @@ def follow(words, course, tree, scratch):
             apply_chance(state, course[i])
         elif tree[node].who >= 0:
             apply_action(state, course[i])
-        else:
-            return 0
         node = child_with(tree, node, label)
         if node == 0:
             return 0
@@ -298,20 +317,20 @@ def follow(words, course, tree, scratch):
 
 def child_with(tree, node, label):
     """The child of that label, or 0."""
-    first = tree[node].first
+    child = tree[node].first
     if tree[node].who == CHANCE:
-        while first != 0 and tree[first].label != label:
-            first = tree[first].sibling
-        return first
-    for child in range(first, first + tree[node].count):
-        if tree[child].label == label:
-            return child
+        while child != 0 and tree[child].label != label:
+            child = tree[child].sibling
+        return child
+    for i in range(tree[node].count):
+        if tree[child + i].label == label:
+            return child + i
     return 0
 
 
-def transplant(node, tree, amaf, new_tree, new_amaf, pool):
-    """Copy the tree below a node into another array, level by level; until its turn a copy names its old children."""
-    copy_node(node, tree, amaf, 0, new_tree, new_amaf)
+def transplant(node, tree, new_tree, pool):
+    """Copy what lies below a node into another array, level by level; until its turn a copy names its old children."""
+    new_tree[0] = tree[node]
     filled, copied = 1, 0
     while copied < filled:
         child = new_tree[copied].first
@@ -319,19 +338,13 @@ def transplant(node, tree, amaf, new_tree, new_amaf, pool):
             new_tree[copied].first = filled
         if new_tree[copied].who == CHANCE:
             while child != 0:
-                copy_node(child, tree, amaf, filled, new_tree, new_amaf)
+                new_tree[filled] = tree[child]
                 child = tree[child].sibling
                 filled += 1
                 new_tree[filled - 1].sibling = filled if child != 0 else 0
         else:
             for i in range(new_tree[copied].count):
-                copy_node(child + i, tree, amaf, filled, new_tree, new_amaf)
+                new_tree[filled] = tree[child + i]
                 filled += 1
         copied += 1
     pool[0] = filled
-
-
-def copy_node(node, tree, amaf, copy, new_tree, new_amaf):
-    new_tree[copy] = tree[node]
-    if RAVE:
-        new_amaf[copy] = amaf[node]
