@@ -11,7 +11,6 @@ import numpy as np
 
 from bots import uct_kernel
 from bots.base import Between, Bot, OneOf, first_decision
-from bots.evaluation import evaluation_kernel
 from bots.knowledge import knowledge_of
 from engine import State
 from engine.chance import new_rng
@@ -40,7 +39,7 @@ class Tree:
     def __init__(self, game: KernelGame, kernels: SimpleNamespace, size: int, weights: tuple[float, ...]) -> None:
         self._kernels = kernels
         self._game = game
-        self._nodes = np.empty(size, uct_kernel.NODE)
+        self._nodes = np.empty(size, uct_kernel.AMAF_NODE if kernels.RAVE else uct_kernel.NODE)
         self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp actions played
         self._weights = np.array([weights], uct_kernel.WEIGHTS)
         self._scratch = game.blank()
@@ -49,7 +48,6 @@ class Tree:
             np.zeros((game.players, game.num_distinct_actions), np.int64),
             game.action_buffer,
             self._scratch,
-            game.blank(),
             np.zeros(game.players, np.int64),
             np.zeros(8, np.int64),
         )
@@ -112,13 +110,12 @@ class UCT(Bot):
     exploration: Annotated[float, Between(0.0, 10.0), "weight of what has been tried little"] = 0.7
     rollout: Annotated[str, OneOf(("random", "heuristic")), "who plays on from the leaves"] = "random"
     rave: Annotated[int, Between(0, 1_000_000), "visits up to which all moves as first count; 0 = off"] = 0
-    prior: Annotated[float, Between(0.0, 1_000_000.0), "visits that the evaluation of an action counts for"] = 0.0
     reuse: Annotated[bool, "go on from the tree of the move before"] = False
 
     def prepare(self) -> None:
         self.timed = self.seconds > 0
-        self._kernels = compiled_search(self.game, self.rollout, self.rave > 0, self.prior > 0)
-        weights = (self.exploration, 0.5 / (self.game.players - 1), self.rave, self.prior)
+        self._kernels = compiled_search(self.game, self.rollout, self.rave > 0)
+        weights = (self.exploration, 0.5 / (self.game.players - 1), self.rave)
         most = 1 + self.game.rules.MAX_ACTIONS * self.simulations * (2 if self.reuse else 1)
         self.tree = Tree(self.game, self._kernels, MOST_NODES if self.timed else min(MOST_NODES, most), weights)
         self._before: list[int] | None = None
@@ -150,12 +147,10 @@ class UCT(Bot):
 
 
 @functools.cache
-def compiled_search(game: KernelGame, rollout: str, rave: bool, prior: bool) -> SimpleNamespace:
+def compiled_search(game: KernelGame, rollout: str, rave: bool) -> SimpleNamespace:
     """The kernels of the search for one game."""
     knowledge = knowledge_of(game.name)
-    also: dict[str, Any] = {"RAVE": rave, "PRIOR": prior, "copy_words": game.compiled.copy_words}
-    if prior:
-        also["evaluate"] = evaluation_kernel(game)
+    also: dict[str, Any] = {"RAVE": rave, "copy_words": game.compiled.copy_words}
     for name in ("outcome_key", "finish_and_mark", *(("rollout_action",) if rollout == "heuristic" else ())):
         if hasattr(knowledge, name):
             also[name] = getattr(knowledge, name)

@@ -14,23 +14,21 @@ OPTIONAL = ("random_action",)
 
 CHANCE, UNKNOWN, TERMINAL = -1, -2, -4
 
-NODE = np.dtype(
-    (
-        np.record,
-        [
-            ("label", np.int64),  # the action that leads here, or the key of the chance outcome
-            ("visits", np.int32),
-            ("points", np.int32),  # gained in them by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
-            ("first", np.int32),  # first child
-            ("count", np.int32),  # how many children lie from there on; of a chance node, which has a chain, 0
-            ("sibling", np.int32),  # next outcome of the same chance node
-            ("who", np.int32),  # seat to move, CHANCE, TERMINAL, or UNKNOWN before the second visit
-            ("amaf_visits", np.int32),  # simulations through the parent in which its seat made this action at any time
-            ("amaf_points", np.int32),  # gained in those
-            ("prior", np.float64),  # what the evaluation says of the action, 1 being a win, times `PRIOR`
-        ],
-    )
-)
+FIELDS = [
+    ("label", np.int64),  # the action that leads here, or the key of the chance outcome
+    ("visits", np.int32),
+    ("points", np.int32),  # gained in them by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
+    ("first", np.int32),  # first child
+    ("count", np.int32),  # how many children lie from there on; of a chance node, which has a chain, 0
+    ("sibling", np.int32),  # next outcome of the same chance node
+    ("who", np.int32),  # seat to move, CHANCE, TERMINAL, or UNKNOWN before the second visit
+]
+AMAF_FIELDS = [
+    ("amaf_visits", np.int32),  # simulations through the parent in which its seat made this action then or later
+    ("amaf_points", np.int32),  # gained in those
+]
+NODE = np.dtype((np.record, FIELDS))
+AMAF_NODE = np.dtype((np.record, FIELDS + AMAF_FIELDS))
 WEIGHTS = np.dtype(
     (
         np.record,
@@ -38,7 +36,6 @@ WEIGHTS = np.dtype(
             ("exploration", np.float64),
             ("scale", np.float64),  # worth of a point, a win being 1
             ("rave", np.float64),  # visits at which all moves as first and the action's own simulations count half each
-            ("prior", np.float64),  # visits that the evaluation counts for
         ],
     )
 )
@@ -92,17 +89,17 @@ def add_node(tree, node, label):
     tree[node].visits = tree[node].points = 0
     tree[node].first = tree[node].count = tree[node].sibling = 0
     tree[node].who = UNKNOWN
-    tree[node].amaf_visits = tree[node].amaf_points = 0
-    tree[node].prior = 0.0
+    if RAVE:
+        tree[node].amaf_visits = tree[node].amaf_points = 0
 
 
-def search(words, simulations, weights, rng, tree, pool, path, played, actions, scratch, child, place, gains):
+def search(words, simulations, weights, rng, tree, pool, path, played, actions, scratch, place, gains):
     """Run some more simulations from the root, whose state is `words`."""
     used = used_words(words.view(STATE)[0])
     state = scratch.view(STATE)[0]
     for _ in range(simulations):
         copy_words(words, scratch, used)
-        depth = descend(state, scratch, weights[0], rng, tree, pool, path, actions, child, place)
+        depth = descend(state, weights[0], rng, tree, pool, path, actions)
         if RAVE:
             pool[1] += 1
             finish_and_mark(state, rng, actions, played, pool[1])
@@ -115,7 +112,7 @@ def search(words, simulations, weights, rng, tree, pool, path, played, actions, 
             back_up_amaf(depth, tree, path, played, pool[1], gains)
 
 
-def descend(state, scratch, weights, rng, tree, pool, path, actions, child, place):
+def descend(state, weights, rng, tree, pool, path, actions):
     """Follow the tree to a leaf, playing along in `state`; write the path, return its length."""
     node = depth = 0
     path[0] = 0
@@ -124,8 +121,6 @@ def descend(state, scratch, weights, rng, tree, pool, path, actions, child, plac
             if tree[node].visits == 0:
                 break
             expand(state, rng, tree, pool, node, actions)
-            if PRIOR and tree[node].who >= 0:
-                judge_children(state, scratch, weights, tree, node, child, place)
         if tree[node].who == CHANCE:
             chosen = draw_child(state, rng, tree, pool, node)
         elif tree[node].who >= 0:
@@ -158,23 +153,6 @@ def expand(state, rng, tree, pool, node, actions):
     tree[node].who = who
 
 
-def judge_children(state, words, weights, tree, node, after, place):
-    """Ask the evaluation what it thinks of every action."""
-    who, first = tree[node].who, tree[node].first
-    for child in range(first, first + tree[node].count):
-        copy_words(words, after, used_words(state))
-        apply_action(after.view(STATE)[0], tree[child].label)
-        tree[child].prior = weights.prior * judged(after.view(STATE)[0], who, place)
-
-
-def judged(state, seat, place):
-    """The evaluation for a seat, or its return after the end, from 0 to 1."""
-    if current_player(state) == TERMINAL:
-        ranks(state, place)
-        return points_of(place, seat) * 0.5 / (place.size - 1)
-    return 0.5 + 0.5 * evaluate(state, seat)
-
-
 def draw_child(state, rng, tree, pool, node):
     """Roll, and return the child for what was rolled; 0 when it is new and there is no room for it."""
     outcome = sample_chance(state, rng)
@@ -204,13 +182,14 @@ def best_child(weights, tree, node):
 
 def upper_bound(node, weights, spread):
     """The mean of a node, 1 being a win, and what it may be better by."""
-    visits = node.visits + weights.prior if PRIOR else float(node.visits)
-    mean = (node.points * weights.scale + node.prior) / visits if visits > 0.0 else UNTRIED
+    visits = max(node.visits, 1)
+    once = 1.0 / visits
+    mean = node.points * (weights.scale * once) if node.visits > 0 else UNTRIED
     if RAVE and node.amaf_visits > 0:
         amaf = node.amaf_points * weights.scale / node.amaf_visits
         share = np.sqrt(weights.rave / (3.0 * visits + weights.rave))
-        mean = mean + share * (amaf - mean) if visits > 0.0 else amaf
-    return mean + np.sqrt(spread / max(visits, 1.0))
+        mean = mean + share * (amaf - mean) if node.visits > 0 else amaf
+    return mean + np.sqrt(spread * once)
 
 
 def write_gains(place, gains):
