@@ -1,9 +1,37 @@
 """Midgard: how good a position is for a seat."""
 
 from engine.kernel import kernel
-from engine.midgard.rules import CELLS, LAND, SEA, blizzard_high, blizzard_low, count, first_cell, survey
+from engine.midgard.rules import (
+    CELLS,
+    LAND,
+    SEA,
+    TERMINAL,
+    apply_action,
+    blizzard_high,
+    blizzard_low,
+    count,
+    first_cell,
+    random_action,
+    random_finish,
+    survey,
+)
 
 SURE = 4  # border edges ahead that make an open region as good as won
+
+
+@kernel
+def finish_and_mark(state, rng, actions, played, stamp):
+    """Play at random to the end and write `stamp` in `played[seat, action]` for every action made."""
+    if state.odin:
+        while state.seat != TERMINAL:
+            action = random_action(state, rng, actions)
+            played[state.seat, action] = stamp
+            apply_action(state, action)
+        return
+    seat = state.seat
+    drops, _ = random_finish(state, rng, actions)
+    for i in range(drops):
+        played[seat ^ i & 1, actions[i]] = stamp
 
 
 @kernel
