@@ -27,7 +27,7 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(VENV)/bin/python
 
 $(VENV)/.dev: pyproject.toml constraints.txt examples/connect_four/pyproject.toml | $(VENV)/bin/python
 	$(INSTALL) --editable '.[dev]' --editable examples/connect_four
-	@touch $@ $(VENV)/.runtime
+	@touch $(VENV)/.runtime $(VENV)/.plugged $@
 
 venv: $(VENV)/.runtime
 

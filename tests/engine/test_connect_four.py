@@ -1,6 +1,8 @@
-"""Connect four, the game that plugs in: facts, a naive recomputation, symmetry, positions, and refusals."""
+"""Connect four, the game that plugs in: facts, a naive recomputation, symmetry, positions, the tutorial."""
 
 import random
+import re
+from pathlib import Path
 
 import pytest
 from connect_four import rules, text
@@ -9,12 +11,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from engine import PositionError
+from engine import PositionError, play
 from engine.chance import new_rng
 from engine.state import KernelState
 from tests.engine.matches import walk
 from tests.engine.perft import perft
 
+TUTORIAL = Path(__file__).parents[2] / "examples" / "connect_four" / "README.md"
 GAME = engine.load_game("connect_four")
 START = "......./......./......./......./......./....... 0"
 SEEDS = st.integers(0, 2**32 - 1)
@@ -269,3 +272,22 @@ def test_the_drawings_mark_the_last_drop_and_the_line():
     assert state.svg().count('r="6"') == 4
     read = GAME.state_from_position(state.position)
     assert "[" not in str(read).splitlines()[5]
+
+
+# The tutorial
+
+
+def blocks(language):
+    """(file, code) of every block of the tutorial in that language that names its file."""
+    return re.findall(rf"```{language}\n# (\S+)\n(.*?)```", TUTORIAL.read_text(), re.DOTALL)
+
+
+@pytest.mark.parametrize(("file", "code"), [*blocks("python"), *blocks("toml")])
+def test_what_the_tutorial_shows_stands_in_the_package(file, code):
+    assert code.rstrip() in (TUTORIAL.parent / file).read_text()
+
+
+def test_the_tutorial_tells_every_kernel_that_the_engine_asks_for():
+    text = TUTORIAL.read_text()
+    for name in (*play.RULES, *play.OPTIONAL):
+        assert f"| `{name}(state" in text
