@@ -13,6 +13,7 @@ RULES = ("current_player", "legal_actions", "apply_action", "sample_chance", "ap
 OPTIONAL = ("random_action",)
 
 CHANCE, UNKNOWN, TERMINAL = -1, -2, -4
+NOWHERE = -1
 
 FIELDS = [
     ("label", np.int64),  # the action that leads here, or the key of the chance outcome
@@ -35,7 +36,7 @@ WEIGHTS = np.dtype(
         [
             ("exploration", np.float64),
             ("scale", np.float64),  # worth of a point, a win being 1
-            ("rave", np.float64),  # visits at which all moves as first and the action's own simulations count half each
+            ("rave", np.float64),  # visits, a legal action, at which all moves as first and own simulations count alike
         ],
     )
 )
@@ -171,23 +172,24 @@ def draw_child(state, rng, tree, pool, node):
 def best_child(weights, tree, node):
     """The child with the highest upper confidence bound."""
     spread = weights.exploration * weights.exploration * logarithm(tree[node].visits)
+    equivalence = weights.rave * tree[node].count
     best, highest = 0, -1.0
     first = tree[node].first
     for child in range(first, first + tree[node].count):
-        bound = upper_bound(tree[child], weights, spread)
+        bound = upper_bound(tree[child], weights.scale, spread, equivalence)
         if bound > highest:
             best, highest = child, bound
     return best
 
 
-def upper_bound(node, weights, spread):
+def upper_bound(node, scale, spread, equivalence):
     """The mean of a node, 1 being a win, and what it may be better by."""
     visits = max(node.visits, 1)
     once = 1.0 / visits
-    mean = node.points * (weights.scale * once) if node.visits > 0 else UNTRIED
+    mean = node.points * (scale * once) if node.visits > 0 else UNTRIED
     if RAVE and node.amaf_visits > 0:
-        amaf = node.amaf_points * weights.scale / node.amaf_visits
-        share = np.sqrt(weights.rave / (3.0 * visits + weights.rave))
+        amaf = node.amaf_points * scale / node.amaf_visits
+        share = np.sqrt(equivalence / (3.0 * visits + equivalence))
         mean = mean + share * (amaf - mean) if node.visits > 0 else amaf
     return mean + np.sqrt(spread * once)
 
@@ -277,7 +279,7 @@ def outcome_key(state, outcome):
 
 
 def follow(words, course, tree, scratch):
-    """The node that the plies of `course` lead to from the root, or 0 when the tree does not go so far."""
+    """The node that the plies of `course` lead to from the root, or NOWHERE when the tree does not go so far."""
     copy_words(words, scratch, used_words(words.view(STATE)[0]))
     state = scratch.view(STATE)[0]
     node = 0
@@ -290,7 +292,7 @@ def follow(words, course, tree, scratch):
             apply_action(state, course[i])
         node = child_with(tree, node, label)
         if node == 0:
-            return 0
+            return NOWHERE
     return node
 
 
