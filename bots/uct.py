@@ -116,7 +116,8 @@ class UCT(Bot):
     Parameters: `simulations` a move, 1 to 10,000,000, or `seconds` a move by the clock, up to 3,600 (then
     `simulations` means nothing, and matches are marked as timed); `exploration`, 0 to 10, the factor of
     sqrt(ln N / n), a win being 1 and a loss 0; `rave`, 0 (off) to 1,000,000, the simulations of an action, for each
-    action there is, at which both means count alike; -1 for either is what suits the game (`UCT` in `bots.knowledge`, else 0.7 and 0);
+    action there is, at which both means count alike; -1 for either is what suits the game (`UCT` in
+    `bots.knowledge`, else 0.7 and 0);
     `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.knowledge`, where it has one);
     `reuse`, whether the tree of the move before is kept as far as it was played out.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
