@@ -17,7 +17,7 @@ from engine.chance import new_rng
 from engine.kernel import bind
 from engine.state import KernelGame, KernelState
 
-MOST_NODES = 4_000_000  # 32 bytes each
+MOST_NODES = 4_000_000  # 40 bytes each
 DEEPEST = 512
 BATCH = 64  # simulations between two looks at the clock
 
@@ -121,8 +121,8 @@ class UCT(Bot):
     `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.knowledge`, where it has one);
     `reuse`, whether the tree of the move before is kept as far as it was played out.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
-    Cost: a simulation takes 1.1 (Magic Mids) to 2.5 (Epicycle) times a random playout, 0.4 to 3 microseconds; at most
-    4,000,000 nodes of 32 bytes are kept, and rollouts go on from the leaves when they are used up.
+    Cost: a simulation takes 1.1 (Magic Mids) to 2.2 (Epicycle) times as long as a random playout, 0.4 to 3 microseconds; at most
+    4,000,000 nodes of 40 bytes are kept, and rollouts go on from the leaves when they are used up.
     """
 
     name = "uct"

@@ -157,7 +157,7 @@ def test_all_moves_as_first_counts_every_simulation_that_made_the_action_then_or
 @pytest.mark.parametrize("n", [1, 2, 3, 10, 4095, 4096, 5001, 10_000_000])
 def test_the_logarithm_is_right_to_three_digits(n):
     kernels = compiled_search(EPICYCLE, "random", False)
-    assert kernels.logarithm(n) == pytest.approx(math.log(n), abs=5e-4)
+    assert kernels.root_of_logarithm(n) == pytest.approx(math.log(n) ** 0.5, abs=2e-4)
     assert uct_kernel.LN[1] == 0.0 and np.isfinite(uct_kernel.LN).all()
 
 
