@@ -121,8 +121,8 @@ class UCT(Bot):
     `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.knowledge`, where it has one);
     `reuse`, whether the tree of the move before is kept as far as it was played out.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
-    Cost: a simulation takes 1.1 (Magic Mids) to 2.2 (Epicycle) times as long as a random playout, 0.4 to 3 microseconds; at most
-    4,000,000 nodes of 40 bytes are kept, and rollouts go on from the leaves when they are used up.
+    Cost: a simulation takes 1.1 (Magic Mids) to 2.2 (Epicycle) times as long as a random playout, 0.3 to 3
+    microseconds; at most 4,000,000 nodes of 40 bytes are kept, and rollouts go on from the leaves when they are used up.
     """
 
     name = "uct"

@@ -19,7 +19,7 @@ FIELDS = [
     ("label", np.int64),  # the action that leads here, or the key of the chance outcome
     ("visits", np.int32),
     ("points", np.int32),  # gained in them by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
-    ("mean", np.float32),  # worth of those points in the mean, a win being 1; UNTRIED before the first visit
+    ("value", np.float32),  # mean worth of those points, a win being 1; UNTRIED before the first visit
     ("doubt", np.float32),  # 1 / sqrt(visits), 0 before the first visit
     ("first", np.int32),  # first child
     ("count", np.int32),  # how many children lie from there on; of a chance node, which has a chain, 0
@@ -93,7 +93,7 @@ def plant(tree, pool):
 def add_node(tree, node, label):
     tree[node].label = label
     tree[node].visits = tree[node].points = 0
-    tree[node].mean = UNTRIED
+    tree[node].value = UNTRIED
     tree[node].doubt = 0.0
     tree[node].first = tree[node].count = tree[node].sibling = 0
     tree[node].who = UNKNOWN
@@ -183,7 +183,7 @@ def best_child(weights, tree, node):
     best, highest = 0, -1.0
     first = tree[node].first
     for child in range(first, first + tree[node].count):
-        bound = tree[child].mean + spread * tree[child].doubt
+        bound = tree[child].value + spread * tree[child].doubt
         if RAVE and tree[child].amaf_visits > 0:
             bound = mixed_bound(tree[child], weights.scale, spread, equivalence)
         if bound > highest:
@@ -197,7 +197,7 @@ def mixed_bound(node, scale, spread, equivalence):
     if node.visits == 0:
         return amaf + spread
     share = np.sqrt(equivalence / (3.0 * node.visits + equivalence))
-    return node.mean + share * (amaf - node.mean) + spread * node.doubt
+    return node.value + share * (amaf - node.value) + spread * node.doubt
 
 
 def write_gains(place, gains):
@@ -224,7 +224,7 @@ def back_up(depth, tree, path, gains, scale):
         points = tree[node].points + gains[chooser & 7]
         once = 1.0 / visits
         tree[node].visits, tree[node].points = visits, points
-        tree[node].mean, tree[node].doubt = points * scale * once, np.sqrt(once)
+        tree[node].value, tree[node].doubt = points * scale * once, np.sqrt(once)
         chooser = tree[node].who
 
 
