@@ -18,6 +18,7 @@ from engine.kernel import bind
 from engine.state import KernelGame, KernelState
 
 MOST_NODES = 4_000_000  # 40 bytes each
+MOST_VISITS = 200_000_000  # at 8 points each they fit 32 bits
 DEEPEST = 512
 BATCH = 64  # simulations between two looks at the clock
 
@@ -78,7 +79,8 @@ class Tree:
         return rng
 
     def grow(self, simulations: int, rng: np.ndarray) -> None:
-        """Run that many simulations from the root."""
+        """Run that many simulations from the root, as far as its visits can still be counted."""
+        simulations = min(simulations, MOST_VISITS - int(self._nodes[0]["visits"]))
         self._kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, *self._buffers)
 
     def children(self, node: int = 0) -> list[Child]:
@@ -122,7 +124,7 @@ class UCT(Bot):
     `reuse`, whether the tree of the move before is kept as far as it was played out.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
     Cost: a simulation takes 1.1 (Magic Mids) to 2.2 (Epicycle) times as long as a random playout, 0.3 to 3
-    microseconds; at most 4,000,000 nodes of 40 bytes are kept, and rollouts go on from the leaves when they are used up.
+    microseconds; at most 4,000,000 nodes of 40 bytes are kept: then the tree grows no more, and rollouts go on.
     """
 
     name = "uct"
