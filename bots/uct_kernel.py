@@ -13,11 +13,14 @@ RULES = ("current_player", "legal_actions", "apply_action", "sample_chance", "ap
 OPTIONAL = ("random_action",)
 
 CHANCE, UNKNOWN, TERMINAL = -1, -2, -4
+NOWHERE = -1
 
 FIELDS = [
     ("label", np.int64),  # the action that leads here, or the key of the chance outcome
     ("visits", np.int32),
     ("points", np.int32),  # gained in them by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
+    ("value", np.float32),  # mean worth of those points, a win being 1; UNTRIED before the first visit
+    ("doubt", np.float32),  # 1 / sqrt(visits), 0 before the first visit
     ("first", np.int32),  # first child
     ("count", np.int32),  # how many children lie from there on; of a chance node, which has a chain, 0
     ("sibling", np.int32),  # next outcome of the same chance node
@@ -35,7 +38,7 @@ WEIGHTS = np.dtype(
         [
             ("exploration", np.float64),
             ("scale", np.float64),  # worth of a point, a win being 1
-            ("rave", np.float64),  # visits at which all moves as first and the action's own simulations count half each
+            ("rave", np.float64),  # visits, a legal action, at which all moves as first and own simulations count alike
         ],
     )
 )
@@ -59,15 +62,18 @@ def _logarithms():
 
 LN = _logarithms()
 LN_2 = float(LN[2])
+ROOT_LN = np.sqrt(LN)
 
 
-def logarithm(n):
-    """The natural logarithm of a whole number, to four digits."""
+def root_of_logarithm(n):
+    """The square root of the natural logarithm of a whole number from 1, to four digits."""
+    if n < LOGARITHMS:
+        return ROOT_LN[n]
     shifted = 0.0
     while n >= LOGARITHMS:
         n >>= 1
         shifted += LN_2
-    return LN[n] + shifted
+    return np.sqrt(LN[n] + shifted)
 
 
 def seed_rng(words, rng):
@@ -87,6 +93,8 @@ def plant(tree, pool):
 def add_node(tree, node, label):
     tree[node].label = label
     tree[node].visits = tree[node].points = 0
+    tree[node].value = UNTRIED
+    tree[node].doubt = 0.0
     tree[node].first = tree[node].count = tree[node].sibling = 0
     tree[node].who = UNKNOWN
     if RAVE:
@@ -107,7 +115,7 @@ def search(words, simulations, weights, rng, tree, pool, path, played, actions, 
             finish(state, rng, actions)
         ranks(state, place)
         write_gains(place, gains)
-        back_up(depth, tree, path, gains)
+        back_up(depth, tree, path, gains, weights[0].scale)
         if RAVE:
             back_up_amaf(depth, tree, path, played, pool[1], gains)
 
@@ -170,26 +178,26 @@ def draw_child(state, rng, tree, pool, node):
 
 def best_child(weights, tree, node):
     """The child with the highest upper confidence bound."""
-    spread = weights.exploration * weights.exploration * logarithm(tree[node].visits)
+    spread = weights.exploration * root_of_logarithm(tree[node].visits)
+    equivalence = weights.rave * tree[node].count
     best, highest = 0, -1.0
     first = tree[node].first
     for child in range(first, first + tree[node].count):
-        bound = upper_bound(tree[child], weights, spread)
+        bound = tree[child].value + spread * tree[child].doubt
+        if RAVE and tree[child].amaf_visits > 0:
+            bound = mixed_bound(tree[child], weights.scale, spread, equivalence)
         if bound > highest:
             best, highest = child, bound
     return best
 
 
-def upper_bound(node, weights, spread):
-    """The mean of a node, 1 being a win, and what it may be better by."""
-    visits = max(node.visits, 1)
-    once = 1.0 / visits
-    mean = node.points * (weights.scale * once) if node.visits > 0 else UNTRIED
-    if RAVE and node.amaf_visits > 0:
-        amaf = node.amaf_points * weights.scale / node.amaf_visits
-        share = np.sqrt(weights.rave / (3.0 * visits + weights.rave))
-        mean = mean + share * (amaf - mean) if node.visits > 0 else amaf
-    return mean + np.sqrt(spread * once)
+def mixed_bound(node, scale, spread, equivalence):
+    """The same with the mean mixed from the node's own and from all simulations that made its action."""
+    amaf = node.amaf_points * scale / node.amaf_visits
+    if node.visits == 0:
+        return amaf + spread
+    share = np.sqrt(equivalence / (3.0 * node.visits + equivalence))
+    return node.value + share * (amaf - node.value) + spread * node.doubt
 
 
 def write_gains(place, gains):
@@ -206,14 +214,17 @@ def points_of(place, seat):
     return points
 
 
-def back_up(depth, tree, path, gains):
+def back_up(depth, tree, path, gains, scale):
     """Count the simulation at every node of the path, with the points of the seat that chose the node."""
     tree[0].visits += 1
     chooser = tree[0].who
     for i in range(1, depth + 1):
         node = path[i]
-        tree[node].visits += 1
-        tree[node].points += gains[chooser & 7]
+        visits = tree[node].visits + 1
+        points = tree[node].points + gains[chooser & 7]
+        once = 1.0 / visits
+        tree[node].visits, tree[node].points = visits, points
+        tree[node].value, tree[node].doubt = points * scale * once, np.sqrt(once)
         chooser = tree[node].who
 
 
@@ -277,7 +288,7 @@ def outcome_key(state, outcome):
 
 
 def follow(words, course, tree, scratch):
-    """The node that the plies of `course` lead to from the root, or 0 when the tree does not go so far."""
+    """The node that the plies of `course` lead to from the root, or NOWHERE when the tree does not go so far."""
     copy_words(words, scratch, used_words(words.view(STATE)[0]))
     state = scratch.view(STATE)[0]
     node = 0
@@ -290,7 +301,7 @@ def follow(words, course, tree, scratch):
             apply_action(state, course[i])
         node = child_with(tree, node, label)
         if node == 0:
-            return 0
+            return NOWHERE
     return node
 
 

@@ -16,6 +16,7 @@ from engine.midgard.rules import (
     survey,
 )
 
+UCT = {"exploration": 0.0, "rave": 50}
 SURE = 4  # border edges ahead that make an open region as good as won
 
 
