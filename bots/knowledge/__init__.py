@@ -2,9 +2,11 @@
 
 A module here, or one that a plug-in names under the entry-point group `arena.knowledge`, may offer
 
-    evaluate(state, seat) -> float    how good a running state is for a seat, within [-1, 1], higher is better
+    evaluate(state, seat) -> float        how good a running state is for a seat, within [-1, 1], higher is better
+    outcome_key(state, outcome) -> int    at a chance node: outcomes with the same key leave states that play alike,
+                                          move for move, so that a search need follow only one of them
 
-For a game with kernels it is a kernel over the game's record, for a game in plain Python a function of its `State`.
+For a game with kernels these are kernels over the game's record; in plain Python `evaluate` takes the game's `State`.
 """
 
 from __future__ import annotations

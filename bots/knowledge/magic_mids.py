@@ -1,4 +1,4 @@
-"""Magic Mids: how good a position is for a seat, for 2 to 4 players."""
+"""Magic Mids: how good a position is for a seat, for 2 to 4 players, and which rolls are alike."""
 
 import numpy as np
 
@@ -9,6 +9,7 @@ from engine.magic_mids.rules import (
     ROWS,
     SIZES,
     SQUARES,
+    THREE_BLANKS,
     WEIGHTS,
     captured,
     count,
@@ -23,6 +24,16 @@ PROBABILITY = np.array(  # that a roll allows a size in a column, before hand an
         for size in range(SIZES)
     ]
 )
+
+ROLL_AGAIN = -1
+
+
+@kernel
+def outcome_key(state, outcome):
+    """The set of mids that the roll allows to be placed; three blanks, with their second roll, stand apart."""
+    if outcome == THREE_BLANKS:
+        return np.int64(ROLL_AGAIN)
+    return PLACEMENTS[outcome & 63] & sizes_held(state.hands[state.seat]) & on_free_squares(state)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Pyramid Punch: how good a position is for a seat, for 2 to 5 players."""
+"""Pyramid Punch: how good a position is for a seat, for 2 to 5 players, and which dice are alike."""
 
 import numpy as np
 
@@ -8,6 +8,14 @@ from engine.pyramid_punch.rules import FIGHTERS, PAIRS, TOWARDS, fighter_on, low
 WORTH = np.array([9.3, 4.4, 2.1, 1.0])  # of L, M, S and the stone
 FULL_TILE = 16.8
 WINS = np.array([3, 6, 10, 15, 21, 26, 30]) / 36.0  # chance to win, by the pips one has more, from -3 to 3
+
+
+@kernel
+def outcome_key(state, outcome):
+    """1 when the mover wins the fight, 0 when it ties, -1 when the enemy wins."""
+    die = outcome // 6
+    margin = (die - (state.fight >> 2 & 3)) - (outcome - 6 * die - (state.fight & 3))
+    return np.int64((margin > 0) - (margin < 0))
 
 
 @kernel
