@@ -5,6 +5,9 @@ A module here, or one that a plug-in names under the entry-point group `arena.kn
     evaluate(state, seat) -> float        how good a running state is for a seat, within [-1, 1], higher is better
     outcome_key(state, outcome) -> int    at a chance node: outcomes with the same key leave states that play alike,
                                           move for move, so that a search need follow only one of them
+    UCT                                   {"exploration": ..., "rave": ...}, what suits the game in the bot `uct`
+    FORESEES_ROLLS                        True when `evaluate` never looks at the dice, so that before a roll it says
+                                          what it would on average after it
 
 For a game with kernels these are kernels over the game's record; in plain Python `evaluate` takes the game's `State`.
 """

@@ -25,6 +25,7 @@ PROBABILITY = np.array(  # that a roll allows a size in a column, before hand an
     ]
 )
 
+FORESEES_ROLLS = True
 ROLL_AGAIN = -1
 
 

@@ -1,0 +1,296 @@
+"""Template: depth-first search of a game tree with alpha-beta cuts, the dice averaged; see `bots.minimax`.
+
+The searching seat maximises its value, every other seat minimises it. A value is the seat's return, a little smaller
+in size the later the match ends, or at the horizon the evaluation, which is always smaller in size than a return of
+1 or -1. At a chance node the mean is bounded by what outcomes not yet looked at are worth at least and at most, -1
+and 1, which gives windows for the outcomes and cuts (Star1).
+
+The stack is an array of frames, one a node on the way from the root to where the search stands, so a search can be
+interrupted at any node and resumed.
+"""
+
+import numpy as np
+
+RULES = ("current_player", "legal_actions", "apply_action", "chance_outcomes", "apply_chance", "ranks", "used_words")
+OPTIONAL = ()
+
+TERMINAL = -4
+MAX, CHANCE, MIN = 1, 0, -1  # kinds of nodes; CHANCE also is what the rules call a seat that rolls, less 1
+LOWER, EXACT, UPPER = 1, 2, 3  # what the value in an entry is to the node's value
+TO_THE_END = 1000  # the depth of an entry to which no horizon has contributed
+EVALUATION = 1 - 2.0**-10  # an evaluation of 1 counts less than any win
+DELAY = 2.0**-18  # what a decision more on the way to it takes off a return
+TABLE_MOVE, KILLER_MOVE = 1e15, 1e14  # priorities above all counts of the history
+
+SEARCH = np.dtype(
+    (
+        np.record,
+        [
+            ("seat", np.int64),  # the seat that searches
+            ("depth", np.int64),  # decisions looked ahead
+            ("ply", np.int64),  # the frame where the search stands; 0 is the root
+            ("nodes", np.int64),  # states visited
+            ("generation", np.int64),  # the entries of the table that count
+        ],
+    )
+)
+FRAME = np.dtype(
+    (
+        np.record,
+        [
+            ("kind", np.int64),
+            ("depth", np.int64),  # decisions looked ahead from here, this one included
+            ("count", np.int64),  # actions, or outcomes that differ
+            ("next", np.int64),  # how many of them have been taken up
+            ("alpha", np.float64),  # values outside the window from alpha to beta change nothing at the root
+            ("beta", np.float64),
+            ("value", np.float64),  # the best so far; at a chance node the mean or a bound of it
+            ("best", np.int64),  # the action it belongs to, -1 = none yet
+            ("whole", np.int64),  # 1 = no horizon has contributed to the value
+            ("least", np.float64),  # alpha and beta as they were at first
+            ("most", np.float64),
+            ("key", np.uint64),
+            ("sum", np.float64),  # at a chance node: weights times values of the outcomes looked at
+            ("left", np.float64),  # weights of the outcomes not yet looked at
+            ("total", np.float64),  # all weights
+            ("weight", np.float64),  # of the outcome that is being looked at
+        ],
+    )
+)
+ENTRY = np.dtype(
+    (
+        np.record,
+        [
+            ("key", np.uint64),
+            ("value", np.float64),
+            ("generation", np.int64),
+            ("depth", np.int32),
+            ("bound", np.int32),
+            ("best", np.int64),
+        ],
+    )
+)
+
+
+def outcome_key(state, outcome):
+    """Games about whose dice nothing is known: every outcome plays otherwise."""
+    return outcome
+
+
+def search_on(
+    search_words, frame_words, table_words, states, moves, priority, killers, history, counts, keys, place, limit
+):
+    """Go on until the root's value is known or `limit` states have been visited; whether it is known."""
+    search = search_words.view(SEARCH)[0]
+    frames = frame_words.view(FRAME)
+    table = table_words.view(ENTRY)
+    while True:
+        ply = search.ply
+        frame = frames[ply]
+        if frame.next == frame.count or frame.alpha >= frame.beta:
+            if ply == 0:
+                return True
+            if frame.kind != CHANCE:
+                remember(table, frame, search.generation)
+                credit(frame, killers[ply], history)
+            value, whole = frame.value, frame.whole
+            search.ply = ply - 1
+        elif search.nodes >= limit:
+            return False
+        else:
+            settled, value, whole = descend(
+                search, frames, table, states, moves, priority, killers, history, counts, keys, place
+            )
+            if not settled:
+                continue
+        parent = frames[search.ply]
+        priority[search.ply, parent.next - 1] = value
+        take(parent, value, whole, moves[search.ply, parent.next - 1])
+
+
+def descend(search, frames, table, states, moves, priority, killers, history, counts, keys, place):
+    """Visit the most promising state below; (whether its value is known at once, the value, whether it is whole)."""
+    ply = search.ply
+    frame = frames[ply]
+    bring_forward(moves[ply], priority[ply], frame.next, frame.count)
+    move = moves[ply, frame.next]
+    copy_state(states[ply], states[ply + 1])
+    state = states[ply + 1].view(STATE)[0]
+    if frame.kind == CHANCE:
+        frame.weight = priority[ply, frame.next]
+        apply_chance(state, move)
+    else:
+        apply_action(state, move)
+    frame.next += 1
+    search.nodes += 1
+    who = current_player(state)
+    if who == TERMINAL:
+        return True, worth(state, search.seat, place) * (1.0 - DELAY * (search.depth - frame.depth + 1)), 1
+    chance = who < 0
+    depth = frame.depth - (1 if chance or frame.kind != CHANCE else 0)
+    if depth < (CHANCE_HORIZON if chance else 1):
+        return True, evaluate(state, search.seat) * EVALUATION, 0
+    child = frames[ply + 1]
+    child.depth = depth
+    child.next = 0
+    child.best = -1
+    child.whole = 1
+    set_window(child, frame)
+    if chance:
+        open_chance(child, state, moves[ply + 1], priority[ply + 1], counts, keys)
+    else:
+        child.kind = MAX if who == search.seat else MIN
+        child.value = -2.0 * child.kind
+        child.key = hashed(states[ply + 1], used_words(state), search.depth - depth)
+        known, hint = recall(table, child, search.generation)
+        if known:
+            return True, child.value, child.whole
+        child.count = legal_actions(state, moves[ply + 1])
+        rank_moves(child, moves[ply + 1], priority[ply + 1], killers[ply + 1], history, hint)
+    search.ply = ply + 1
+    return False, 0.0, 0
+
+
+def bring_forward(moves, priority, first, count):
+    """Swap the move of the highest priority, of equals the first, to the place `first`."""
+    best = first
+    for i in range(first + 1, count):
+        if priority[i] > priority[best]:
+            best = i
+    moves[first], moves[best] = moves[best], moves[first]
+    priority[first], priority[best] = priority[best], priority[first]
+
+
+def worth(state, seat, place):
+    """The seat's return."""
+    ranks(state, place)
+    beaten = tied = 0
+    for other in range(place.size):
+        beaten += place[other] > place[seat]
+        tied += place[other] == place[seat]
+    return (2 * beaten + tied - 1) / (place.size - 1) - 1
+
+
+def set_window(child, frame):
+    """The window of a child: below a chance node, what it must be worth for the mean to lie in the node's window."""
+    if frame.kind == CHANCE:
+        rest = frame.left - frame.weight
+        child.alpha = max(-1.0, (frame.alpha * frame.total - frame.sum - rest) / frame.weight)
+        child.beta = min(1.0, (frame.beta * frame.total - frame.sum + rest) / frame.weight)
+    else:
+        child.alpha, child.beta = frame.alpha, frame.beta
+    child.least, child.most = child.alpha, child.beta
+
+
+def take(frame, value, whole, move):
+    """Count a child's value in."""
+    if frame.kind == CHANCE:
+        frame.whole &= whole
+        frame.sum += frame.weight * value
+        frame.left -= frame.weight
+        least, most = (frame.sum - frame.left) / frame.total, (frame.sum + frame.left) / frame.total
+        frame.value = most if most <= frame.alpha else least
+        if most <= frame.alpha or least >= frame.beta:
+            frame.next = frame.count
+        return
+    frame.whole &= whole
+    if frame.kind * value > frame.kind * frame.value:
+        frame.value = value
+        frame.best = move
+        if frame.kind == MAX:
+            frame.alpha = max(frame.alpha, value)
+        else:
+            frame.beta = min(frame.beta, value)
+        if frame.alpha >= frame.beta:
+            frame.whole = whole  # a cut needs no other child
+
+
+# Chance nodes
+
+
+def open_chance(frame, state, outcomes, weights, counts, keys):
+    """List the outcomes that play differently, their weights being their priorities."""
+    frame.kind = CHANCE
+    frame.sum = frame.total = 0.0
+    frame.count = 0
+    for i in range(chance_outcomes(state, outcomes, counts)):
+        key = outcome_key(state, outcomes[i])
+        j = 0 if SOME_ALIKE else frame.count
+        while j < frame.count and keys[j] != key:
+            j += 1
+        if j == frame.count:
+            outcomes[j], keys[j], weights[j] = outcomes[i], key, 0.0
+            frame.count += 1
+        weights[j] += counts[i]
+        frame.total += counts[i]
+    frame.left = frame.total
+
+
+# Decision nodes
+
+
+def rank_moves(frame, moves, priority, killers, history, hint):
+    """Priorities: the move that the table knows, those that cut elsewhere at this ply, those that often cut."""
+    side = 1 if frame.kind == MAX else 0
+    for i in range(frame.count):
+        move = moves[i]
+        priority[i] = history[side, move]
+        if move == hint:
+            priority[i] = TABLE_MOVE
+        elif move == killers[0] or move == killers[1]:
+            priority[i] = KILLER_MOVE
+
+
+def credit(frame, killers, history):
+    """Remember the move that made further ones needless."""
+    if frame.alpha >= frame.beta and frame.best >= 0:
+        history[1 if frame.kind == MAX else 0, frame.best] += frame.depth * frame.depth
+        if killers[0] != frame.best:
+            killers[1] = killers[0]
+            killers[0] = frame.best
+
+
+# The table of what is known of states, each at its distance from the root
+
+
+def hashed(words, count, distance):
+    """Sixty-four bits that hang on all of the state and its distance from the root."""
+    key = np.uint64(distance) + np.uint64(0x9E3779B97F4A7C15)
+    for i in range(count):
+        key = (key ^ words[i]) * np.uint64(0xBF58476D1CE4E5B9)
+        key ^= key >> np.uint64(29)
+    return key
+
+
+def recall(table, frame, generation):
+    """(whether the table settles the node within its window, the move it knows or -1); value and wholeness are set."""
+    if table.size == 0:
+        return False, -1
+    entry = table[np.int64(frame.key & np.uint64(table.size - 1))]
+    if entry.generation != generation or entry.key != frame.key:
+        return False, -1
+    if entry.depth >= frame.depth and (
+        entry.bound == EXACT
+        or (entry.bound == LOWER and entry.value >= frame.beta)
+        or (entry.bound == UPPER and entry.value <= frame.alpha)
+    ):
+        frame.value = entry.value
+        frame.whole = 1 if entry.depth == TO_THE_END else 0
+        return True, entry.best
+    return False, entry.best
+
+
+def remember(table, frame, generation):
+    """Write the node's value down, unless another one from a deeper search stands in its place."""
+    if table.size == 0:
+        return
+    entry = table[np.int64(frame.key & np.uint64(table.size - 1))]
+    depth = TO_THE_END if frame.whole else frame.depth
+    if entry.generation == generation and entry.key != frame.key and entry.depth > depth:
+        return
+    entry.key = frame.key
+    entry.value = frame.value
+    entry.generation = generation
+    entry.depth = depth
+    entry.bound = UPPER if frame.value <= frame.least else LOWER if frame.value >= frame.most else EXACT
+    entry.best = frame.best
