@@ -12,10 +12,9 @@ from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple
 
 import engine
-from arena.bench_search import simulation_rate
+from arena.bench_search import SIMULATIONS, search_of
 from arena.bench_tools import Row
 
-SIMULATIONS = 50_000
 SECONDS = 1.0
 
 
@@ -33,7 +32,7 @@ def libraries() -> Iterator[Row]:
         yield Row("connect four beside other libraries", "not installed: pip install --editable examples/connect_four")
         return
     game = engine.load_game("connect_four")
-    yield from compared("simulations/s", "connect four, uct", simulation_rate(game), SEARCHES)
+    yield from compared("simulations/s", "connect four, uct", SIMULATIONS * a_second(search_of(game)), SEARCHES)
     yield from compared("random matches/s", "connect four, State from Python", matches_of_states(game), LOOPS)
 
 
