@@ -2,9 +2,12 @@
 
 import numpy as np
 
+from engine.chance import below
 from engine.kernel import kernel
 from engine.magic_mids.rules import (
+    BOARD,
     COLUMNS,
+    DIRECTIONS,
     PLACEMENTS,
     ROWS,
     SIZES,
@@ -14,8 +17,10 @@ from engine.magic_mids.rules import (
     captured,
     count,
     left,
+    legal_actions,
     on_free_squares,
     sizes_held,
+    square_at,
 )
 
 PROBABILITY = np.array(  # that a roll allows a size in a column, before hand and board are asked
@@ -69,3 +74,55 @@ def prey(state, hunter, owner):
                     most = max(most, count(captured(state, hunter, size, square) & state.mids[owner]))
             hope += PROBABILITY[size, column] * most
     return hope
+
+
+NEXT, SECOND = (  # by square and direction the squares one and two steps away; opposite directions add up to 7
+    np.array(
+        [
+            [
+                square_at(square // COLUMNS + steps * down, square % COLUMNS + steps * right)
+                for down, right in DIRECTIONS
+            ]
+            for square in range(SQUARES)
+        ]
+    )
+    for steps in (1, 2)
+)
+
+
+@kernel
+def rollout_action(state, rng, actions):
+    """What the bot `catcher` might place."""
+    listed = legal_actions(state, actions)
+    highest, kept = placement_worth(state, actions[0]), 0
+    for i in range(listed):
+        worth = placement_worth(state, actions[i])
+        kept *= worth <= highest
+        highest = max(worth, highest)
+        actions[kept] = actions[i]
+        kept += worth == highest
+    return actions[below(rng, kept)]
+
+
+@kernel
+def placement_worth(state, action):
+    """Three times (2 for a mid captured, 1 for one shielded, -1 for a line open to capture), less the size."""
+    size = action // SQUARES
+    square = action - SQUARES * size
+    own = state.mids[state.seat]
+    caught = captured(state, state.seat, size, square)
+    others = (state.mids[0] | state.mids[1] | state.mids[2] | state.mids[3]) ^ own ^ caught
+    own, others = squares_of(own), squares_of(others)
+    free = ~(own | others | 1 << square)
+    gain = 2 * count(caught)
+    for direction in range(8):
+        beside, behind = NEXT[square, direction], NEXT[square, 7 - direction]
+        gain += own >> beside & others >> SECOND[square, direction] & 1
+        gain -= others >> beside & free >> behind & 1
+    return 3 * gain - size
+
+
+@kernel
+def squares_of(mids):
+    """The squares on which a set of mids stands."""
+    return (mids | mids >> SQUARES | mids >> 2 * SQUARES) & BOARD

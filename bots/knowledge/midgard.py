@@ -1,19 +1,32 @@
 """Midgard: how good a position is for a seat."""
 
+import numpy as np
+
+from engine.chance import below
 from engine.kernel import kernel
 from engine.midgard.rules import (
+    BESIDE,
+    BOARD_HIGH,
+    BOARD_LOW,
     CELLS,
+    DECLARE,
     LAND,
+    NEAR,
     SEA,
     TERMINAL,
+    WORD,
     apply_action,
+    bit_count,
     blizzard_high,
     blizzard_low,
     count,
     first_cell,
+    nth_bit,
     random_action,
     random_finish,
     survey,
+    tiles_high,
+    tiles_low,
 )
 
 UCT = {"exploration": 0.0, "rave": 50}
@@ -49,3 +62,58 @@ def evaluate(state, seat):
         low &= ~region_low
         high &= ~region_high
     return (balance if seat == SEA else -balance) / CELLS
+
+
+DRAWN = 4  # drops compared
+NO_CELL = 127  # where `BESIDE` names none
+
+
+@kernel
+def rollout_action(state, rng, actions):
+    """The best of a few drops drawn at random, as the bot `settler` judges; it declares when that bot does."""
+    if state.declared and leads_as_it_stands(state, state.seat):
+        return np.int64(DECLARE)
+    best, highest = 0, -1
+    for _ in range(DRAWN):
+        cell = random_drop(state, rng)
+        worth = drop_worth(state, cell)
+        if worth > highest:
+            best, highest = cell, worth
+    return best
+
+
+@kernel
+def random_drop(state, rng):
+    """One of the ice cells, all equally likely."""
+    in_low = bit_count(state.ice[0])
+    n = below(rng, in_low + bit_count(state.ice[1]))
+    return nth_bit(state.ice[0], n) if n < in_low else WORD + nth_bit(state.ice[1], n - in_low)
+
+
+@kernel
+def drop_worth(state, cell):
+    """2 for each neighbour of which neither side holds two cells around it, 1 for one on the perimeter."""
+    worth = 0
+    for side in range(3):
+        near = BESIDE[cell & 127, side] & 127
+        if near == NO_CELL:
+            return worth
+        low, high = NEAR[near, 0], NEAR[near, 1]
+        sea = count(low & state.tiles[SEA, 0], high & state.tiles[SEA, 1])
+        land = count(low & state.tiles[LAND, 0], high & state.tiles[LAND, 1])
+        on_perimeter = BESIDE[near, 1] == NO_CELL
+        worth += 1 if on_perimeter else 2 * (sea < 2 and land < 2)
+    return worth
+
+
+@kernel
+def leads_as_it_stands(state, seat):
+    """Whether the seat would have more cells if all that is empty were resolved now, as in Odin."""
+    balance = state.hand[LAND] - state.hand[SEA]
+    low, high = BOARD_LOW & ~tiles_low(state), BOARD_HIGH & ~tiles_high(state)
+    while low | high:
+        region_low, region_high, lead = survey(state, first_cell(low, high), low, high, 0, 0)
+        balance += count(region_low, region_high) * ((lead > 0) - (lead < 0))
+        low &= ~region_low
+        high &= ~region_high
+    return balance > 0 if seat == SEA else balance < 0
