@@ -2,7 +2,7 @@
 
 A module here, or one that a plug-in names under the entry-point group `arena.knowledge`, may offer
 
-    evaluate(state, seat) -> float    how good a running state is for a seat, within [-1, 1], higher is better
+    evaluate(state, seat) -> float        how good a running state is for a seat, within [-1, 1], higher is better
     rollout_action(state, rng, actions)   a legal action of the seat to move, for playouts better than random ones
 
 For a game with kernels `evaluate` is a kernel over the game's record, for a game in plain Python a function of its

@@ -94,7 +94,7 @@ def leads_as_it_stands(state, seat):
     low, high = BOARD_LOW & ~tiles_low(state), BOARD_HIGH & ~tiles_high(state)
     while low | high:
         region_low, region_high, lead = survey(state, first_cell(low, high), low, high, 0, 0)
-        balance += count(region_low, region_high) * ((lead > 0) - (lead < 0))
+        balance += count(region_low, region_high) * max(-1, min(1, lead))
         low &= ~region_low
         high &= ~region_high
     return balance > 0 if seat == SEA else balance < 0
