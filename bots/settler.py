@@ -4,15 +4,19 @@ from bots.base import Bot
 from engine import State
 from engine.midgard.rules import NEIGHBOURS  # of every cell in board order, which is also the number of the drop there
 
+VALUE = {(0, 1): 5, (0, 0): 3, (1, 1): 3}  # of a neighbour, by own and opposing tiles at it
+ON_PERIMETER = 2
+
 
 class Settler(Bot):
     """Settle where most is still to be won.
 
     Idea: most regions end up as a single cell, which belongs to who holds two of the three cells around it. So a drop
-    is worth 2 for each neighbour of which neither side holds two already, but 1 for a neighbour on the perimeter,
-    which the drop wins by itself (and nothing more). Ties are broken at random. In Odin it never says `declare` first;
-    it answers one with another when the match, if it ended at once, would leave it with more cells.
-    Source: the designer's rule of influence, border edges and not border tiles.
+    is worth, for each neighbour of its cell, 5 where the opponent alone has a tile at it and would win it, 3 where
+    both have one or nobody does, and 2 where it is on the perimeter and won at once; nothing where it is decided or
+    where this seat is alone already. Ties are broken at random. In Odin it never says `declare` first; it answers one
+    with another when the match, ended at once, would leave it with more cells.
+    Source: the rules' section on influence; the numbers by trial against `greedy`.
     Parameters: none.
     Cost: about 3 microseconds for each legal drop.
     """
@@ -37,11 +41,10 @@ class Settler(Bot):
 
     def worth(self, board: str, drop: int) -> int:
         """What the neighbours of a cell are worth."""
+        own, enemy = ("s", "l") if self.seat == 0 else ("l", "s")  # sea or land
         total = 0
         for cell in NEIGHBOURS[drop]:
-            around = "".join(board[other] for other in NEIGHBOURS[cell] if other != drop)
-            if around == "":
-                total += 1
-            elif around not in ("ss", "ll"):
-                total += 2
+            around = [board[other] for other in NEIGHBOURS[cell] if other != drop]
+            footholds = around.count(own), around.count(enemy)
+            total += VALUE.get(footholds, 0) if around else ON_PERIMETER
         return total

@@ -29,6 +29,8 @@ FIELDS = [
 AMAF_FIELDS = [
     ("amaf_visits", np.int32),  # simulations through the parent in which its seat made this action then or later
     ("amaf_points", np.int32),  # gained in those
+    ("amaf_value", np.float32),  # mean worth of those points
+    ("share", np.float32),  # how much of it is mixed into the value: 0 without any, 1 before the first visit
 ]
 NODE = np.dtype((np.record, FIELDS))
 AMAF_NODE = np.dtype((np.record, FIELDS + AMAF_FIELDS))
@@ -99,6 +101,7 @@ def add_node(tree, node, label):
     tree[node].who = UNKNOWN
     if RAVE:
         tree[node].amaf_visits = tree[node].amaf_points = 0
+        tree[node].amaf_value = tree[node].share = 0.0
 
 
 def search(words, simulations, weights, rng, tree, pool, path, played, actions, scratch, place, gains):
@@ -117,7 +120,7 @@ def search(words, simulations, weights, rng, tree, pool, path, played, actions, 
         write_gains(place, gains)
         back_up(depth, tree, path, gains, weights[0].scale)
         if RAVE:
-            back_up_amaf(depth, tree, path, played, pool[1], gains)
+            back_up_amaf(depth, weights[0], tree, path, played, pool[1], gains)
 
 
 def descend(state, weights, rng, tree, pool, path, actions):
@@ -179,25 +182,15 @@ def draw_child(state, rng, tree, pool, node):
 def best_child(weights, tree, node):
     """The child with the highest upper confidence bound."""
     spread = weights.exploration * root_of_logarithm(tree[node].visits)
-    equivalence = weights.rave * tree[node].count
     best, highest = 0, -1.0
     first = tree[node].first
     for child in range(first, first + tree[node].count):
         bound = tree[child].value + spread * tree[child].doubt
-        if RAVE and tree[child].amaf_visits > 0:
-            bound = mixed_bound(tree[child], weights.scale, spread, equivalence)
+        if RAVE:
+            bound += tree[child].share * (tree[child].amaf_value - tree[child].value)
         if bound > highest:
             best, highest = child, bound
     return best
-
-
-def mixed_bound(node, scale, spread, equivalence):
-    """The same with the mean mixed from the node's own and from all simulations that made its action."""
-    amaf = node.amaf_points * scale / node.amaf_visits
-    if node.visits == 0:
-        return amaf + spread
-    share = np.sqrt(equivalence / (3.0 * node.visits + equivalence))
-    return node.value + share * (amaf - node.value) + spread * node.doubt
 
 
 def write_gains(place, gains):
@@ -228,18 +221,25 @@ def back_up(depth, tree, path, gains, scale):
         chooser = tree[node].who
 
 
-def back_up_amaf(depth, tree, path, played, stamp, gains):
+def back_up_amaf(depth, weights, tree, path, played, stamp, gains):
     """Count it also at every child of the path's decisions whose action the same seat made then or later on."""
     for i in range(depth - 1, -1, -1):
         node = path[i]
         chooser = tree[node].who
         if chooser >= 0:
             played[chooser, tree[path[i + 1]].label] = stamp
+            equivalence = weights.rave * tree[node].count
             first = tree[node].first
             for child in range(first, first + tree[node].count):
                 if played[chooser, tree[child].label] == stamp:
-                    tree[child].amaf_visits += 1
-                    tree[child].amaf_points += gains[chooser]
+                    count_amaf(tree, child, gains[chooser], weights.scale, equivalence)
+
+
+def count_amaf(tree, node, gained, scale, equivalence):
+    visits, points = tree[node].amaf_visits + 1, tree[node].amaf_points + gained
+    tree[node].amaf_visits, tree[node].amaf_points = visits, points
+    tree[node].amaf_value = points * scale / visits
+    tree[node].share = np.sqrt(equivalence / (3.0 * tree[node].visits + equivalence))
 
 
 # Rollouts

@@ -66,6 +66,8 @@ def evaluate(state, seat):
 
 DRAWN = 4  # drops compared
 NO_CELL = 127  # where `BESIDE` names none
+ON_PERIMETER = 2  # what a neighbour there is worth
+FOOTHOLDS = np.array([3, 5, 0, 0, 3, 0, 0])  # what another one is, by 3 * own tiles at it + opposing ones
 
 
 @kernel
@@ -92,17 +94,16 @@ def random_drop(state, rng):
 
 @kernel
 def drop_worth(state, cell):
-    """2 for each neighbour of which neither side holds two cells around it, 1 for one on the perimeter."""
+    """What the neighbours of a cell are worth to the seat to move."""
+    own, enemy = state.tiles[state.seat & 1], state.tiles[1 - state.seat & 1]
     worth = 0
     for side in range(3):
         near = BESIDE[cell & 127, side] & 127
         if near == NO_CELL:
             return worth
         low, high = NEAR[near, 0], NEAR[near, 1]
-        sea = count(low & state.tiles[SEA, 0], high & state.tiles[SEA, 1])
-        land = count(low & state.tiles[LAND, 0], high & state.tiles[LAND, 1])
-        on_perimeter = BESIDE[near, 1] == NO_CELL
-        worth += 1 if on_perimeter else 2 * (sea < 2 and land < 2)
+        footholds = 3 * count(low & own[0], high & own[1]) + count(low & enemy[0], high & enemy[1])
+        worth += ON_PERIMETER if BESIDE[near, 1] == NO_CELL else FOOTHOLDS[footholds]
     return worth
 
 
@@ -113,7 +114,7 @@ def leads_as_it_stands(state, seat):
     low, high = BOARD_LOW & ~tiles_low(state), BOARD_HIGH & ~tiles_high(state)
     while low | high:
         region_low, region_high, lead = survey(state, first_cell(low, high), low, high, 0, 0)
-        balance += count(region_low, region_high) * ((lead > 0) - (lead < 0))
+        balance += count(region_low, region_high) * max(-1, min(1, lead))
         low &= ~region_low
         high &= ~region_high
     return balance > 0 if seat == SEA else balance < 0

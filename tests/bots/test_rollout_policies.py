@@ -78,6 +78,19 @@ def test_the_policy_plays_what_its_bot_may_choose_or_the_best_of_a_few(game):
     assert gained > 0
 
 
+def test_the_policy_knows_who_would_lead_if_odin_ended_at_once():
+    seen = set()
+    for state in decisions(engine.load_game("midgard", 2, variant="odin"), 150):
+        ended = state
+        while not ended.is_terminal():
+            ended = ended.child(ended.string_to_action("declare"))
+        cells = ended.scores()
+        for seat in (0, 1):
+            seen.add(cells[seat] > cells[1 - seat])
+            assert midgard.leads_as_it_stands(state.record, seat) == (cells[seat] > cells[1 - seat])
+    assert seen == {True, False}
+
+
 def points_share(game: Game, count: int) -> float:
     """The policy's mean return, in each seat in turn, against random players."""
     kernels, total = policy(game), 0.0
