@@ -29,7 +29,7 @@ from engine.midgard.rules import (
     tiles_low,
 )
 
-UCT = {"exploration": 0.0, "rave": 50}
+UCT = {"exploration": 0.02, "rave": 50}  # without exploration an action of bad repute is never tried
 SURE = 4  # border edges ahead that make an open region as good as won
 
 
