@@ -14,8 +14,8 @@ import numpy as np
 RULES = ("current_player", "legal_actions", "apply_action", "chance_outcomes", "apply_chance", "ranks", "used_words")
 OPTIONAL = ()
 
-TERMINAL = -4
-MAX, CHANCE, MIN = 1, 0, -1  # kinds of nodes; CHANCE also is what the rules call a seat that rolls, less 1
+ROLLS, TERMINAL = -1, -4  # in place of a seat to move
+MAX, CHANCE, MIN = 1, 0, -1  # kinds of nodes
 LOWER, EXACT, UPPER = 1, 2, 3  # what the value in an entry is to the node's value
 TO_THE_END = 1000  # the depth of an entry to which no horizon has contributed
 EVALUATION = 1 - 2.0**-10  # an evaluation of 1 counts less than any win
@@ -124,10 +124,10 @@ def descend(search, frames, table, states, moves, priority, killers, history, co
     frame.next += 1
     search.nodes += 1
     who = current_player(state)
-    if who == TERMINAL:
-        return True, worth(state, search.seat, place) * (1.0 - DELAY * (search.depth - frame.depth + 1)), 1
-    chance = who < 0
+    chance = who == ROLLS
     depth = frame.depth - (1 if chance or frame.kind != CHANCE else 0)
+    if who == TERMINAL:
+        return True, worth(state, search.seat, place) * (1.0 - DELAY * (search.depth - depth)), 1
     if depth < (CHANCE_HORIZON if chance else 1):
         return True, evaluate(state, search.seat) * EVALUATION, 0
     child = frames[ply + 1]
