@@ -39,6 +39,7 @@ FRAME = np.dtype(
         np.record,
         [
             ("kind", np.int64),
+            ("seat", np.int64),  # the seat to move; looked at by max^n alone
             ("depth", np.int64),  # decisions looked ahead from here, this one included
             ("count", np.int64),  # actions, or outcomes that differ
             ("next", np.int64),  # how many of them have been taken up

@@ -35,6 +35,22 @@ def mean_value(state: State, seat: int, depth: int, made: int) -> Fraction:
     return total / sum(weight for _, weight in outcomes)
 
 
+def plain_values(state: State, searcher: int, depth: int, made: int = 0) -> list[float]:
+    """The values to all seats when each maximises its own; ties of others are broken against the searcher."""
+    seats = range(state.game.players)
+    if state.is_terminal() or (depth < 1 and not state.is_chance_node()):
+        return [float(plain_value(state, seat, depth, made)) for seat in seats]
+    if state.is_chance_node():
+        outcomes, sums = state.chance_outcomes(), [0.0] * len(seats)
+        for outcome, weight in outcomes:
+            values = plain_values(state.child(outcome), searcher, depth, made)
+            sums = [one + weight * other for one, other in zip(sums, values, strict=True)]
+        return [one / sum(weight for _, weight in outcomes) for one in sums]
+    mover = state.current_player()
+    choices = [plain_values(state.child(action), searcher, depth - 1, made + 1) for action in state.legal_actions()]
+    return max(choices, key=lambda values: (values[mover], -values[searcher]))
+
+
 def action_values(state: State, depth: int) -> dict[int, float]:
     """Of each legal action, to the seat to move, with `depth` decisions looked ahead in all."""
     seat = state.current_player()

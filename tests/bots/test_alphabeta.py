@@ -11,13 +11,13 @@ import engine
 from bots import make_bot
 from bots.alphabeta import AlphaBeta
 from bots.greedy import Greedy
-from bots.minimax import DEEPEST, Search, compiled_search, rolls_dice, transposition_table
+from bots.minimax import DEEPEST, Search, compiled_maxn, compiled_search, rolls_dice, transposition_table
 from bots.minimax_kernel import DELAY
 from bots.perfect import Perfect
 from bots.perfect_solver import solve
 from tests.bots.house import label, load_race
 from tests.bots.matches import decisions, immediate_returns, mean_return, must_win, random_walk, wins_in_one
-from tests.bots.plain_minimax import action_values, searched
+from tests.bots.plain_minimax import action_values, plain_values, searched
 
 EPICYCLE = engine.load_game("epicycle", 2)
 ENDLESS = engine.load_game("epicycle(repetition=0)", 2)
@@ -45,6 +45,32 @@ def test_the_root_is_worth_what_plain_minimax_says_and_its_choice_is_worth_that(
             search = compiled_search(game)
             assert searched(search, state, decisions_ahead) == max(values.values())
             assert values[search.best] == max(values.values())
+
+
+@pytest.mark.parametrize(("players", "depth"), [(3, 5), (5, 4)])
+def test_by_max_n_the_root_is_worth_what_every_seat_for_itself_makes_of_it(players, depth):
+    game = engine.load_game("epicycle", players)
+    for state in small(decisions(game, 300), choices=6, count=20):
+        seat = state.current_player()
+        for decisions_ahead in range(1, depth + 1):
+            search = compiled_maxn(game)
+            assert searched(search, state, decisions_ahead) == plain_values(state, seat, decisions_ahead)[seat]
+            assert plain_values(state.child(search.best), seat, decisions_ahead - 1, 1)[seat] == search.value
+
+
+def test_opponents_are_taken_for_selfish_when_they_are_many_or_when_asked_to_be():
+    for players, opponents, selfish in [
+        (2, "maxn", 0),
+        (3, "maxn", 1),
+        (4, "auto", 0),
+        (5, "auto", 1),
+        (5, "paranoid", 0),
+    ]:
+        state = engine.load_game("epicycle", players).new_initial_state()
+        other, own = (compiled_search, compiled_maxn)[:: 1 if selfish else -1]
+        other(state.game).begin(state.words, 0, [0], [0.0])
+        alphabeta(state, opponents=opponents, nodes=500).choose(state)
+        assert own(state.game).nodes == 500 and other(state.game).nodes == 0
 
 
 @pytest.mark.parametrize(("game", "depth"), [(EPICYCLE, 9), (MIDGARD, 3)], ids=label)
@@ -176,6 +202,11 @@ def test_dice_in_play_are_told_from_a_set_up_by_chance():
 @pytest.mark.parametrize("game", [MIDGARD, ODIN, engine.load_game("epicycle", 3)], ids=label)
 def test_it_beats_greedy(game):
     assert mean_return(game, (AlphaBeta, {"nodes": 1000}), (Greedy, {}), rounds=15) > 0.3
+
+
+def test_with_five_players_it_beats_greedy_by_max_n():
+    game = engine.load_game("epicycle", 5)
+    assert mean_return(game, (AlphaBeta, {"nodes": 1000}), (Greedy, {}), rounds=20) > 0.4
 
 
 def test_it_hardly_ever_loses_to_perfect_play():

@@ -9,14 +9,14 @@ import engine
 from bots import make_bot
 from bots.expectimax import Expectimax
 from bots.greedy import Greedy
-from bots.minimax import Search, compiled_search
+from bots.minimax import Search, compiled_maxn, compiled_search
 from tests.bots.house import label, load_race
 from tests.bots.matches import decisions, immediate_returns, mean_return, wins_in_one
-from tests.bots.plain_minimax import action_values, searched
+from tests.bots.plain_minimax import action_values, plain_values, searched
 
 GAMES = [*(engine.load_game("magic_mids", players) for players in (2, 3))]
 GAMES += [engine.load_game("pyramid_punch", players) for players in (2, 3)]
-DEPTHS = [(game, 2) for game in GAMES] + [(load_race(3, goal=4), 2), (load_race(2, goal=1), 3)]
+DEPTHS = [(game, 2) for game in GAMES] + [(load_race(3, goal=4), 2), (load_race(2, goal=3), 3)]
 
 
 def expectimax(state, seed=1, **params):
@@ -36,6 +36,13 @@ def test_the_root_is_worth_what_plain_expectimax_says_and_its_choice_is_worth_th
             search = compiled_search(game)
             assert searched(search, state, decisions_ahead) == pytest.approx(max(values.values()), abs=1e-12)
             assert values[search.best] == pytest.approx(max(values.values()), abs=1e-12)
+
+
+def test_by_max_n_the_root_is_worth_what_every_seat_for_itself_makes_of_it():
+    game = GAMES[3]
+    for state in small(decisions(game, 200), choices=6, count=5):
+        seat = state.current_player()
+        assert searched(compiled_maxn(game), state, 2) == pytest.approx(plain_values(state, seat, 2)[seat], abs=1e-12)
 
 
 @pytest.mark.parametrize("game", GAMES, ids=label)
