@@ -51,7 +51,7 @@ FRAME = np.dtype(
             ("least", np.float64),  # alpha and beta as they were at first
             ("most", np.float64),
             ("key", np.uint64),
-            ("sum", np.float64),  # at a chance node: weights times values of the outcomes looked at
+            ("weighed", np.float64),  # at a chance node: weights times values of the outcomes looked at
             ("left", np.float64),  # weights of the outcomes not yet looked at
             ("total", np.float64),  # all weights
             ("weight", np.float64),  # of the outcome that is being looked at
@@ -176,8 +176,8 @@ def set_window(child, frame):
     """The window of a child: below a chance node, what it must be worth for the mean to lie in the node's window."""
     if frame.kind == CHANCE:
         rest = frame.left - frame.weight
-        child.alpha = max(-1.0, (frame.alpha * frame.total - frame.sum - rest) / frame.weight)
-        child.beta = min(1.0, (frame.beta * frame.total - frame.sum + rest) / frame.weight)
+        child.alpha = max(-1.0, (frame.alpha * frame.total - frame.weighed - rest) / frame.weight)
+        child.beta = min(1.0, (frame.beta * frame.total - frame.weighed + rest) / frame.weight)
     else:
         child.alpha, child.beta = frame.alpha, frame.beta
     child.least, child.most = child.alpha, child.beta
@@ -187,9 +187,9 @@ def take(frame, value, whole, move):
     """Count a child's value in."""
     if frame.kind == CHANCE:
         frame.whole &= whole
-        frame.sum += frame.weight * value
+        frame.weighed += frame.weight * value
         frame.left -= frame.weight
-        least, most = (frame.sum - frame.left) / frame.total, (frame.sum + frame.left) / frame.total
+        least, most = (frame.weighed - frame.left) / frame.total, (frame.weighed + frame.left) / frame.total
         frame.value = most if most <= frame.alpha else least
         if most <= frame.alpha or least >= frame.beta:
             frame.next = frame.count
@@ -212,7 +212,7 @@ def take(frame, value, whole, move):
 def open_chance(frame, state, outcomes, weights, counts, keys):
     """List the outcomes that play differently, their weights being their priorities."""
     frame.kind = CHANCE
-    frame.sum = frame.total = 0.0
+    frame.weighed = frame.total = 0.0
     frame.count = 0
     for i in range(chance_outcomes(state, outcomes, counts)):
         key = outcome_key(state, outcomes[i])
