@@ -15,9 +15,11 @@ class Expectimax(Minimax):
     trees containing chance nodes", Artificial Intelligence 21 (1983).
     Parameters: `nodes`, states visited for a move, 1 to 1,000,000,000 (looking one decision ahead is always
     finished); `depth`, decisions looked ahead at most, 1 to 64; `seconds`, time for a move in place of `nodes`, 0 to
-    3600, 0 for none: then the choice depends on the clock.
-    Cost: a microsecond a state, so at most 20 milliseconds a move by default: two to three decisions ahead in Magic
-    Mids, four to six in Pyramid Punch.
+    3600, 0 for none: with a clock the choice depends on the machine; `opponents`, what the other seats are after when
+    there are several: `paranoid`, this seat's loss; `maxn`, each its own gain (max^n: nothing can be cut off, and a
+    state costs an evaluation for every player); `auto`, `maxn` with five players, else `paranoid`.
+    Cost: about a microsecond a state, so at most 20 milliseconds a move by default: two to three decisions ahead in
+    Magic Mids, four to six in Pyramid Punch.
     """
 
     name = "expectimax"

@@ -7,12 +7,13 @@ import itertools
 import random
 import time
 from collections.abc import Sequence
-from typing import Annotated, cast
+from types import SimpleNamespace
+from typing import Annotated, Any, cast
 
 import numpy as np
 
-from bots import minimax_kernel
-from bots.base import Between, Bot, first_decision
+from bots import maxn_kernel, minimax_kernel
+from bots.base import Between, Bot, OneOf, first_decision
 from bots.evaluation import evaluation_kernel
 from bots.knowledge import knowledge_of
 from bots.minimax_kernel import ENTRY, EVALUATION, FRAME, MAX, SEARCH
@@ -24,6 +25,7 @@ DEEPEST = 64
 MOST = 1 << 62
 CHUNK = 1000  # states between two looks at the clock
 TOP_PRIORITY = 3.0
+MANY = 5  # players too many to all play against one
 ENTRIES = 1 << 18
 
 _generations = itertools.count(1)
@@ -51,40 +53,35 @@ def transposition_table() -> np.ndarray:
     return np.zeros(ENTRIES * ENTRY.itemsize // 8, np.uint64)
 
 
+@functools.cache
+def minimax_kernels(game: KernelGame) -> SimpleNamespace:
+    """The search of `bots.minimax_kernel`, joined to a game and to what is known of it."""
+    knowledge = knowledge_of(game.name)
+    alike = getattr(knowledge, "outcome_key", None)
+    also = {
+        "evaluate": evaluation_kernel(game),
+        "copy_state": game.compiled.copy_state,
+        "CHANCE_HORIZON": int(getattr(knowledge, "FORESEES_ROLLS", False)),
+        "SOME_ALIKE": alike is not None,
+    }
+    return bind(minimax_kernel, game.rules, game.dtype, **also, **({"outcome_key": alike} if alike else {}))
+
+
 class Search:
-    """One game's compiled search and the memory that it works in."""
+    """One game's compiled search against seats that all play against the one that searches, and its memory."""
 
     def __init__(self, game: KernelGame, table: np.ndarray) -> None:
-        knowledge = knowledge_of(game.name)
-        alike = {"outcome_key": getattr(knowledge, "outcome_key", None)}
-        also = {
-            "evaluate": evaluation_kernel(game),
-            "copy_state": game.compiled.copy_state,
-            "CHANCE_HORIZON": int(getattr(knowledge, "FORESEES_ROLLS", False)),
-            "SOME_ALIKE": alike["outcome_key"] is not None,
-            **(alike if alike["outcome_key"] else {}),
-        }
-        self._kernel = bind(minimax_kernel, game.rules, game.dtype, **also).search_on
         plies = 2 * DEEPEST + 2  # a chance node may follow every decision
         width = max(game.action_buffer.size, game.outcome_buffer.size)
         search, frames = np.zeros(SEARCH.itemsize // 8, np.uint64), np.zeros(plies * FRAME.itemsize // 8, np.uint64)
         self._search, self._root = search.view(SEARCH)[0], frames.view(FRAME)[0]
         self._states = np.zeros((plies, game.blank().size), np.uint64)
         self._moves, self._priority = np.zeros((plies, width), np.int64), np.zeros((plies, width))
-        self._killers = np.zeros((plies, 2), np.int64)
-        self._history = np.zeros((2, game.num_distinct_actions))
-        buffers = (game.weight_buffer, np.zeros_like(game.outcome_buffer), np.zeros(game.players, np.int64))
-        self._memory = (
-            search,
-            frames,
-            table,
-            self._states,
-            self._moves,
-            self._priority,
-            self._killers,
-            self._history,
-            *buffers,
-        )
+        self._killers, self._history = np.zeros((plies, 2), np.int64), np.zeros((2, game.num_distinct_actions))
+        walk = (self._states, self._moves, self._priority)
+        scratch = (game.weight_buffer, np.zeros_like(game.outcome_buffer), np.zeros(game.players, np.int64))
+        self._kernel = minimax_kernels(game).search_on
+        self._memory: tuple[Any, ...] = (search, frames, table, *walk, self._killers, self._history, *scratch)
 
     def begin(self, words: np.ndarray, seat: int, actions: Sequence[int], order: Sequence[float]) -> None:
         """A new search, which knows nothing of those before it; of equals the action first in order is taken."""
@@ -99,15 +96,15 @@ class Search:
         self._killers[:] = -1
         self._history[:] = 0
 
-    def look(self, depth: int, alpha: float = -1.0, beta: float = 1.0) -> None:
+    def look(self, depth: int) -> None:
         """Begin to look so many decisions ahead: the best action so far first, the others by their last values."""
         root, moves, priority = self._root, self._moves[0, : self._count], self._priority[0, : self._count]
         priority[moves == self.best] = TOP_PRIORITY
         self._search.depth = depth
         self._search.ply = 0
         root.kind, root.depth, root.count, root.next = MAX, depth, self._count, 0
-        root.alpha = root.least = alpha
-        root.beta = root.most = beta
+        root.alpha = root.least = -1.0
+        root.beta = root.most = 1.0
         root.value, root.best, root.whole = -2.0, -1, 1
 
     def go_on(self, limit: int) -> bool:
@@ -133,10 +130,36 @@ class Search:
         return bool(self._root.whole) or abs(self.value) > EVALUATION
 
 
+class MaxnSearch(Search):
+    """The same against seats each of which maximises its own value."""
+
+    def __init__(self, game: KernelGame) -> None:
+        super().__init__(game, np.zeros(0, np.uint64))
+        shared = vars(minimax_kernels(game))
+        names = ("evaluate", "copy_state", "worth", "bring_forward", "open_chance", "CHANCE_HORIZON")
+        self._kernel = bind(maxn_kernel, game.rules, game.dtype, **{name: shared[name] for name in names}).search_on
+        search, frames, _, *walk, _, _, counts, keys, place = self._memory
+        values = np.zeros((len(self._states), game.players))
+        self._memory = (search, frames, values, *walk, counts, keys, place)
+
+    def look(self, depth: int) -> None:
+        super().look(depth)
+        self._root.seat = self._search.seat
+
+
 @functools.cache
 def compiled_search(game: KernelGame) -> Search:
     """The search of a game, warmed up."""
-    search = Search(game, transposition_table())
+    return warmed_up(Search(game, transposition_table()), game)
+
+
+@functools.cache
+def compiled_maxn(game: KernelGame) -> Search:
+    """The search of a game by max^n, warmed up."""
+    return warmed_up(MaxnSearch(game), game)
+
+
+def warmed_up(search: Search, game: KernelGame) -> Search:
     state = cast(KernelState, first_decision(game))
     actions = state.legal_actions()
     search.begin(state.words, state.current_player(), actions, [0.0] * len(actions))
@@ -153,11 +176,19 @@ class Minimax(Bot):
 
     depth: Annotated[int, Between(1, DEEPEST), "decisions looked ahead at most"] = DEEPEST
     nodes: Annotated[int, Between(1, 1_000_000_000), "states visited for a move"] = 20_000
+    opponents: Annotated[
+        str, OneOf(("auto", "paranoid", "maxn")), "whom the others play against, with three or more"
+    ] = "auto"
     seconds: Annotated[float, Between(0, 3600), "time for a move in place of `nodes`; 0 for none"] = 0.0
 
     def prepare(self) -> None:
         self.timed = self.seconds > 0
-        self._search = compiled_search(self.game)
+        self._search = compiled_maxn(self.game) if self._is_maxn() else compiled_search(self.game)
+
+    def _is_maxn(self) -> bool:
+        """Between two seats max^n is minimax without cuts."""
+        everyone_for_themselves = self.opponents == "maxn" or (self.opponents == "auto" and self.game.players >= MANY)
+        return everyone_for_themselves and self.game.players > 2
 
     def choose(self, state: State) -> int:
         actions = state.legal_actions()

@@ -14,8 +14,8 @@ import numpy as np
 RULES = ("current_player", "legal_actions", "apply_action", "chance_outcomes", "apply_chance", "ranks", "used_words")
 OPTIONAL = ()
 
-TERMINAL = -4
-MAX, CHANCE, MIN = 1, 0, -1  # kinds of nodes; CHANCE also is what the rules call a seat that rolls, less 1
+ROLLS, TERMINAL = -1, -4  # in place of a seat to move
+MAX, CHANCE, MIN = 1, 0, -1  # kinds of nodes
 LOWER, EXACT, UPPER = 1, 2, 3  # what the value in an entry is to the node's value
 TO_THE_END = 1000  # the depth of an entry to which no horizon has contributed
 EVALUATION = 1 - 2.0**-10  # an evaluation of 1 counts less than any win
@@ -39,6 +39,7 @@ FRAME = np.dtype(
         np.record,
         [
             ("kind", np.int64),
+            ("seat", np.int64),  # the seat to move; looked at by max^n alone
             ("depth", np.int64),  # decisions looked ahead from here, this one included
             ("count", np.int64),  # actions, or outcomes that differ
             ("next", np.int64),  # how many of them have been taken up
@@ -50,7 +51,7 @@ FRAME = np.dtype(
             ("least", np.float64),  # alpha and beta as they were at first
             ("most", np.float64),
             ("key", np.uint64),
-            ("sum", np.float64),  # at a chance node: weights times values of the outcomes looked at
+            ("weighed", np.float64),  # at a chance node: weights times values of the outcomes looked at
             ("left", np.float64),  # weights of the outcomes not yet looked at
             ("total", np.float64),  # all weights
             ("weight", np.float64),  # of the outcome that is being looked at
@@ -124,10 +125,10 @@ def descend(search, frames, table, states, moves, priority, killers, history, co
     frame.next += 1
     search.nodes += 1
     who = current_player(state)
-    if who == TERMINAL:
-        return True, worth(state, search.seat, place) * (1.0 - DELAY * (search.depth - frame.depth + 1)), 1
-    chance = who < 0
+    chance = who == ROLLS
     depth = frame.depth - (1 if chance or frame.kind != CHANCE else 0)
+    if who == TERMINAL:
+        return True, worth(state, search.seat, place) * (1.0 - DELAY * (search.depth - depth)), 1
     if depth < (CHANCE_HORIZON if chance else 1):
         return True, evaluate(state, search.seat) * EVALUATION, 0
     child = frames[ply + 1]
@@ -175,8 +176,8 @@ def set_window(child, frame):
     """The window of a child: below a chance node, what it must be worth for the mean to lie in the node's window."""
     if frame.kind == CHANCE:
         rest = frame.left - frame.weight
-        child.alpha = max(-1.0, (frame.alpha * frame.total - frame.sum - rest) / frame.weight)
-        child.beta = min(1.0, (frame.beta * frame.total - frame.sum + rest) / frame.weight)
+        child.alpha = max(-1.0, (frame.alpha * frame.total - frame.weighed - rest) / frame.weight)
+        child.beta = min(1.0, (frame.beta * frame.total - frame.weighed + rest) / frame.weight)
     else:
         child.alpha, child.beta = frame.alpha, frame.beta
     child.least, child.most = child.alpha, child.beta
@@ -186,9 +187,9 @@ def take(frame, value, whole, move):
     """Count a child's value in."""
     if frame.kind == CHANCE:
         frame.whole &= whole
-        frame.sum += frame.weight * value
+        frame.weighed += frame.weight * value
         frame.left -= frame.weight
-        least, most = (frame.sum - frame.left) / frame.total, (frame.sum + frame.left) / frame.total
+        least, most = (frame.weighed - frame.left) / frame.total, (frame.weighed + frame.left) / frame.total
         frame.value = most if most <= frame.alpha else least
         if most <= frame.alpha or least >= frame.beta:
             frame.next = frame.count
@@ -211,7 +212,7 @@ def take(frame, value, whole, move):
 def open_chance(frame, state, outcomes, weights, counts, keys):
     """List the outcomes that play differently, their weights being their priorities."""
     frame.kind = CHANCE
-    frame.sum = frame.total = 0.0
+    frame.weighed = frame.total = 0.0
     frame.count = 0
     for i in range(chance_outcomes(state, outcomes, counts)):
         key = outcome_key(state, outcomes[i])

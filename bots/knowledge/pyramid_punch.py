@@ -36,7 +36,7 @@ def outcome_key(state, outcome):
     """1 when the mover wins the fight, 0 when it ties, -1 when the enemy wins."""
     die = outcome // 6
     margin = (die - (state.fight >> 2 & 3)) - (outcome - 6 * die - (state.fight & 3))
-    return np.int64((margin > 0) - (margin < 0))
+    return np.int64(margin > 0) - np.int64(margin < 0)
 
 
 @kernel

@@ -1,0 +1,68 @@
+"""What depth-first search is to find, written down plainly over `State`, without cuts, tables or orders."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from bots.evaluation import evaluation_kernel
+from bots.knowledge import knowledge_of
+from bots.minimax import Search
+from bots.minimax_kernel import DELAY, EVALUATION
+from engine import State
+
+
+def plain_value(state: State, seat: int, depth: int, made: int = 0) -> Fraction:
+    """The exact value to a seat when so many decisions are still looked ahead and so many have been made."""
+    if state.is_terminal():
+        return Fraction(state.returns()[seat]) * (1 - Fraction(DELAY) * made)
+    foresees_rolls = getattr(knowledge_of(state.game.name), "FORESEES_ROLLS", False)
+    if depth < (foresees_rolls if state.is_chance_node() else 1):
+        return Fraction(float(evaluation_kernel(state.game)(state.record, seat)) * EVALUATION)
+    if state.is_chance_node():
+        return mean_value(state, seat, depth, made)
+    best = max if state.current_player() == seat else min
+    return best(plain_value(state.child(action), seat, depth - 1, made + 1) for action in state.legal_actions())
+
+
+def mean_value(state: State, seat: int, depth: int, made: int) -> Fraction:
+    """The mean over a roll; a roll right after it takes the place of a decision."""
+    outcomes = state.chance_outcomes()
+    total = Fraction(0)
+    for outcome, weight in outcomes:
+        child = state.child(outcome)
+        passed = child.is_chance_node()
+        total += weight * plain_value(child, seat, depth - passed, made + passed)
+    return total / sum(weight for _, weight in outcomes)
+
+
+def plain_values(state: State, searcher: int, depth: int, made: int = 0) -> list[float]:
+    """The values to all seats when each maximises its own; ties of others are broken against the searcher."""
+    seats = range(state.game.players)
+    if state.is_terminal() or (depth < 1 and not state.is_chance_node()):
+        return [float(plain_value(state, seat, depth, made)) for seat in seats]
+    if state.is_chance_node():
+        outcomes, sums = state.chance_outcomes(), [0.0] * len(seats)
+        for outcome, weight in outcomes:
+            values = plain_values(state.child(outcome), searcher, depth, made)
+            sums = [one + weight * other for one, other in zip(sums, values, strict=True)]
+        return [one / sum(weight for _, weight in outcomes) for one in sums]
+    mover = state.current_player()
+    choices = [plain_values(state.child(action), searcher, depth - 1, made + 1) for action in state.legal_actions()]
+    return max(choices, key=lambda values: (values[mover], -values[searcher]))
+
+
+def action_values(state: State, depth: int) -> dict[int, float]:
+    """Of each legal action, to the seat to move, with `depth` decisions looked ahead in all."""
+    seat = state.current_player()
+    return {action: float(plain_value(state.child(action), seat, depth - 1, 1)) for action in state.legal_actions()}
+
+
+def searched(search: Search, state: State, depth: int, step: int = 1 << 40) -> float:
+    """The root's value by compiled search, one look ahead after another, interrupted every `step` states."""
+    actions = state.legal_actions()
+    search.begin(state.words, state.current_player(), actions, [0.0] * len(actions))
+    for decisions in range(1, depth + 1):
+        search.look(decisions)
+        while not search.go_on(search.nodes + step):
+            pass
+    return search.value
