@@ -20,7 +20,7 @@ FIELDS = [
     ("visits", np.int32),
     ("points", np.int32),  # gained in them by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
     ("value", np.float32),  # mean worth of those points, a win being 1; UNTRIED before the first visit
-    ("doubt", np.float32),  # 1 / sqrt(visits), 0 before the first visit
+    ("doubt", np.float32),  # 1 / sqrt(visits), 1 before the first visit
     ("first", np.int32),  # first child
     ("count", np.int32),  # how many children lie from there on; of a chance node, which has a chain, 0
     ("sibling", np.int32),  # next outcome of the same chance node
@@ -96,7 +96,7 @@ def add_node(tree, node, label):
     tree[node].label = label
     tree[node].visits = tree[node].points = 0
     tree[node].value = UNTRIED
-    tree[node].doubt = 0.0
+    tree[node].doubt = 1.0
     tree[node].first = tree[node].count = tree[node].sibling = 0
     tree[node].who = UNKNOWN
     if RAVE:
@@ -185,9 +185,10 @@ def best_child(weights, tree, node):
     best, highest = 0, -1.0
     first = tree[node].first
     for child in range(first, first + tree[node].count):
-        bound = tree[child].value + spread * tree[child].doubt
+        bound = float(tree[child].value)
         if RAVE:
             bound += tree[child].share * (tree[child].amaf_value - tree[child].value)
+        bound += spread * tree[child].doubt
         if bound > highest:
             best, highest = child, bound
     return best
