@@ -12,7 +12,7 @@ help:
 	@echo "make test    run the tests"
 	@echo "make lint    check style and types"
 	@echo "make format  format the code"
-	@echo "make bench   measure this installation's speed (minutes)"
+	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
 	@echo "make venv    only set up .venv"
 	@echo "make clean   remove .venv and caches; reports stay"
 
@@ -25,9 +25,9 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt | $(VENV)/bin/python
-	$(INSTALL) --editable '.[dev]'
-	@touch $@ $(VENV)/.runtime
+$(VENV)/.dev: pyproject.toml constraints.txt examples/connect_four/pyproject.toml | $(VENV)/bin/python
+	$(INSTALL) --editable '.[dev]' --editable examples/connect_four
+	@touch $(VENV)/.runtime $(VENV)/.plugged $@
 
 venv: $(VENV)/.runtime
 
@@ -46,7 +46,11 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-bench: $(VENV)/.runtime
+$(VENV)/.plugged: examples/connect_four/pyproject.toml $(VENV)/.runtime
+	$(INSTALL) --editable examples/connect_four
+	@touch $@
+
+bench: $(VENV)/.plugged
 	$(BIN)/arena bench --full
 
 clean:

@@ -1,17 +1,13 @@
-"""Measures this installation: playouts, stepping, throughput, memory; ratios where the machine has a say."""
+"""Measures this installation: playouts, stepping, search, throughput, memory; ratios where the machine has a say."""
 
 from __future__ import annotations
 
-import json
 import random
 import statistics
 import subprocess
 import sys
-import tempfile
 import time
-import timeit
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from rich.console import Console
@@ -19,25 +15,14 @@ from rich.table import Table
 
 import engine
 from arena.api import cores
+from arena.bench_libraries import libraries
+from arena.bench_search import searches, worker_start
+from arena.bench_tools import Row, best_of, tournament
 
 YARDSTICK = {"epicycle": 85e6, "magic_mids": 25e6, "midgard": 29e6, "pyramid_punch": 38e6}
 """Actions a second of a good C++ engine with 2 players on the kind of machine that the aims were set on."""
 
 CLONES = 2000
-
-
-@dataclass(frozen=True)
-class Row:
-    """One line of the bench table."""
-
-    what: str
-    measured: str
-    aim: str = ""
-
-
-def best_of(call: Any, repeat: int) -> float:
-    """The shortest of some runs, in seconds: the machine is shared, and noise only ever adds."""
-    return min(timeit.repeat(call, number=1, repeat=repeat))
 
 
 def playouts(full: bool) -> Iterator[Row]:
@@ -151,50 +136,6 @@ def command_start() -> Iterator[Row]:
     yield Row("arena --help", f"{statistics.median(times):.2f} s", "under 0.5 s")
 
 
-RUN = """
-import json, os, resource, sys, time
-options = json.loads(sys.argv[1])
-if options["pin"]:
-    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
-import arena, arena.api
-from arena.process import WorkerProcess
-from arena.runner import Run
-from arena.store import Store
-from pathlib import Path
-worker = WorkerProcess()
-worker.start()
-plan = arena.api.plan_of(options["config"], worker)
-with Store.create(Path(options["home"]) / "matches.db") as store:
-    outcome = Run(plan, store, options["workers"], options["backend"], None, worker).play()
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-progress = outcome.progress
-print(json.dumps({
-    "played": progress.played, "seconds": outcome.seconds, "first": progress.started + (progress.first_match or 0),
-    "peak": peak, "after_first": outcome.seconds - (progress.first_match or 0),
-    "size": sum(file.stat().st_size for file in Path(options["home"]).glob("matches.db*")),
-}))
-"""
-
-
-def tournament(matches: int, workers: int, backend: str, pin: bool = False, game: str = "epicycle") -> dict[str, float]:
-    """Play `random` against `random` through the whole arena in a process of its own; what it measured."""
-    config = {
-        "name": "bench",
-        "seed": 1,
-        "blocks": matches // 2,
-        "games": [{"game": game, "players": 2}],
-        "bots": [{"bot": "random", "label": "one"}, {"bot": "random", "label": "two"}],
-    }
-    with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
-        options = {"config": config, "workers": workers, "backend": backend, "pin": pin, "home": home}
-        started = time.monotonic()
-        done = subprocess.run(
-            [sys.executable, "-c", RUN, json.dumps(options)], check=True, stdout=subprocess.PIPE, text=True
-        )
-    measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
-    return {**measured, "to_first": measured["first"] - started, "rate": measured["played"] / measured["after_first"]}
-
-
 BARE = """
 import sys, time
 from arena.bundle import bundle_file
@@ -231,19 +172,30 @@ def bare_processes(count: int) -> float:
     return sum(float(process.communicate()[0]) for process in running)
 
 
+def random_matches(count: int) -> dict[str, Any]:
+    """The configuration of so many matches of `random` against `random` on two-player Epicycle."""
+    return {
+        "name": "bench",
+        "seed": 1,
+        "blocks": count // 2,
+        "games": [{"game": "epicycle", "players": 2}],
+        "bots": [{"bot": "random", "label": "one"}, {"bot": "random", "label": "two"}],
+    }
+
+
 def throughput(full: bool) -> Iterator[Row]:
     """`random` against `random` on two-player Epicycle through the whole arena, log included."""
     matches = 300_000 if full else 10_000
     one = bare_processes(1)
     two = bare_processes(2)
     yield Row("bare processes, no arena: 2 against 1", f"{one:,.0f} and {two:,.0f} matches/s: {two / one:.2f} times")
-    serial = tournament(matches, 1, "local", pin=True)
+    serial = tournament(random_matches(matches), 1, "local", pin=True)
     yield Row(
         "whole arena on one core (driver, worker and log)", f"{serial['rate']:,.0f} matches/s", "4,000 matches/s a core"
     )
     yield Row("process start to first finished match", f"{serial['to_first']:.2f} s")
     for backend in ("local", "ray"):
-        pair = tournament(matches, 2, backend)
+        pair = tournament(random_matches(matches), 2, backend)
         yield Row(
             f"whole arena, 2 {backend} workers, {pair['after_first']:.0f} s of play",
             f"{pair['rate']:,.0f} matches/s: {pair['rate'] / serial['rate']:.2f} times one core",
@@ -251,7 +203,7 @@ def throughput(full: bool) -> Iterator[Row]:
         )
     yield Row("size of the log", f"{serial['size'] / matches:,.0f} bytes a match")
     if full:
-        million = tournament(1_000_000, cores(), "auto")
+        million = tournament(random_matches(1_000_000), cores(), "auto")
         yield Row(
             "plan of 1,000,000 matches: driver's peak memory",
             f"{million['peak'] / 1024:,.0f} MB at {million['rate']:,.0f} matches/s",
@@ -265,7 +217,17 @@ def print_bench(full: bool) -> None:
     table = Table(title="Measured in one run; the machine may be shared, so compare ratios", title_justify="left")
     for column in ("what", "measured", "aim"):
         table.add_column(column, overflow="fold")
-    for part in (command_start(), playouts(full), random_play(full), stepping(), throughput(full)):
+    parts = (
+        command_start(),
+        playouts(full),
+        random_play(full),
+        stepping(),
+        searches(full),
+        libraries(),
+        worker_start(),
+        throughput(full),
+    )
+    for part in parts:
         for row in part:
             print(f"{row.what}: {row.measured}", file=sys.stderr)
             table.add_row(row.what, row.measured, row.aim)

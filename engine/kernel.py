@@ -57,7 +57,7 @@ def _numba_cache_folder() -> Path:
 def _shared_sources() -> list[Path]:
     """Files with kernels that kernels in other files call: our own, and the rules of every installed game."""
     here = Path(__file__).parent
-    found = {here / "kernel.py", here / "chance.py", *here.glob("*/rules.py")}
+    found = {here / "kernel.py", here / "chance.py", here / "no_chance.py", *here.glob("*/rules.py")}
     for entry in entry_points(group="arena.games"):
         top, *rest = entry.value.partition(":")[0].split(".")
         spec = importlib.util.find_spec(top)

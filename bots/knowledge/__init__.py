@@ -3,12 +3,18 @@
 A module here, or one that a plug-in names under the entry-point group `arena.knowledge`, may offer
 
     evaluate(state, seat) -> float        how good a running state is for a seat, within [-1, 1], higher is better
+    rollout_action(state, rng, actions)   a legal action of the seat to move, for rollouts better than random ones
+    finish_and_mark(state, rng, actions, played, stamp)   plays at random to the end, and writes `stamp` in
+                                          `played[seat, action]` for every action made: a faster one than `uct` has
     outcome_key(state, outcome) -> int    at a chance node: outcomes with the same key leave states that play alike,
                                           move for move, so that a search need follow only one of them
+    UCT                                   {"exploration": ..., "rave": ...}, what suits the game in the bot `uct`
     FORESEES_ROLLS                        True when `evaluate` never looks at the dice, so that before a roll it says
                                           what it would on average after it
 
-For a game with kernels these are kernels over the game's record; in plain Python `evaluate` takes the game's `State`.
+For a game with kernels these are kernels over the game's record; in plain Python `evaluate` takes the game's `State`,
+and it is the only one asked for. `rng` is as `engine.chance` takes it, and `actions` scratch with room for all legal
+actions. `rollout_action` is asked at every ply of a rollout, so it must be cheap.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Epicycle: how good a position is for a seat, for 2 to 5 players."""
 
-from engine.epicycle.rules import MAX_ACTIONS, START_HAND, THREE_ALIKE, allowed, hand_of, offset_of
+import numpy as np
+
+from engine.chance import below
+from engine.epicycle.rules import COUNT, MAX_ACTIONS, NTH, START_HAND, THREE_ALIKE, allowed, hand_of, offset_of
 from engine.kernel import kernel
 
 MIXED_HAND, PAIR_IN_HAND = 0.35, 0.2  # what the hand alone promises a seat that is not to move
@@ -49,3 +52,26 @@ def safe_plays(state, seat):
             played, taken = action >> 1, state.pie >> 2 * offset_of(action) & 3
             safe += not THREE_ALIKE[hand + (1 << 2 * taken) - (1 << 2 * played)]
     return safe
+
+
+MOST_ALIKE = np.array([max(hand >> 2 * size & 3 for size in range(3)) for hand in range(64)])
+
+
+@kernel
+def rollout_action(state, rng, actions):
+    """What the bot `cautious` might play."""
+    plays, hand = allowed(state, state.seat), hand_of(state, state.seat)
+    best, fewest = 0, 3
+    for action in range(MAX_ACTIONS):
+        if plays >> action & 1:
+            alike = most_alike_after(state, hand, action)
+            best = best * (alike >= fewest) | (alike <= fewest) << action
+            fewest = min(fewest, alike)
+    return NTH[8 * best + below(rng, COUNT[best]) & 511]
+
+
+@kernel
+def most_alike_after(state, hand, action):
+    """How many pieces of one size a hand holds after a play."""
+    played, taken = action >> 1, state.pie >> 2 * offset_of(action) & 3
+    return MOST_ALIKE[hand + (1 << 2 * taken) - (1 << 2 * played) & 63]

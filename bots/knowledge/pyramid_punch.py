@@ -2,8 +2,29 @@
 
 import numpy as np
 
+from engine.chance import below
 from engine.kernel import kernel
-from engine.pyramid_punch.rules import FIGHTERS, PAIRS, TOWARDS, fighter_on, lowest, offset_between, stands
+from engine.pyramid_punch.rules import (
+    FIGHT,
+    FIGHTERS,
+    FIGHTS,
+    FIRST_TILES,
+    MOVES,
+    PAIRS,
+    PLACES,
+    ROTATIONS,
+    STEP_X,
+    STEP_Y,
+    TAKEN,
+    TOWARDS,
+    anchor_seat,
+    fighter_on,
+    lowest,
+    offset_between,
+    random_action,
+    stands,
+    turned,
+)
 
 WORTH = np.array([9.3, 4.4, 2.1, 1.0])  # of L, M, S and the stone
 FULL_TILE = 16.8
@@ -78,3 +99,111 @@ def loss_of_pair(own_bit, enemy_bit, own):
         return 0.0
     loser, winner = (pair >> 2, pair & 3) if own else (pair & 3, pair >> 2)
     return WINS[3 + loser - winner] * WORTH[loser]
+
+
+DRAWN = 3  # rotations, moves or places compared
+VALUE = (9, 4, 2, 1)  # of L, M, S and the stone
+WAYS = (3, 6, 10, 15, 21, 26, 30)  # of 36 to win, by the pips that one has more, from -3 to 3
+
+
+def _fights():
+    """For a fight, 4 * own fighter + enemy fighter: 36 times what the enemy, and what the own side, lose on average."""
+    pairs = [(own, enemy) for own in range(FIGHTERS) for enemy in range(FIGHTERS)]
+    gains = [WAYS[3 + enemy - own] * VALUE[enemy] for own, enemy in pairs]
+    losses = [WAYS[3 + own - enemy] * VALUE[own] for own, enemy in pairs]
+    return np.array(gains), np.array(losses)
+
+
+GAINS, LOSSES = _fights()
+
+
+@kernel
+def rollout_action(state, rng, actions):
+    """The fight that the bot `brawler` picks; else the best of a few actions drawn at random, as it judges."""
+    if state.phase == FIGHT:
+        return best_fight(state, rng, actions)
+    best = random_action(state, rng, actions)
+    highest = action_worth(state, best)
+    for _ in range(DRAWN - 1):
+        action = random_action(state, rng, actions)
+        worth = action_worth(state, action)
+        if worth > highest:
+            best, highest = action, worth
+    return best
+
+
+@kernel
+def best_fight(state, rng, actions):
+    """The fight worth most; among equals all are equally likely."""
+    highest, kept = fight_worth(state, state.fights[0] & 15), 0
+    for i in range(state.num_fights):
+        worth = fight_worth(state, state.fights[i] & 15)
+        kept *= worth <= highest
+        highest = max(worth, highest)
+        actions[kept] = FIGHTS + state.fights[i]
+        kept += worth == highest
+    return actions[below(rng, kept)]
+
+
+@kernel
+def fight_worth(state, pair):
+    """What the enemy loses, less what the own side loses once for each opponent still in."""
+    return GAINS[pair] - (state.seats_in - 1) * LOSSES[pair]
+
+
+@kernel
+def action_worth(state, action):
+    """What all fights across the edges of the own tile would be worth after the action: 0 while it is not placed."""
+    seat = state.seat
+    if action < FIGHTS or FIRST_TILES <= action < PLACES:
+        return 0
+    if action < ROTATIONS:
+        return fight_worth(state, action - FIGHTS & 15)
+    if action < MOVES:
+        tile, turns = (action - ROTATIONS) // 3, (action - ROTATIONS) % 3 + 1
+        return worth_when(state, seat, tile, turns, state.x[tile], state.y[tile])
+    choice = action - (MOVES if action < PLACES else PLACES)
+    turns = 0
+    if action >= PLACES:
+        turns = choice & 3
+        choice >>= 2
+    tile = choice >> 4
+    anchor, side = anchor_seat(tile, choice >> 2 & 3), choice & 3
+    return worth_when(state, seat, tile, turns, state.x[anchor] + STEP_X[side], state.y[anchor] + STEP_Y[side])
+
+
+@kernel
+def worth_when(state, seat, tile, turns, x, y):
+    """The worth of all fights of the seat with the tile turned and laid there; the state is left as it was."""
+    table, fighters, old_x, old_y = state.table, state.tiles[tile], state.x[tile], state.y[tile]
+    state.table, state.tiles[tile], state.x[tile], state.y[tile] = table | 1 << tile, turned(fighters, turns), x, y
+    worth = worth_of_fights(state, seat)
+    state.table, state.tiles[tile], state.x[tile], state.y[tile] = table, fighters, old_x, old_y
+    return worth
+
+
+@kernel
+def worth_of_fights(state, seat):
+    """The worth of all fights across the edges of the seat's tile, told from where the tiles lie."""
+    worth = 0
+    if state.table >> seat & 1 == 0:
+        return worth
+    left = state.table & ~(1 << seat)
+    while left != 0:
+        enemy = lowest(left)
+        left &= left - 1
+        offset = offset_between(state, seat, enemy)
+        if TAKEN[offset] == 0:
+            continue
+        side = TOWARDS[offset]
+        mine, theirs = state.tiles[seat], state.tiles[enemy]
+        worth += worth_of_pair(state, fighter_on(mine, side), fighter_on(theirs, side + 3))
+        worth += worth_of_pair(state, fighter_on(mine, side + 1), fighter_on(theirs, side + 2))
+    return worth
+
+
+@kernel
+def worth_of_pair(state, own_bit, enemy_bit):
+    """The worth of a fight between two spaces that face each other; 0 when one is empty."""
+    pair = PAIRS[own_bit << 4 | enemy_bit]
+    return 0 if pair < 0 else fight_worth(state, pair & 15)

@@ -89,3 +89,10 @@ def immediate_returns(state: State) -> dict[int, float | None]:
     seat = state.current_player()
     children = {action: state.child(action) for action in state.legal_actions()}
     return {action: child.returns()[seat] if child.is_terminal() else None for action, child in children.items()}
+
+
+def choices(kind: type[Bot], game: Game, position: str, seeds: int = 30) -> set[str]:
+    """What a bot may choose in a position, in notation."""
+    state = game.state_from_position(position)
+    bots = [make_bot(kind, game, state.current_player(), seed) for seed in range(seeds)]
+    return {state.action_to_string(bot.choose(state)) for bot in bots}

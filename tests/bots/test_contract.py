@@ -45,7 +45,7 @@ def fingerprint(state: State) -> tuple[object, ...]:
 
 
 def test_the_house_bots_are_found_by_reading_the_source():
-    assert {"random", "greedy", "cautious", "flat_mc", "perfect"} <= BOTS.keys()
+    assert {"random", "greedy", "cautious", "catcher", "settler", "brawler", "flat_mc", "perfect"} <= BOTS.keys()
     for name, kind in BOTS.items():
         assert kind.name == name
 

@@ -2,10 +2,12 @@
 
     python -m tests.engine.recording epicycle
 
-writes `playthroughs/epicycle.txt` anew. It refuses to when a digest on file has changed and `rules_version` has not.
+writes `playthroughs.txt` in Epicycle's folder anew. It refuses to when a digest on file has changed and
+`rules_version` has not.
 """
 
 import hashlib
+import inspect
 import sys
 from pathlib import Path
 
@@ -14,8 +16,13 @@ from engine import Game
 from tests.engine.matches import tables, walk
 from tests.engine.vectors import choices
 
-FOLDER = Path(__file__).parent / "playthroughs"
 MATCHES = 40
+
+
+def file_of(name: str) -> Path:
+    """Where a game's digests are kept: beside its rules."""
+    kind = engine.game_type(name)
+    return Path(inspect.getfile(kind.factory or kind.module("rules"))).with_name("playthroughs.txt")
 
 
 def playthrough(game: Game, seed: int) -> str:
@@ -43,7 +50,7 @@ def digests(name: str) -> dict[str, str]:
 
 def read(name: str) -> tuple[int, dict[str, str]]:
     """`rules_version` and the digests on file; raises `FileNotFoundError` when a game has none."""
-    first, *rows = (FOLDER / f"{name}.txt").read_text(encoding="utf-8").splitlines()
+    first, *rows = file_of(name).read_text(encoding="utf-8").splitlines()
     return int(first.removeprefix("rules_version ")), dict(row.rsplit(" ", 1) for row in rows)
 
 
@@ -60,7 +67,7 @@ def complaint(old_version: int, old: dict[str, str], new_version: int, new: dict
 def write(name: str) -> None:
     """Record a game's digests; raises `ValueError` when its behaviour has changed under one version."""
     version, new = engine.game_type(name).rules_version, digests(name)
-    path = FOLDER / f"{name}.txt"
+    path = file_of(name)
     refusal = complaint(*read(name), version, new) if path.exists() else None
     if refusal:
         raise ValueError(f"{name}: {refusal}")

@@ -190,3 +190,10 @@ def test_the_numba_folder_depends_on_numbas_flags(monkeypatch):
 def test_kernels_are_compiled_unless_numba_is_told_otherwise():
     assert (os.environ.get("NUMBA_DISABLE_JIT", "0") == "0") == COMPILED
     assert hasattr(engine.load_game("epicycle", 2).compiled.step, "py_func") == COMPILED
+
+
+def test_the_cache_watches_every_file_of_kernels_that_others_call_also_a_plug_ins():
+    folder = Path(engine.__file__).parent
+    called = {path for path in folder.rglob("*.py") if "\n@kernel\n" in path.read_text(encoding="utf-8")}
+    plugged = {Path(engine.game_type(name).module("rules").__file__) for name in engine.game_names()}
+    assert called | plugged <= set(kernel_module._shared_sources())

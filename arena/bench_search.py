@@ -1,0 +1,72 @@
+"""Bench of `uct`: simulations a second in every game, and how soon a fresh worker has played it everywhere."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+import engine
+from arena.bench_tools import Row, best_of, tournament
+from bots import first_decision, make_bot
+from bots.uct import UCT
+from engine.kernel import cache_root
+
+SIMULATIONS = 100_000
+AIMS = {"connect_four": "over 1.5 M simulations/s"}
+
+
+def searches(full: bool) -> Iterator[Row]:
+    """Simulations from the first decision on one core, held against whole random matches in this run."""
+    for name in engine.game_names():
+        kind = engine.game_type(name)
+        for players in range(kind.min_players, kind.max_players + 1) if full else (kind.min_players,):
+            game = engine.load_game(name, players)
+            searching, playing = seconds_of_both(game)
+            yield Row(
+                f"{name}, {players} players: uct, one core",
+                f"{SIMULATIONS / searching / 1e6:.2f} M simulations/s, {playing / searching:.2f} of random matches/s",
+                AIMS.get(name, "at least 0.6 of random matches"),
+            )
+
+
+def seconds_of_both(game: engine.Game) -> tuple[float, float]:
+    """The shortest times of a search and of as many random matches, taken in turns: the machine's speed wanders."""
+    search, playouts = search_of(game), partial(engine.random_playouts, game, SIMULATIONS, 1)
+    playouts()
+    times = [(best_of(search, 1), best_of(playouts, 1)) for _ in range(5)]
+    return min(seconds for seconds, _ in times), min(seconds for _, seconds in times)
+
+
+def search_of(game: engine.Game) -> Callable[[], int]:
+    """A call that has `uct` choose its first action, compiled already."""
+    state = first_decision(game)
+    bot = make_bot(UCT, game, state.current_player(), 1, {"simulations": SIMULATIONS})
+    bot.choose(state)
+    return partial(bot.choose, state)
+
+
+def worker_start() -> Iterator[Row]:
+    """The second start of a worker that plays `uct` in every game; the first one has filled Numba's cache."""
+    fewest = {name: engine.game_type(name).min_players for name in engine.game_names()}
+    config = {
+        "name": "bench",
+        "seed": 1,
+        "blocks": 1,
+        "games": [{"game": name, "players": players} for name, players in fewest.items()],
+        "bots": [{"bot": "uct:simulations=100", "label": f"uct {n}"} for n in range(max(fewest.values()))],
+    }
+    tournament(config, 1, "local")
+    before = compiled_files()
+    second = tournament(config, 1, "local")
+    written = len(compiled_files().items() - before.items())
+    yield Row(
+        f"a worker's start and {second['played']:.0f} matches of uct over {len(fewest)} games, second time",
+        f"{second['in_all']:.2f} s, {written} files written to Numba's cache",
+        "under 2 s, no file",
+    )
+
+
+def compiled_files() -> dict[Path, int]:
+    """Numba's cache: its files with the times of their last change."""
+    return {path: path.stat().st_mtime_ns for path in cache_root().joinpath("numba").rglob("*.nb?")}

@@ -1,0 +1,68 @@
+"""What the parts of `arena bench` share: rows of its table, timing, and a tournament in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import tempfile
+import time
+import timeit
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the bench table."""
+
+    what: str
+    measured: str
+    aim: str = ""
+
+
+def best_of(call: Any, repeat: int) -> float:
+    """The shortest of some runs, in seconds: the machine is shared, and noise only ever adds."""
+    return min(timeit.repeat(call, number=1, repeat=repeat))
+
+
+RUN = """
+import json, os, resource, sys, time
+options = json.loads(sys.argv[1])
+if options["pin"]:
+    os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
+import arena, arena.api
+from arena.process import WorkerProcess
+from arena.runner import Run
+from arena.store import Store
+from pathlib import Path
+began = time.monotonic()
+worker = WorkerProcess()
+worker.start()
+plan = arena.api.plan_of(options["config"], worker)
+with Store.create(Path(options["home"]) / "matches.db") as store:
+    outcome = Run(plan, store, options["workers"], options["backend"], None, worker).play()
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+progress = outcome.progress
+print(json.dumps({
+    "played": progress.played, "first": progress.started + (progress.first_match or 0),
+    "in_all": time.monotonic() - began, "peak": peak, "after_first": outcome.seconds - (progress.first_match or 0),
+    "size": sum(file.stat().st_size for file in Path(options["home"]).glob("matches.db*")),
+}))
+"""
+
+
+def tournament(config: dict[str, Any], workers: int, backend: str, pin: bool = False) -> dict[str, float]:
+    """Play through the whole arena in a process of its own; what it measured, times in seconds.
+
+    `to_first` is from the start of the process to the first finished match, `in_all` from the start of the first
+    worker to the end, `rate` the matches a second after the first one.
+    """
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
+        options = {"config": config, "workers": workers, "backend": backend, "pin": pin, "home": home}
+        started = time.monotonic()
+        done = subprocess.run(
+            [sys.executable, "-c", RUN, json.dumps(options)], check=True, stdout=subprocess.PIPE, text=True
+        )
+    measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+    return {**measured, "to_first": measured["first"] - started, "rate": measured["played"] / measured["after_first"]}

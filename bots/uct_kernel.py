@@ -1,0 +1,340 @@
+"""Template: Monte-Carlo tree search over one game's rules.
+
+The tree is an array of nodes; node 0 is the root, and 0 where a node is named means none. The children of a decision
+lie side by side, in random order, one a legal action. The children of a chance node are the outcomes drawn so far, a
+chain of siblings. A node gets its children on its second visit; when the array is full, no more do.
+"""
+
+import numpy as np
+
+from engine.chance import below, next_word
+
+RULES = ("current_player", "legal_actions", "apply_action", "sample_chance", "apply_chance", "ranks", "used_words")
+OPTIONAL = ("random_action",)
+
+CHANCE, UNKNOWN, TERMINAL = -1, -2, -4
+NOWHERE = -1
+
+FIELDS = [
+    ("label", np.int64),  # the action that leads here, or the key of the chance outcome
+    ("visits", np.int32),
+    ("points", np.int32),  # gained in them by the seat that chose this node: 2 a seat beaten, 1 a seat tied with
+    ("value", np.float32),  # mean worth of those points, a win being 1; UNTRIED before the first visit
+    ("doubt", np.float32),  # 1 / sqrt(visits), 0 before the first visit
+    ("first", np.int32),  # first child
+    ("count", np.int32),  # how many children lie from there on; of a chance node, which has a chain, 0
+    ("sibling", np.int32),  # next outcome of the same chance node
+    ("who", np.int32),  # seat to move, CHANCE, TERMINAL, or UNKNOWN before the second visit
+]
+AMAF_FIELDS = [
+    ("amaf_visits", np.int32),  # simulations through the parent in which its seat made this action then or later
+    ("amaf_points", np.int32),  # gained in those
+    ("amaf_value", np.float32),  # mean worth of those points
+    ("share", np.float32),  # how much of it is mixed into the value: 0 without any, 1 before the first visit
+]
+NODE = np.dtype((np.record, FIELDS))
+AMAF_NODE = np.dtype((np.record, FIELDS + AMAF_FIELDS))
+WEIGHTS = np.dtype(
+    (
+        np.record,
+        [
+            ("exploration", np.float64),
+            ("scale", np.float64),  # worth of a point, a win being 1
+            ("rave", np.float64),  # visits, a legal action, at which all moves as first and own simulations count alike
+        ],
+    )
+)
+UNTRIED = 10.0  # the upper bound of an action that nothing is known of
+
+LOGARITHMS = 4096
+
+
+def _logarithms():
+    """Natural logarithms of 0 (taken as 0) to LOGARITHMS - 1, by + - * / alone: the same on every machine."""
+    table = np.zeros(LOGARITHMS)
+    for n in range(2, LOGARITHMS):
+        z = 1.0 / (2 * n - 1)  # ln(n / (n - 1)) = 2 artanh(z)
+        term, series = z, z
+        for odd in range(3, 41, 2):
+            term *= z * z
+            series += term / odd
+        table[n] = table[n - 1] + 2.0 * series
+    return table
+
+
+LN = _logarithms()
+LN_2 = float(LN[2])
+ROOT_LN = np.sqrt(LN)
+
+
+def root_of_logarithm(n):
+    """The square root of the natural logarithm of a whole number from 1, to four digits."""
+    if n < LOGARITHMS:
+        return ROOT_LN[n]
+    shifted = 0.0
+    while n >= LOGARITHMS:
+        n >>= 1
+        shifted += LN_2
+    return np.sqrt(LN[n] + shifted)
+
+
+def seed_rng(words, rng):
+    """Make the generator hang on the state as well as on its seed."""
+    for i in range(used_words(words.view(STATE)[0])):
+        rng[0] ^= words[i]
+        rng[0] = next_word(rng)
+
+
+def plant(tree, pool):
+    """Start a tree: a root, which counts as visited once."""
+    add_node(tree, 0, 0)
+    tree[0].visits = 1
+    pool[0] = 1
+
+
+def add_node(tree, node, label):
+    tree[node].label = label
+    tree[node].visits = tree[node].points = 0
+    tree[node].value = UNTRIED
+    tree[node].doubt = 0.0
+    tree[node].first = tree[node].count = tree[node].sibling = 0
+    tree[node].who = UNKNOWN
+    if RAVE:
+        tree[node].amaf_visits = tree[node].amaf_points = 0
+        tree[node].amaf_value = tree[node].share = 0.0
+
+
+def search(words, simulations, weights, rng, tree, pool, path, played, actions, scratch, place, gains):
+    """Run some more simulations from the root, whose state is `words`."""
+    used = used_words(words.view(STATE)[0])
+    state = scratch.view(STATE)[0]
+    for _ in range(simulations):
+        copy_words(words, scratch, used)
+        depth = descend(state, weights[0], rng, tree, pool, path, actions)
+        if RAVE:
+            pool[1] += 1
+            finish_and_mark(state, rng, actions, played, pool[1])
+        else:
+            finish(state, rng, actions)
+        ranks(state, place)
+        write_gains(place, gains)
+        back_up(depth, tree, path, gains, weights[0].scale)
+        if RAVE:
+            back_up_amaf(depth, weights[0], tree, path, played, pool[1], gains)
+
+
+def descend(state, weights, rng, tree, pool, path, actions):
+    """Follow the tree to a leaf, playing along in `state`; write the path, return its length."""
+    node = depth = 0
+    path[0] = 0
+    while depth + 1 < path.size:
+        if tree[node].who == UNKNOWN:
+            if tree[node].visits == 0:
+                break
+            expand(state, rng, tree, pool, node, actions)
+        if tree[node].who == CHANCE:
+            chosen = draw_child(state, rng, tree, pool, node)
+        elif tree[node].who >= 0:
+            chosen = best_child(weights, tree, node)
+            apply_action(state, tree[chosen].label)
+        else:
+            break
+        if chosen == 0:
+            break
+        depth += 1
+        path[depth] = node = chosen
+    return depth
+
+
+def expand(state, rng, tree, pool, node, actions):
+    """Say who is to move and lay down the children of a decision, if there is room."""
+    who = current_player(state)
+    if who >= 0:
+        count = legal_actions(state, actions)
+        first = pool[0]
+        if first + count > tree.size:
+            return
+        for i in range(count):
+            j = i + below(rng, count - i)
+            add_node(tree, first + i, actions[j])
+            actions[j] = actions[i]
+        tree[node].first = first
+        tree[node].count = count
+        pool[0] = first + count
+    tree[node].who = who
+
+
+def draw_child(state, rng, tree, pool, node):
+    """Roll, and return the child for what was rolled; 0 when it is new and there is no room for it."""
+    outcome = sample_chance(state, rng)
+    key = outcome_key(state, outcome)
+    apply_chance(state, outcome)
+    child = child_with(tree, node, key)
+    if child == 0 and pool[0] < tree.size:
+        child = pool[0]
+        pool[0] += 1
+        add_node(tree, child, key)
+        tree[child].sibling = tree[node].first
+        tree[node].first = child
+    return child
+
+
+def best_child(weights, tree, node):
+    """The child with the highest upper confidence bound."""
+    spread = weights.exploration * root_of_logarithm(tree[node].visits)
+    best, highest = 0, -1.0
+    first = tree[node].first
+    for child in range(first, first + tree[node].count):
+        bound = tree[child].value + spread * tree[child].doubt
+        if RAVE:
+            bound += tree[child].share * (tree[child].amaf_value - tree[child].value)
+        if bound > highest:
+            best, highest = child, bound
+    return best
+
+
+def write_gains(place, gains):
+    """Points by seat; nobody's, at 7, where CHANCE & 7 points to, stay 0."""
+    for seat in range(place.size):
+        gains[seat] = points_of(place, seat)
+
+
+def points_of(place, seat):
+    """Two points a seat beaten, one a seat tied with."""
+    points = -1  # the loop meets the seat itself as one that it ties with
+    for other in range(place.size):
+        points += 2 * (place[other] > place[seat]) + (place[other] == place[seat])
+    return points
+
+
+def back_up(depth, tree, path, gains, scale):
+    """Count the simulation at every node of the path, with the points of the seat that chose the node."""
+    tree[0].visits += 1
+    chooser = tree[0].who
+    for i in range(1, depth + 1):
+        node = path[i]
+        visits = tree[node].visits + 1
+        points = tree[node].points + gains[chooser & 7]
+        once = 1.0 / visits
+        tree[node].visits, tree[node].points = visits, points
+        tree[node].value, tree[node].doubt = points * scale * once, np.sqrt(once)
+        chooser = tree[node].who
+
+
+def back_up_amaf(depth, weights, tree, path, played, stamp, gains):
+    """Count it also at every child of the path's decisions whose action the same seat made then or later on."""
+    for i in range(depth - 1, -1, -1):
+        node = path[i]
+        chooser = tree[node].who
+        if chooser >= 0:
+            played[chooser, tree[path[i + 1]].label] = stamp
+            equivalence = weights.rave * tree[node].count
+            first = tree[node].first
+            for child in range(first, first + tree[node].count):
+                if played[chooser, tree[child].label] == stamp:
+                    count_amaf(tree, child, gains[chooser], weights.scale, equivalence)
+
+
+def count_amaf(tree, node, gained, scale, equivalence):
+    visits, points = tree[node].amaf_visits + 1, tree[node].amaf_points + gained
+    tree[node].amaf_visits, tree[node].amaf_points = visits, points
+    tree[node].amaf_value = points * scale / visits
+    tree[node].share = np.sqrt(equivalence / (3.0 * tree[node].visits + equivalence))
+
+
+# Rollouts
+
+
+def rollout_action(state, rng, actions):
+    """Games without a policy of their own."""
+    return random_action(state, rng, actions)
+
+
+def random_action(state, rng, actions):
+    """A legal action, all equally likely."""
+    return actions[below(rng, legal_actions(state, actions))]
+
+
+def finish(state, rng, actions):
+    """Play by the rollout policy to the end."""
+    who = current_player(state)
+    while who != TERMINAL:
+        if who == CHANCE:
+            apply_chance(state, sample_chance(state, rng))
+        else:
+            apply_action(state, rollout_action(state, rng, actions))
+        who = current_player(state)
+
+
+def finish_and_mark(state, rng, actions, played, stamp):
+    """The same, noting who made which action."""
+    who = current_player(state)
+    while who != TERMINAL:
+        if who == CHANCE:
+            apply_chance(state, sample_chance(state, rng))
+        else:
+            action = rollout_action(state, rng, actions)
+            played[who, action] = stamp
+            apply_action(state, action)
+        who = current_player(state)
+
+
+def outcome_key(state, outcome):
+    """Games that say nothing of which outcomes are alike."""
+    return outcome
+
+
+# Keeping a part of the tree
+
+
+def follow(words, course, tree, scratch):
+    """The node that the plies of `course` lead to from the root, or NOWHERE when the tree does not go so far."""
+    copy_words(words, scratch, used_words(words.view(STATE)[0]))
+    state = scratch.view(STATE)[0]
+    node = 0
+    for i in range(course.size):
+        label = course[i]
+        if tree[node].who == CHANCE:
+            label = outcome_key(state, course[i])
+            apply_chance(state, course[i])
+        elif tree[node].who >= 0:
+            apply_action(state, course[i])
+        node = child_with(tree, node, label)
+        if node == 0:
+            return NOWHERE
+    return node
+
+
+def child_with(tree, node, label):
+    """The child of that label, or 0."""
+    child = tree[node].first
+    if tree[node].who == CHANCE:
+        while child != 0 and tree[child].label != label:
+            child = tree[child].sibling
+        return child
+    for i in range(tree[node].count):
+        if tree[child + i].label == label:
+            return child + i
+    return 0
+
+
+def transplant(node, tree, new_tree, pool):
+    """Copy what lies below a node into another array, level by level; until its turn a copy names its old children."""
+    new_tree[0] = tree[node]
+    filled, copied = 1, 0
+    while copied < filled:
+        child = new_tree[copied].first
+        if child != 0:
+            new_tree[copied].first = filled
+        if new_tree[copied].who == CHANCE:
+            while child != 0:
+                new_tree[filled] = tree[child]
+                child = tree[child].sibling
+                filled += 1
+                new_tree[filled - 1].sibling = filled if child != 0 else 0
+        else:
+            for i in range(new_tree[copied].count):
+                new_tree[filled] = tree[child + i]
+                filled += 1
+        copied += 1
+    pool[0] = filled

@@ -1,0 +1,25 @@
+"""What rules without dice say of chance: a game that never rolls imports these four kernels into its `rules`."""
+
+import numpy as np
+
+from engine.kernel import kernel
+
+
+@kernel
+def rolling_seat(state):
+    return np.int64(-1)
+
+
+@kernel
+def chance_outcomes(state, outcomes, weights):
+    return np.int64(0)
+
+
+@kernel
+def sample_chance(state, rng):
+    return np.int64(0)
+
+
+@kernel
+def apply_chance(state, outcome):
+    return None

@@ -1,0 +1,175 @@
+"""The tree search keeps its books, forgets what it should, and plays better the longer it thinks."""
+
+import json
+import math
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import engine
+from bots import first_decision, make_bot, uct_kernel
+from bots.random_bot import Random
+from bots.uct import BATCH, UCT, Tree, compiled_search
+from tests.bots.house import kernel_games, label, load_race
+from tests.bots.matches import decisions, mean_return
+from tests.bots.search_lane import trees
+
+ROOT = Path(__file__).parents[2]
+EPICYCLE = engine.load_game("epicycle", 2)
+GOLDEN = Path(__file__).with_name("uct_trees.txt")
+
+
+def uct(state, seed=1, **params):
+    return make_bot(UCT, state.game, state.current_player(), seed, params)
+
+
+def nodes_in_use(tree):
+    return tree._nodes[: tree._pool[0]]
+
+
+def expanded(tree, node=0):
+    """Every node that has children, from one node on, with them."""
+    children = tree.children(node)
+    if children:
+        yield node, children
+    for child in children:
+        yield from expanded(tree, child.node)
+
+
+def child_of(tree, node, label):
+    return next(child.node for child in tree.children(node) if child.label == label)
+
+
+def test_small_trees_are_the_recorded_ones():
+    written = "".join(f"{name}\n" + "".join(f"    {line}\n" for line in lines) for name, lines in trees().items())
+    assert written == GOLDEN.read_text()
+
+
+def test_interpreted_kernels_grow_the_same_trees():
+    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
+    command = [sys.executable, "-W", "error", "-m", "tests.bots.search_lane"]
+    run = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
+    assert run.returncode == 0, run.stderr
+    assert json.loads(run.stdout) == {"compiled": False, "trees": trees()}
+
+
+@pytest.mark.parametrize("game", kernel_games(), ids=label)
+def test_every_simulation_is_counted_once_at_every_node_it_went_through(game):
+    for state in decisions(game, 2):
+        bot = uct(state, simulations=300)
+        bot.think(state)
+        nodes = nodes_in_use(bot.tree)
+        assert sorted(child.label for child in bot.tree.children()) == state.legal_actions()
+        assert nodes[0]["visits"] == 301
+        for node, children in expanded(bot.tree):
+            assert sum(child.visits for child in children) == nodes[node]["visits"] - 1
+            assert all(child.value is None or -1.0 <= child.value <= 1.0 for child in children)
+
+
+@pytest.mark.parametrize("game", [EPICYCLE, load_race(3)], ids=label)
+def test_a_move_hangs_on_seed_budget_and_state_and_on_nothing_asked_before(game):
+    asked = decisions(game, 12)
+    used = uct(asked[0], simulations=60)
+    first = [used.choose(state) for state in asked]
+    assert [used.choose(state) for state in reversed(asked)] == first[::-1]
+    assert [uct(asked[0], simulations=60).choose(state) for state in asked] == first
+
+
+def test_seeds_grow_different_trees():
+    state = EPICYCLE.new_initial_state()
+    visits = {tuple(child.visits for child in uct(state, seed, simulations=100).think(state)) for seed in range(10)}
+    assert len(visits) > 3
+
+
+def test_the_action_tried_most_often_is_played():
+    for state in decisions(EPICYCLE, 10):
+        bot = uct(state, simulations=50)
+        children = bot.think(state)
+        assert children[0].visits == max(child.visits for child in children)
+        assert bot.choose(state) == children[0].label
+
+
+def test_a_kept_tree_is_the_part_that_was_played_out():
+    state = first_decision(load_race(2))
+    bot = uct(state, simulations=400, reuse=True)
+    bot.think(state)
+    state.apply_action(state.string_to_action("roll"))
+    outcome = bot.tree.children(child_of(bot.tree, 0, state.history()[-1]))[0]
+    state.apply_action(outcome.label)
+    visits = int(nodes_in_use(bot.tree)[outcome.node]["visits"])
+    kept = [[child[:3] for child in children] for _, children in expanded(bot.tree, outcome.node)]
+    assert visits > 20 and len(kept) > 5
+    bot._take_root(state, state.words)
+    assert [[child[:3] for child in children] for _, children in expanded(bot.tree)] == kept
+    assert nodes_in_use(bot.tree)[0]["visits"] == visits
+    bot.think(state)
+    assert nodes_in_use(bot.tree)[0]["visits"] == visits + 400
+
+
+def test_a_tree_is_kept_only_for_what_followed():
+    state = EPICYCLE.new_initial_state()
+    bot = uct(state, simulations=100, reuse=True)
+    bot.think(state)
+    state.apply_action(bot.choose(state))
+    bot.think(EPICYCLE.state_from_position(state.position))  # no history either, but another state
+    assert nodes_in_use(bot.tree)[0]["visits"] == 101
+    bot.think(EPICYCLE.state_from_position(state.position))
+    assert nodes_in_use(bot.tree)[0]["visits"] == 201
+
+
+def test_a_full_tree_grows_no_more_and_still_counts():
+    state = EPICYCLE.new_initial_state()
+    tree = Tree(EPICYCLE, compiled_search(EPICYCLE, "random", False), 20, 0.7, 0)
+    tree.plant(state.words)
+    tree.grow(500, tree.seeded(1))
+    assert len(nodes_in_use(tree)) <= 20
+    assert sum(child.visits for child in tree.children()) == 500
+
+
+def test_seconds_are_kept_and_mark_the_match_as_timed():
+    state = EPICYCLE.new_initial_state()
+    bot = uct(state, seconds=0.05)
+    started = time.perf_counter()
+    children = bot.think(state)
+    assert time.perf_counter() - started >= 0.05
+    assert sum(child.visits for child in children) % BATCH == 0
+    assert bot.timed and not uct(state, simulations=1).timed
+
+
+def test_all_moves_as_first_counts_every_simulation_that_made_the_action_then_or_later():
+    game = engine.load_game("midgard", 2)
+    state = game.new_initial_state()
+    bot = uct(state, simulations=200, rave=50)
+    bot.think(state)
+    nodes = nodes_in_use(bot.tree)
+    root, first, count = nodes[0], nodes[0]["first"], nodes[0]["count"]
+    children = nodes[first : first + count]
+    assert (children["amaf_visits"] >= children["visits"]).all()
+    assert (children["amaf_visits"] <= root["visits"] - 1).all()
+    assert children["amaf_visits"].mean() > 30  # sea drops on about a quarter of the cells in a match
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 10, 4095, 4096, 5001, 10_000_000])
+def test_the_logarithm_is_right_to_three_digits(n):
+    kernels = compiled_search(EPICYCLE, "random", False)
+    assert kernels.root_of_logarithm(n) == pytest.approx(math.log(n) ** 0.5, abs=2e-4)
+    assert uct_kernel.LN[1] == 0.0 and np.isfinite(uct_kernel.LN).all()
+
+
+@pytest.mark.parametrize(("game", "least"), [(EPICYCLE, 0.3), (engine.load_game("epicycle", 4), 0.2)], ids=label)
+def test_more_simulations_beat_fewer(game, least):
+    many, few = ((UCT, {"simulations": simulations}) for simulations in (400, 10))
+    assert mean_return(game, many, few, rounds=30) > least
+
+
+@pytest.mark.parametrize(
+    ("spec", "players"), [("magic_mids", 2), ("midgard", 2), ("pyramid_punch", 3), ("pyramid_punch", 5)]
+)
+def test_random_is_beaten_clearly_at_every_game(spec, players):
+    game = engine.load_game(spec, players)
+    assert mean_return(game, (UCT, {"simulations": 100}), (Random, {}), rounds=10) > 0.2
