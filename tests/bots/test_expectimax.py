@@ -87,6 +87,6 @@ def test_games_without_dice_are_left_to_alphabeta():
     assert Expectimax.refusal(load_race(4)) is None
 
 
-@pytest.mark.parametrize(("game", "depth", "margin"), [(GAMES[0], 2, 0.05), (GAMES[3], 3, 0.1)], ids=label)
-def test_it_beats_greedy(game, depth, margin):
-    assert mean_return(game, (Expectimax, {"depth": depth}), (Greedy, {}), rounds=50) > margin
+@pytest.mark.parametrize(("game", "nodes", "margin"), [(GAMES[0], 2000, 0.1), (GAMES[3], 1000, 0.1)], ids=label)
+def test_it_beats_greedy(game, nodes, margin):
+    assert mean_return(game, (Expectimax, {"nodes": nodes}), (Greedy, {}), rounds=60) > margin
