@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo test lint format bench clean
+.PHONY: help venv demo test lint format bench ladder clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
@@ -13,6 +13,7 @@ help:
 	@echo "make lint    check style and types"
 	@echo "make format  format the code"
 	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
+	@echo "make ladder  play the ladder of all bots and write reports/ladder/ (half an hour)"
 	@echo "make venv    only set up .venv"
 	@echo "make clean   remove .venv and caches; reports stay"
 
@@ -52,6 +53,10 @@ $(VENV)/.plugged: examples/connect_four/pyproject.toml $(VENV)/.runtime
 
 bench: $(VENV)/.plugged
 	$(BIN)/arena bench --full
+
+ladder: $(VENV)/.runtime
+	$(BIN)/arena run configs/ladder.toml
+	$(BIN)/python -m arena.ladder configs/ladder.toml reports/ladder
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -255,11 +255,21 @@ def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
         if parameter["choices"]:
             allowed = " | ".join(map(str, parameter["choices"]))
         elif low is not None and high is not None:
-            allowed = f"{low:,g} to {high:,g}"
+            allowed = f"{_number(low)} to {_number(high)}"
         else:
-            allowed = "" if low is None and high is None else f"from {low:,g}" if high is None else f"to {high:,g}"
+            allowed = (
+                ""
+                if low is None and high is None
+                else f"from {_number(low)}"
+                if high is None
+                else f"to {_number(high)}"
+            )
         table.add_row(f"  {parameter['name']}={parameter['default']}", allowed, parameter["help"])
     Output().print(table)
+
+
+def _number(value: float) -> str:
+    return f"{int(value):,}" if value == int(value) else f"{value:,g}"
 
 
 def _range(low: int, high: int) -> str:
@@ -274,7 +284,7 @@ def print_bots(name: str | None) -> None:
     found = resolve_bots([(each, {}) for each in names], [], where="bots")
     if name is not None:
         bot = found[0]
-        say(f"{bot.source.name} ({bot.source.origin}): {bot.summary}")
+        say(f"{bot.source.name} ({bot.source.origin}): {bot.about}\n")
         say(f"Games: {_any(bot.games)}   players: {_any(bot.players)}\nIdentity: {bot.identity}")
         if bot.parameters:
             say("Parameters:")
@@ -284,11 +294,9 @@ def print_bots(name: str | None) -> None:
     for column in ("bot", "games", "players", "what it does"):
         table.add_column(column, overflow="fold")
     for bot in found:
-        options = ",".join(f"{p['name']}={p['default']}" for p in bot.parameters)
-        table.add_row(
-            bot.source.name + (f":{options}" if options else ""), _any(bot.games), _any(bot.players), bot.summary
-        )
+        table.add_row(bot.source.name, _any(bot.games), _any(bot.players), bot.summary)
     Output().print(table)
+    say("\n`arena bots BOT` shows its idea, its parameters and what it costs.")
 
 
 def _any(values: Sequence[object] | None) -> str:

@@ -1,7 +1,7 @@
 """What a ladder shows: which rungs are apart, and which moves of two-player Epicycle keep the game's value.
 
 `python -m arena.ladder CONFIG FOLDER` reads the log of a tournament that has been played and writes for every board
-`GAME_Np.csv`, its rungs, and `GAME_Np_pairs.csv`, every two of them; and all tables together in `results.md`.
+`GAME_Np_rungs.csv` and `GAME_Np_pairs.csv`, every two of them; and all tables but the pairs in `results.md`.
 """
 
 from __future__ import annotations
@@ -140,8 +140,8 @@ def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
         ladder = rungs(matches, board.players).round(DECIMALS)
         compared = pairs(matches, ladder["bot"]).round(DECIMALS)
         ladder["above_next"] = above_next(ladder, compared)
-        for name, frame in ((board.slug, ladder), (f"{board.slug}_pairs", compared)):
-            written.append(folder / f"{name}.csv")
+        for name, frame in (("rungs", ladder), ("pairs", compared)):
+            written.append(folder / f"{board.slug}_{name}.csv")
             write_file(written[-1], [frame.to_csv(index=False, lineterminator="\n").encode()])
         sections.append(f"## {board.title}\n\n{markdown(ladder)}")
         found = steps(compared)

@@ -35,12 +35,18 @@ class ResolvedBot:
     bundle: Bundle
     params: dict[str, Any]
     spec: str
-    summary: str
+    about: str
+    """Its docstring."""
     games: list[str] | None
     players: list[int] | None
     parameters: list[dict[str, Any]]
     refusals: list[str | None]
     """By board: why it does not play there."""
+
+    @property
+    def summary(self) -> str:
+        """What it says of itself in one line."""
+        return self.about.partition("\n")[0]
 
     @property
     def identity(self) -> str:
@@ -279,7 +285,7 @@ def _described(
         prefix = "" if told["error"].startswith(source.name) else f"bot '{source.name}' "
         raise BotError(f"{prefix}{told['error']}")
     spec = source.name + (f":{told['options']}" if told["options"] else "")
-    kept = {key: told[key] for key in ("params", "summary", "games", "players", "parameters", "refusals")}
+    kept = {key: told[key] for key in ("params", "about", "games", "players", "parameters", "refusals")}
     return ResolvedBot(source=source, bundle=bundle, spec=spec, **kept)
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import inspect
 import json
 import mmap
 import os
@@ -34,6 +35,7 @@ from arena.schedule import seat_orders
 from arena.status import NOBODY, SIZE, Status
 from engine.specs import Parameter, canonical_options, resolve
 
+MOST_ABOUT = 4000  # characters of a bot's docstring
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
 
 
@@ -75,7 +77,7 @@ def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
     return {
         "params": params,
         "options": options,
-        "summary": ((bot_class.__doc__ or "").strip().splitlines() or [""])[0],
+        "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
         "games": sorted(bot_class.games) if bot_class.games is not None else None,
         "players": sorted(bot_class.players) if bot_class.players is not None else None,
         "parameters": [_parameter_row(parameter) for parameter in parameters],
