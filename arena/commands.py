@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import sys
 from collections.abc import Iterable, Sequence
@@ -268,6 +269,16 @@ def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
     Output().print(table)
 
 
+def reflowed(text: str) -> str:
+    """A docstring with a line for each paragraph, or entry such as `Cost: ...`; what is indented stays as it is."""
+    parts = re.split(r"\n(?=\n|[A-Z]\w*: )", text)
+    return "\n".join(part if re.search(r"\n\s", part.lstrip("\n")) else _one_line(part) for part in parts)
+
+
+def _one_line(paragraph: str) -> str:
+    return ("\n" if paragraph.startswith("\n") else "") + " ".join(paragraph.split())
+
+
 def _number(value: float) -> str:
     return f"{int(value):,}" if value == int(value) else f"{value:,g}"
 
@@ -284,7 +295,7 @@ def print_bots(name: str | None) -> None:
     found = resolve_bots([(each, {}) for each in names], [], where="bots")
     if name is not None:
         bot = found[0]
-        say(f"{bot.source.name} ({bot.source.origin}): {bot.about}\n")
+        say(f"{bot.source.name} ({bot.source.origin}): {reflowed(bot.about)}\n")
         say(f"Games: {_any(bot.games)}   players: {_any(bot.players)}\nIdentity: {bot.identity}")
         if bot.parameters:
             say("Parameters:")

@@ -20,6 +20,7 @@ import pytest
 import engine
 from arena import api
 from arena.cli import run_command
+from arena.commands import reflowed
 from arena.referee import final_hash
 from tests.arena import tournaments
 from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
@@ -538,3 +539,15 @@ def on_a_terminal(command):
             seen += data
     os.close(master)
     return seen.decode(), run.wait(timeout=tournaments.PATIENCE)
+
+
+def test_a_bot_is_told_about_with_its_idea_and_cost(capsys):
+    text = say(capsys, "bots", "greedy")
+    assert "Idea: look one ply ahead. A finished match" in " ".join(text.split())
+    assert "\nCost: " in text
+
+
+def test_indented_lines_of_a_docstring_stay_as_they_are():
+    assert reflowed("One\nline.\n\nIdea: two\nlines.\nExample: such\n    as this") == (
+        "One line.\n\nIdea: two lines.\nExample: such\n    as this"
+    )
