@@ -5,9 +5,9 @@ taken to choose the one that is worst for the seat that searches. Nothing can be
 table and no order but at the root; all else is as in `bots.minimax_kernel`, from which the open names come.
 """
 
-from bots.minimax_kernel import CHANCE, DELAY, EVALUATION, FRAME, MAX, ROLLS, SEARCH, TERMINAL
+from bots.minimax_kernel import CHANCE, EVALUATION, FRAME, MAX, ROLLS, SEARCH, TERMINAL
 
-RULES = ("current_player", "legal_actions", "apply_action", "apply_chance")
+RULES = ("legal_actions",)
 OPTIONAL = ()
 
 
@@ -37,24 +37,13 @@ def descend(search, frames, values, states, moves, priority, counts, keys, place
     frame = frames[ply]
     if ply == 0:
         bring_forward(moves[0], priority[0], frame.next, frame.count)
-    move = moves[ply, frame.next]
-    copy_state(states[ply], states[ply + 1])
+    who, depth = visit_next(search, frame, states, moves, priority)
     state = states[ply + 1].view(STATE)[0]
-    if frame.kind == CHANCE:
-        frame.weight = priority[ply, frame.next]
-        apply_chance(state, move)
-    else:
-        apply_action(state, move)
-    frame.next += 1
-    search.nodes += 1
-    who = current_player(state)
-    chance = who == ROLLS
-    depth = frame.depth - (1 if chance or frame.kind != CHANCE else 0)
     if who == TERMINAL:
         for seat in range(place.size):
-            values[ply + 1, seat] = worth(state, seat, place) * (1.0 - DELAY * (search.depth - depth))
+            values[ply + 1, seat] = worth(state, seat, place) * delayed(search, depth)
         return True
-    if depth < (CHANCE_HORIZON if chance else 1):
+    if depth < (CHANCE_HORIZON if who == ROLLS else 1):
         for seat in range(place.size):
             values[ply + 1, seat] = evaluate(state, seat) * EVALUATION
         frames[0].whole = 0
@@ -62,7 +51,7 @@ def descend(search, frames, values, states, moves, priority, counts, keys, place
     child = frames[ply + 1]
     child.depth = depth
     child.next = 0
-    if chance:
+    if who == ROLLS:
         open_chance(child, state, moves[ply + 1], priority[ply + 1], counts, keys)
         values[ply + 1] = 0.0
     else:

@@ -136,7 +136,7 @@ class MaxnSearch(Search):
     def __init__(self, game: KernelGame) -> None:
         super().__init__(game, np.zeros(0, np.uint64))
         shared = vars(minimax_kernels(game))
-        names = ("evaluate", "copy_state", "worth", "bring_forward", "open_chance", "CHANCE_HORIZON")
+        names = ("evaluate", "worth", "bring_forward", "visit_next", "delayed", "open_chance", "CHANCE_HORIZON")
         self._kernel = bind(maxn_kernel, game.rules, game.dtype, **{name: shared[name] for name in names}).search_on
         search, frames, _, *walk, _, _, counts, keys, place = self._memory
         values = np.zeros((len(self._states), game.players))

@@ -114,22 +114,11 @@ def descend(search, frames, table, states, moves, priority, killers, history, co
     ply = search.ply
     frame = frames[ply]
     bring_forward(moves[ply], priority[ply], frame.next, frame.count)
-    move = moves[ply, frame.next]
-    copy_state(states[ply], states[ply + 1])
+    who, depth = visit_next(search, frame, states, moves, priority)
     state = states[ply + 1].view(STATE)[0]
-    if frame.kind == CHANCE:
-        frame.weight = priority[ply, frame.next]
-        apply_chance(state, move)
-    else:
-        apply_action(state, move)
-    frame.next += 1
-    search.nodes += 1
-    who = current_player(state)
-    chance = who == ROLLS
-    depth = frame.depth - (1 if chance or frame.kind != CHANCE else 0)
     if who == TERMINAL:
-        return True, worth(state, search.seat, place) * (1.0 - DELAY * (search.depth - depth)), 1
-    if depth < (CHANCE_HORIZON if chance else 1):
+        return True, worth(state, search.seat, place) * delayed(search, depth), 1
+    if depth < (CHANCE_HORIZON if who == ROLLS else 1):
         return True, evaluate(state, search.seat) * EVALUATION, 0
     child = frames[ply + 1]
     child.depth = depth
@@ -137,7 +126,7 @@ def descend(search, frames, table, states, moves, priority, killers, history, co
     child.best = -1
     child.whole = 1
     set_window(child, frame)
-    if chance:
+    if who == ROLLS:
         open_chance(child, state, moves[ply + 1], priority[ply + 1], counts, keys)
     else:
         child.kind = MAX if who == search.seat else MIN
@@ -150,6 +139,27 @@ def descend(search, frames, table, states, moves, priority, killers, history, co
         rank_moves(child, moves[ply + 1], priority[ply + 1], killers[ply + 1], history, hint)
     search.ply = ply + 1
     return False, 0.0, 0
+
+
+def visit_next(search, frame, states, moves, priority):
+    """Make the next move of the frame on the state above its own; (who is to move there, decisions to look ahead)."""
+    ply = search.ply
+    copy_state(states[ply], states[ply + 1])
+    state = states[ply + 1].view(STATE)[0]
+    if frame.kind == CHANCE:
+        frame.weight = priority[ply, frame.next]
+        apply_chance(state, moves[ply, frame.next])
+    else:
+        apply_action(state, moves[ply, frame.next])
+    frame.next += 1
+    search.nodes += 1
+    who = current_player(state)
+    return who, frame.depth - (1 if who == ROLLS or frame.kind != CHANCE else 0)
+
+
+def delayed(search, depth):
+    """What a return counts for when the match ends with so many decisions left to look ahead."""
+    return 1.0 - DELAY * (search.depth - depth)
 
 
 def bring_forward(moves, priority, first, count):
