@@ -110,7 +110,8 @@ def steps(compared: pd.DataFrame) -> pd.DataFrame:
     """The pairs of a bot and the same bot with a quarter of the budget, the richer one first."""
     turned = compared.rename(columns={"upper": "lower", "lower": "upper"})
     turned = turned.assign(
-        difference=-compared["difference"], apart=compared["apart"].map({"yes": "reversed", "no": "no"})
+        difference=-compared["difference"],
+        apart=compared["apart"].map({"yes": "reversed", "reversed": "yes", "no": "no"}),
     )
     both = pd.concat([compared, turned[list(compared.columns)]], ignore_index=True)
     found = [is_step(upper, lower) for upper, lower in zip(both["upper"], both["lower"], strict=True)]

@@ -5,7 +5,7 @@ from engine import Game
 
 
 class AlphaBeta(Minimax):
-    """Look ahead as many decisions as the budget allows, by alpha-beta search.
+    """Look ahead as far as the budget allows, by alpha-beta search, in games without dice.
 
     Idea: look one decision ahead, then two, and so on, until the budget is spent; lines that cannot change the choice
     are cut off. At the horizon a state is worth its evaluation in `bots.knowledge`, by default the score margin; a

@@ -5,7 +5,7 @@ from engine import Game
 
 
 class Expectimax(Minimax):
-    """Look ahead as many decisions as the budget allows, averaging over the dice.
+    """Look ahead as far as the budget allows in games with dice, averaging over them.
 
     Idea: look one decision ahead, then two, and so on, until the budget is spent. A roll is worth the mean over its
     outcomes by their weights; outcomes that play alike (`outcome_key` in `bots.knowledge`) are followed once. As all

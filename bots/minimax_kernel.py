@@ -188,6 +188,8 @@ def set_window(child, frame):
         rest = frame.left - frame.weight
         child.alpha = max(-1.0, (frame.alpha * frame.total - frame.weighed - rest) / frame.weight)
         child.beta = min(1.0, (frame.beta * frame.total - frame.weighed + rest) / frame.weight)
+        if child.alpha >= child.beta:  # rounding has closed a window that is as good as closed
+            child.alpha, child.beta = -1.0, 1.0
     else:
         child.alpha, child.beta = frame.alpha, frame.beta
     child.least, child.most = child.alpha, child.beta
@@ -222,7 +224,7 @@ def take(frame, value, whole, move):
 def open_chance(frame, state, outcomes, weights, counts, keys):
     """List the outcomes that play differently, their weights being their priorities."""
     frame.kind = CHANCE
-    frame.weighed = frame.total = 0.0
+    frame.value = frame.weighed = frame.total = 0.0
     frame.count = 0
     for i in range(chance_outcomes(state, outcomes, counts)):
         key = outcome_key(state, outcomes[i])
@@ -269,6 +271,7 @@ def hashed(words, count, distance):
     key = np.uint64(distance) + np.uint64(0x9E3779B97F4A7C15)
     for i in range(count):
         key = (key ^ words[i]) * np.uint64(0xBF58476D1CE4E5B9)
+        key = (key ^ key >> np.uint64(32)) * np.uint64(0x94D049BB133111EB)
         key ^= key >> np.uint64(29)
     return key
 

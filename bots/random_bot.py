@@ -5,7 +5,10 @@ from engine import State
 
 
 class Random(Bot):
-    """Take any legal action, all equally likely. Cost: less than a microsecond a move."""
+    """Take any legal action, all equally likely.
+
+    Cost: less than a microsecond a move.
+    """
 
     name = "random"
 

@@ -10,15 +10,16 @@ from typing import Annotated, Any, NamedTuple, cast
 import numpy as np
 
 from bots import uct_kernel
-from bots.base import Between, Bot, OneOf
+from bots.base import Between, Bot, OneOf, first_decision
 from bots.knowledge import knowledge_of
 from engine import State
 from engine.chance import new_rng
 from engine.kernel import bind
 from engine.state import KernelGame, KernelState
 
-MOST_NODES = 4_000_000  # 40 bytes each
-MOST_VISITS = 200_000_000  # at 8 points each they fit 32 bits
+MOST_NODES = 4_000_000  # of 40 bytes, or 56
+MOST_PLAYERS = 7
+MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
 DEEPEST = 512
 BATCH = 64  # simulations between two looks at the clock
 
@@ -50,7 +51,7 @@ class Tree:
             game.action_buffer,
             self._scratch,
             np.zeros(game.players, np.int64),
-            np.zeros(8, np.int64),
+            np.zeros(MOST_PLAYERS + 1, np.int64),
         )
 
     def plant(self, words: np.ndarray) -> None:
@@ -61,7 +62,7 @@ class Tree:
     def move_root(self, course: list[int], words: np.ndarray) -> None:
         """Keep what lies below the state that the plies of `course` lead to; start anew when nothing does."""
         node = self._kernels.follow(self._root, np.array(course, np.int64), self._nodes, self._scratch)
-        if node == uct_kernel.NOWHERE or not self._is_scratch(words):
+        if node == uct_kernel.NOWHERE or self._nodes[node]["visits"] == 0 or not self._is_scratch(words):
             self.plant(words)
             return
         kept = np.empty_like(self._nodes)
@@ -118,23 +119,27 @@ class UCT(Bot):
     Parameters: `simulations` a move, 1 to 10,000,000, or `seconds` a move by the clock, up to 3,600 (then
     `simulations` means nothing, and matches are marked as timed); `exploration`, 0 to 10, the factor of
     sqrt(ln N / n), a win being 1 and a loss 0; `rave`, 0 (off) to 1,000,000, the simulations of an action, for each
-    action there is, at which both means count alike; -1 for either is what suits the game (`UCT` in
+    action there is, at which both means count alike; less than 0 for either is what suits the game (`UCT` in
     `bots.knowledge`, else 0.7 and 0);
     `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.knowledge`, where it has one);
     `reuse`, whether the tree of the move before is kept as far as it was played out.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
     Cost: a simulation takes 1.1 (Magic Mids) to 2.2 (Epicycle) times as long as a random playout, 0.3 to 3
-    microseconds; at most 4,000,000 nodes of 40 bytes are kept: then the tree grows no more, and rollouts go on.
+    microseconds; at most 4,000,000 nodes of 40 bytes (with `rave` 56, with `reuse` twice that) are kept: then the tree
+    grows no more, and rollouts go on.
     """
 
     name = "uct"
+    players = range(2, MOST_PLAYERS + 1)
     needs = ("kernels",)
     game: KernelGame
 
     simulations: Annotated[int, Between(1, 10_000_000), "simulations a move; not used when seconds are given"] = 1000
     seconds: Annotated[float, Between(0.0, 3600.0), "seconds a move by the clock; 0 = by simulations"] = 0.0
-    exploration: Annotated[float, Between(-1.0, 10.0), "weight of what was tried little; -1 = as suits the game"] = -1.0
-    rave: Annotated[int, Between(-1, 1_000_000), "all moves as first; 0 = off, -1 = as suits the game"] = -1
+    exploration: Annotated[
+        float, Between(-1.0, 10.0), "weight of what was tried little; < 0 = as suits the game"
+    ] = -1.0
+    rave: Annotated[int, Between(-1, 1_000_000), "all moves as first; 0 = off, < 0 = as suits the game"] = -1
     rollout: Annotated[str, OneOf(("random", "heuristic")), "who plays on from the leaves"] = "random"
     reuse: Annotated[bool, "go on from the tree of the move before"] = False
 
@@ -159,6 +164,7 @@ class UCT(Bot):
         rng = self.tree.seeded(self.seed)
         if self.timed:
             deadline = time.perf_counter() + self.seconds
+            self.tree.grow(BATCH, rng)
             while time.perf_counter() < deadline:
                 self.tree.grow(BATCH, rng)
         else:
@@ -178,9 +184,19 @@ def compiled_search(game: KernelGame, rollout: str, rave: bool) -> SimpleNamespa
     """The kernels of the search, joined to one game."""
     knowledge = knowledge_of(game.name)
     also: dict[str, Any] = {"RAVE": rave, "copy_words": game.compiled.copy_words}
-    for name in ("outcome_key", "finish_and_mark", *(("rollout_action",) if rollout == "heuristic" else ())):
-        if hasattr(knowledge, name):
-            also[name] = getattr(knowledge, name)
     if rollout == "random":
         also["finish"] = game.compiled.random_finish
-    return bind(uct_kernel, game.rules, game.dtype, **also)
+    for name in ("outcome_key", "finish_and_mark" if rollout == "random" else "rollout_action"):
+        if hasattr(knowledge, name):
+            also[name] = getattr(knowledge, name)
+    return warmed_up(bind(uct_kernel, game.rules, game.dtype, **also), game)
+
+
+def warmed_up(kernels: SimpleNamespace, game: KernelGame) -> SimpleNamespace:
+    """The kernels, compiled: or the first move would take as long as that."""
+    words = cast(KernelState, first_decision(game)).words
+    tree = Tree(game, kernels, 1000, 1.0, 1)
+    tree.plant(words)
+    tree.grow(2, tree.seeded(0))
+    tree.move_root([], words)
+    return kernels

@@ -195,7 +195,7 @@ def best_child(weights, tree, node):
 
 
 def write_gains(place, gains):
-    """Points by seat; nobody's, at 7, where CHANCE & 7 points to, stay 0."""
+    """Points by seat, of which there are up to seven; nobody's, at 7, where CHANCE & 7 points to, stay 0."""
     for seat in range(place.size):
         gains[seat] = points_of(place, seat)
 

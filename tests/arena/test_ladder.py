@@ -88,6 +88,13 @@ def test_steps_put_the_richer_bot_first_also_where_it_came_out_lower():
     assert step["difference"] == -compared["difference"].iloc[0]
 
 
+def test_steps_turned_around_keep_their_verdict():
+    names = ["uct:simulations=100", "uct:simulations=400"]
+    lost = frame([(block, 0, *names, -1.0 + 0.1 * (block % 2)) for block in range(6)])
+    assert steps(pairs(lost, names))["apart"].tolist() == ["yes"]  # the poorer may lead a board with others on it
+    assert steps(pairs(lost, names[::-1]))["apart"].tolist() == ["yes"]
+
+
 def test_perfect_moves_keep_the_value_and_moves_that_lose_at_once_do_not():
     game = engine.load_game("epicycle", 2)
     rng = random.Random(5)

@@ -3,6 +3,7 @@
 import itertools
 import random
 from collections import Counter
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -11,7 +12,16 @@ import engine
 from bots import make_bot
 from bots.alphabeta import AlphaBeta
 from bots.greedy import Greedy
-from bots.minimax import DEEPEST, Search, compiled_maxn, compiled_search, rolls_dice, transposition_table
+from bots.minimax import (
+    CHUNK,
+    DEEPEST,
+    Search,
+    compiled_maxn,
+    compiled_search,
+    minimax_kernels,
+    rolls_dice,
+    transposition_table,
+)
 from bots.minimax_kernel import DELAY
 from bots.perfect import Perfect
 from bots.perfect_solver import solve
@@ -184,13 +194,23 @@ def test_a_forced_move_is_made_at_once():
     assert compiled_search(EPICYCLE).nodes == 0
 
 
-def test_with_a_clock_it_says_so_and_stops_in_time_or_when_all_is_known():
+def test_with_a_clock_it_says_so_and_stops_in_time(monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr("bots.minimax.time", SimpleNamespace(monotonic=lambda: 0.01 * next(clock)))
     state = MIDGARD.new_initial_state()
     assert not alphabeta(state).timed
     bot = alphabeta(state, seconds=0.05, nodes=1)
     assert bot.timed
     assert bot.choose(state) in state.legal_actions()
-    assert compiled_search(MIDGARD).nodes > 1000
+    assert 2 * CHUNK < compiled_search(MIDGARD).nodes < 6 * CHUNK
+
+
+def test_states_that_differ_in_the_highest_bits_have_different_keys():
+    kernels = minimax_kernels(MIDGARD)
+    rng = np.random.default_rng(1)
+    for words in rng.integers(0, 2**64, (200, 4), dtype=np.uint64):
+        other = words ^ np.array([0, 1 << 63, 1 << 63 | 1 << 34, 0], np.uint64)
+        assert kernels.hashed(words, 4, 1) != kernels.hashed(other, 4, 1)
 
 
 def test_dice_in_play_are_told_from_a_set_up_by_chance():

@@ -1,12 +1,13 @@
 """The tree search keeps its books, forgets what it should, and plays better the longer it thinks."""
 
+import itertools
 import json
 import math
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -131,14 +132,32 @@ def test_a_full_tree_grows_no_more_and_still_counts():
     assert sum(child.visits for child in tree.children()) == 500
 
 
-def test_seconds_are_kept_and_mark_the_match_as_timed():
+def test_seconds_are_kept_and_mark_the_match_as_timed(monkeypatch):
+    clock = itertools.count()
+    monkeypatch.setattr("bots.uct.time", SimpleNamespace(perf_counter=lambda: 0.01 * next(clock)))
     state = EPICYCLE.new_initial_state()
-    bot = uct(state, seconds=0.05)
-    started = time.perf_counter()
-    children = bot.think(state)
-    assert time.perf_counter() - started >= 0.05
-    assert sum(child.visits for child in children) % BATCH == 0
-    assert bot.timed and not uct(state, simulations=1).timed
+    for seconds, batches in ((0.05, 5), (1e-9, 1)):
+        bot = uct(state, seconds=seconds)
+        assert sum(child.visits for child in bot.think(state)) == batches * BATCH
+        assert bot.timed
+    assert not uct(state, simulations=1).timed
+
+
+@pytest.mark.parametrize("name", ["epicycle", "magic_mids", "midgard", "pyramid_punch"])
+def test_a_heuristic_policy_grows_another_tree_than_random_rollouts(name):
+    state = decisions(engine.load_game(name, 2), 1)[0]
+    random_tree, other = (
+        uct(state, simulations=200, rollout=rollout).think(state) for rollout in ("random", "heuristic")
+    )
+    assert random_tree != other
+
+
+def test_one_simulation_on_a_kept_tree_is_enough_for_a_move():
+    game = engine.load_game("midgard", 2)
+    state = game.new_initial_state()
+    bots = [make_bot(UCT, game, seat, 1, {"simulations": 1, "reuse": True}) for seat in range(2)]
+    while not state.is_terminal():
+        state.apply_action(bots[state.current_player()].choose(state))
 
 
 def test_all_moves_as_first_counts_every_simulation_that_made_the_action_then_or_later():
