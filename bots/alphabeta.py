@@ -21,6 +21,8 @@ class AlphaBeta(Minimax):
     3600, 0 for none: with a clock the choice depends on the machine; `opponents`, what the other seats are after when
     there are several: `paranoid`, this seat's loss; `maxn`, each its own gain (max^n: nothing can be cut off, and a
     state costs an evaluation for every player); `auto`, `maxn` with five players, else `paranoid`.
+    Near the end it is exact: by default in Midgard with up to 11 cells of ice, and in five of six positions of Epicycle
+    with three or four players (measured along random matches; with more than two the others are as `opponents` says).
     Cost: about a microsecond a state, so 20 milliseconds a move by default.
     """
 
