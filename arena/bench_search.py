@@ -13,6 +13,8 @@ from bots.uct import UCT
 from engine.kernel import cache_root
 
 SIMULATIONS = 100_000
+BUDGETS = (1_000, SIMULATIONS)
+"""Simulations a move: what `uct` takes by default, and plenty."""
 AIMS = {"connect_four": "over 1.5 M simulations/s"}
 
 
@@ -22,28 +24,39 @@ def searches(full: bool) -> Iterator[Row]:
         kind = engine.game_type(name)
         for players in range(kind.min_players, kind.max_players + 1) if full else (kind.min_players,):
             game = engine.load_game(name, players)
-            searching, playing = seconds_of_both(game)
-            yield Row(
-                f"{name}, {players} players: uct, one core",
-                f"{SIMULATIONS / searching / 1e6:.2f} M simulations/s, {playing / searching:.2f} of random matches/s",
-                AIMS.get(name, "at least 0.6 of random matches"),
-            )
+            *searching, playing = seconds_of_all(game)
+            rates = [
+                f"{SIMULATIONS / seconds / 1e6:.2f} M simulations/s at {budget:,} a move, "
+                f"{playing / seconds:.2f} of random matches/s"
+                for budget, seconds in zip(BUDGETS, searching, strict=True)
+            ]
+            aim = AIMS.get(name, "at least 0.6 of random matches")
+            yield Row(f"{name}, {players} players: uct, one core", "; ".join(rates), aim)
 
 
-def seconds_of_both(game: engine.Game) -> tuple[float, float]:
-    """The shortest times of a search and of as many random matches, taken in turns: the machine's speed wanders."""
-    search, playouts = search_of(game), partial(engine.random_playouts, game, SIMULATIONS, 1)
-    playouts()
-    times = [(best_of(search, 1), best_of(playouts, 1)) for _ in range(5)]
-    return min(seconds for seconds, _ in times), min(seconds for _, seconds in times)
+def seconds_of_all(game: engine.Game) -> list[float]:
+    """The shortest times of as many simulations by each budget, and of as many random matches.
+
+    They are taken in turns: the machine's speed wanders.
+    """
+    calls: list[Callable[[], object]] = [search_of(game, budget) for budget in BUDGETS]
+    calls.append(partial(engine.random_playouts, game, SIMULATIONS, 1))
+    calls[-1]()
+    times = [[best_of(call, 1) for call in calls] for _ in range(5)]
+    return [min(seconds) for seconds in zip(*times, strict=True)]
 
 
-def search_of(game: engine.Game) -> Callable[[], int]:
-    """A call that has `uct` choose its first action, compiled already."""
+def search_of(game: engine.Game, budget: int = SIMULATIONS) -> Callable[[], None]:
+    """A call that has `uct` run SIMULATIONS in all, so many a move, at the first decision, compiled already."""
     state = first_decision(game)
-    bot = make_bot(UCT, game, state.current_player(), 1, {"simulations": SIMULATIONS})
-    bot.choose(state)
-    return partial(bot.choose, state)
+    bot = make_bot(UCT, game, state.current_player(), 1, {"simulations": budget})
+
+    def search() -> None:
+        for _ in range(SIMULATIONS // budget):
+            bot.choose(state)
+
+    search()
+    return search
 
 
 def worker_start() -> Iterator[Row]:
