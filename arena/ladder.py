@@ -133,22 +133,30 @@ def two_player_epicycle(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
+def rounded(frame: pd.DataFrame) -> pd.DataFrame:
+    """For print, without negative zeros."""
+    frame = frame.round(DECIMALS)
+    floats = frame.select_dtypes("float").columns
+    frame[floats] = frame[floats] + 0.0
+    return frame
+
+
 def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
     """Write everything; the paths written."""
     sections, stepped, written = [], [], []
     for index, board in enumerate(schedule.boards):
         matches = board_matches(store, schedule, index)
-        ladder = rungs(matches, board.players).round(DECIMALS)
-        compared = pairs(matches, ladder["bot"]).round(DECIMALS)
+        ladder = rounded(rungs(matches, board.players))
+        compared = rounded(pairs(matches, ladder["bot"]))
         ladder["above_next"] = above_next(ladder, compared)
         for name, frame in (("rungs", ladder), ("pairs", compared)):
             written.append(folder / f"{board.slug}_{name}.csv")
             write_file(written[-1], [frame.to_csv(index=False, lineterminator="\n").encode()])
         sections.append(f"## {board.title}\n\n{markdown(ladder)}")
-        found = steps(compared)
+        found = rounded(steps(compared))
         found.insert(0, "board", board.title)
         stepped.append(found)
-    kept = kept_values(two_player_epicycle(match_lines(store, schedule))).round(DECIMALS)
+    kept = rounded(kept_values(two_player_epicycle(match_lines(store, schedule))))
     parts = [
         f"# Results\n\n## Four times the budget\n\n{markdown(pd.concat(stepped, ignore_index=True))}",
         f"## Moves that keep the value of two-player Epicycle\n\n{markdown(kept)}",
