@@ -124,9 +124,9 @@ class UCT(Bot):
     `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.knowledge`, where it has one);
     `reuse`, whether the tree of the move before is kept as far as it was played out.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
-    Cost: a simulation takes 1.1 (Magic Mids) to 2.2 (Epicycle) times as long as a random playout, 0.3 to 3
-    microseconds; at most 4,000,000 nodes of 40 bytes (with `rave` 56, with `reuse` twice that) are kept: then the tree
-    grows no more, and rollouts go on.
+    Cost: by default a simulation takes 1.1 (Magic Mids) to 2.2 (Epicycle) times as long as a random playout, 0.3 to
+    4 microseconds; at most 4,000,000 nodes of 40 bytes (with `rave` 56, with `reuse` twice that) are kept: then the
+    tree grows no more, and rollouts go on.
     """
 
     name = "uct"

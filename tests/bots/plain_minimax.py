@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import random
 from fractions import Fraction
+
+import pytest
 
 from bots.evaluation import evaluation_kernel
 from bots.knowledge import knowledge_of
@@ -66,3 +69,18 @@ def searched(search: Search, state: State, depth: int, step: int = 1 << 40) -> f
         while not search.go_on(search.nodes + step):
             pass
     return search.value
+
+
+def small(states: list[State], choices: int, count: int) -> list[State]:
+    """Some of the states with so many choices at most, none of them near another."""
+    few = [state for state in states if len(state.legal_actions()) <= choices]
+    return random.Random(2).sample(few, count)
+
+
+def hold_against_plain(search: Search, state: State, depth: int, within: float = 0.0) -> None:
+    """At every depth the root is worth what plain search says of its best action, and so is the action chosen."""
+    for decisions in range(1, depth + 1):
+        values = action_values(state, decisions)
+        best = pytest.approx(max(values.values()), rel=0.0, abs=within)
+        assert searched(search, state, decisions) == best
+        assert values[search.best] == best

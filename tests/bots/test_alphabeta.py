@@ -1,7 +1,6 @@
 """Alpha-beta finds what plain minimax finds: at every depth, with and without its table, to the end of the match."""
 
 import itertools
-import random
 from collections import Counter
 from types import SimpleNamespace
 
@@ -27,7 +26,7 @@ from bots.perfect import Perfect
 from bots.perfect_solver import solve
 from tests.bots.house import label, load_race
 from tests.bots.matches import decisions, immediate_returns, mean_return, must_win, random_walk, wins_in_one
-from tests.bots.plain_minimax import action_values, plain_values, searched
+from tests.bots.plain_minimax import action_values, hold_against_plain, plain_values, searched, small
 
 EPICYCLE = engine.load_game("epicycle", 2)
 ENDLESS = engine.load_game("epicycle(repetition=0)", 2)
@@ -41,20 +40,10 @@ def alphabeta(state, seed=1, **params):
     return make_bot(AlphaBeta, state.game, state.current_player(), seed, params)
 
 
-def small(states, choices, count):
-    """Some of the states with so many choices at most, none of them near another."""
-    few = [state for state in states if len(state.legal_actions()) <= choices]
-    return random.Random(2).sample(few, count)
-
-
 @pytest.mark.parametrize(("game", "depth"), DEPTHS, ids=label)
 def test_the_root_is_worth_what_plain_minimax_says_and_its_choice_is_worth_that(game, depth):
     for state in small(decisions(game, 300), choices=14, count=12):
-        for decisions_ahead in range(1, depth + 1):
-            values = action_values(state, decisions_ahead)
-            search = compiled_search(game)
-            assert searched(search, state, decisions_ahead) == max(values.values())
-            assert values[search.best] == max(values.values())
+        hold_against_plain(compiled_search(game), state, depth)
 
 
 @pytest.mark.parametrize(("players", "depth"), [(3, 5), (5, 4)])

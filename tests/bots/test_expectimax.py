@@ -1,7 +1,5 @@
 """Expectimax finds the plain means over the dice, and cuts only what cannot matter."""
 
-import random
-
 import numpy as np
 import pytest
 
@@ -12,7 +10,7 @@ from bots.greedy import Greedy
 from bots.minimax import Search, compiled_maxn, compiled_search
 from tests.bots.house import label, load_race
 from tests.bots.matches import decisions, immediate_returns, mean_return, wins_in_one
-from tests.bots.plain_minimax import action_values, plain_values, searched
+from tests.bots.plain_minimax import action_values, hold_against_plain, plain_values, searched, small
 
 GAMES = [*(engine.load_game("magic_mids", players) for players in (2, 3))]
 GAMES += [engine.load_game("pyramid_punch", players) for players in (2, 3)]
@@ -23,19 +21,10 @@ def expectimax(state, seed=1, **params):
     return make_bot(Expectimax, state.game, state.current_player(), seed, params)
 
 
-def small(states, choices, count):
-    few = [state for state in states if len(state.legal_actions()) <= choices]
-    return random.Random(2).sample(few, count)
-
-
 @pytest.mark.parametrize(("game", "depth"), DEPTHS, ids=label)
 def test_the_root_is_worth_what_plain_expectimax_says_and_its_choice_is_worth_that(game, depth):
     for state in small(decisions(game, 200), choices=5, count=5):
-        for decisions_ahead in range(1, depth + 1):
-            values = action_values(state, decisions_ahead)
-            search = compiled_search(game)
-            assert searched(search, state, decisions_ahead) == pytest.approx(max(values.values()), abs=1e-12)
-            assert values[search.best] == pytest.approx(max(values.values()), abs=1e-12)
+        hold_against_plain(compiled_search(game), state, depth, within=1e-12)
 
 
 def test_by_max_n_the_root_is_worth_what_every_seat_for_itself_makes_of_it():
@@ -46,11 +35,13 @@ def test_by_max_n_the_root_is_worth_what_every_seat_for_itself_makes_of_it():
 
 
 @pytest.mark.parametrize("game", GAMES, ids=label)
-def test_the_table_changes_no_value(game):
-    without = Search(game, np.zeros(0, np.uint64))
+def test_the_table_saves_states_and_changes_no_value(game):
+    without, visited = Search(game, np.zeros(0, np.uint64)), np.zeros(2, int)
     for state in small(decisions(game, 200), choices=12, count=6):
         value = searched(compiled_search(game), state, 3)
         assert value == pytest.approx(searched(without, state, 3), abs=1e-12)
+        visited += compiled_search(game).nodes, without.nodes
+    assert visited[0] < visited[1]
 
 
 def test_a_search_that_is_interrupted_at_every_turn_finds_the_same_in_the_same_states():
