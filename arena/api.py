@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.config import OPENING, Config, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
-from arena.plan import Plan, load_plan, make_plan, resolve_bots, schedule_from, single_plan
+from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan
 from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
 from arena.runner import Outcome, Progress, Run
@@ -194,7 +194,7 @@ def play_match(game: str, bots: Sequence[str], seed: int = 0, opening: str | Non
         raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
     worker = WorkerProcess()
     try:
-        found = resolve_bots([(bot, {}) for bot in bots], [loaded], worker=worker)
+        found = resolve_bots([Wanted(bot, {}) for bot in bots], [loaded], worker=worker)
         for bot in found:
             if bot.refusals[0] is not None:
                 raise ConfigError(f"{bot.spec} {bot.refusals[0]}")

@@ -23,7 +23,7 @@ from arena.config import FORMATS
 from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.errors import ConfigError, StoreError
 from arena.live import Live, Plain, can_draw, matches, tell
-from arena.plan import Plan, resolve_bots
+from arena.plan import Plan, Wanted, resolve_bots
 from arena.registry import find_bot, named_bots
 from arena.replay import Ply, replay
 from arena.report import markdown, records
@@ -292,7 +292,7 @@ def print_bots(name: str | None) -> None:
     names = [name] if name is not None else sorted(named_bots())
     for each in names:
         find_bot(each)  # so that an unknown name is told without starting a worker
-    found = resolve_bots([(each, {}) for each in names], [], where="bots")
+    found = resolve_bots([Wanted(each, {}) for each in names], [], where="bots")
     if name is not None:
         bot = found[0]
         say(f"{bot.source.name} ({bot.source.origin}): {reflowed(bot.about)}\n")

@@ -14,6 +14,7 @@ from pydantic import (
     ConfigDict,
     Field,
     ValidationError,
+    ValidationInfo,
     field_validator,
     model_validator,
 )
@@ -50,6 +51,10 @@ def _scalar(value: object) -> object:
 Options = dict[str, Annotated[bool | int | float | str, BeforeValidator(_scalar)]]
 
 
+Isolation = Literal["none", "process", "sandbox"]
+"""Where a bot runs: in the worker process, in a limited process of its own, or in a sandbox for strangers."""
+
+
 class Limits(Model):
     """What a bot may use; part of every match's identity."""
 
@@ -57,11 +62,21 @@ class Limits(Model):
     """Wall-clock seconds for one move; more is a `timeout` fault."""
     seconds_to_prepare: Annotated[float, Field(gt=0, le=86_400)] = 300.0
     """Wall-clock seconds for a bot's preparations before a match; more is an `init` fault."""
+    seconds_to_start: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    """Wall-clock seconds for a bot's process to come up and load the bot; more is an `init` fault."""
+    seconds_per_match: Annotated[float, Field(ge=0, le=86_400)] = 0.0
+    """Wall-clock seconds for all of a bot's moves in a match, without preparations; 0 for no such limit."""
+    increment: Annotated[float, Field(ge=0, le=86_400)] = 0.0
+    """Seconds added to what is left of `seconds_per_match` after each of its moves."""
+    margin: Annotated[float, Field(ge=0, le=86_400)] = 0.05
+    """Seconds that a move may overrun before it is a fault: for what the machine does besides."""
+    memory: Annotated[int, Field(ge=64, le=1_048_576)] = 1024
+    """MiB that a bot's process may use (`process` and `sandbox`); more is a `memory` fault."""
 
     @field_validator("*", mode="before")
     @classmethod
-    def _whole_numbers_are_seconds_too(cls, value: object) -> object:
-        return float(value) if type(value) is int else value
+    def _whole_numbers_are_seconds_too(cls, value: object, info: ValidationInfo) -> object:
+        return float(value) if type(value) is int and info.field_name != "memory" else value
 
 
 class GameEntry(Model):
@@ -98,6 +113,8 @@ class BotEntry(Model):
     """The bot's parameters, instead of or beside those in the spec."""
     label: str | None = None
     """The name on the boards; by default the bot's canonical spec."""
+    isolation: Isolation | None = None
+    """By default `sandbox` for submitted bots, `process` for programs, `none` for others."""
 
     @field_validator("label")
     @classmethod

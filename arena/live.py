@@ -82,7 +82,7 @@ class Live:
         )
         self.bar = bars.Progress(bars.BarColumn(bar_width=16), text)
         self.live = RichLive("Getting ready …", console=console, refresh_per_second=REFRESH, transient=True)
-        self.live.start()
+        self.live.start(refresh=True)
         self.shown = 0.0
 
     def begin(self, plan: Plan) -> None:

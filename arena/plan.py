@@ -10,15 +10,15 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.bundle import Bundle
-from arena.config import OPENING, Config, Limits, load_config
+from arena.config import OPENING, Config, Isolation, load_config
 from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.errors import ArenaError, BotError, ConfigError
 from arena.process import Death, WorkerProcess
 from arena.registry import Source, find_bot
-from arena.schedule import Board, Entry, Schedule
+from arena.schedule import Board, Entry, Limits, Schedule
 from arena.store import BotRow
 from engine import EngineError, Game
 from engine.errors import did_you_mean
@@ -42,6 +42,7 @@ class ResolvedBot:
     parameters: list[dict[str, Any]]
     refusals: list[str | None]
     """By board: why it does not play there."""
+    isolation: Isolation = "none"
 
     @property
     def summary(self) -> str:
@@ -102,6 +103,7 @@ class Plan:
                     "class": bot.source.class_name,
                     "bundle": bot.bundle.hash,
                     "params": bot.params,
+                    "isolation": bot.isolation,
                 }
                 for bot in self.bots
             ],
@@ -118,7 +120,7 @@ class Plan:
             "line_ups": "permutations" if schedule.permutations else "rotations",
             "max_tables": schedule.max_tables,
             "hero": schedule.entries[schedule.hero].label if schedule.hero is not None else None,
-            "limits": {"seconds_per_move": schedule.limits[0], "seconds_to_prepare": schedule.limits[1]},
+            "limits": schedule.limits._asdict(),
             "formats": list(self.formats),
             "dice_key": self.dice_key.hex(),
             "bots_key": self.bots_key.hex(),
@@ -141,6 +143,7 @@ class Plan:
                     "spec": entry.spec,
                     "identity": entry.identity,
                     "params": bot.params,
+                    "isolation": bot.isolation,
                 }
                 for entry, bot in zip(schedule.entries, self.bots, strict=True)
             ],
@@ -164,7 +167,6 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
         )
         for board in resolved["boards"]
     )
-    limits = resolved["limits"]
     return Schedule(
         seed=resolved["seed"],
         entries=entries,
@@ -172,7 +174,7 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
         permutations=resolved["line_ups"] == "permutations",
         max_tables=resolved["max_tables"],
         hero=None if resolved["hero"] is None else places[resolved["hero"]],
-        limits=(limits["seconds_per_move"], limits["seconds_to_prepare"]),
+        limits=Limits(**resolved["limits"]),
     )
 
 
@@ -192,7 +194,7 @@ def make_plan(
         if not path.is_dir():
             raise ConfigError(f"{source}: bot_paths: no folder '{path}'")
     games = list(config.boards())
-    wanted = [(entry.bot, entry.params) for entry in config.bots]
+    wanted = [Wanted(entry.bot, entry.params, entry.isolation) for entry in config.bots]
     bots = resolve_bots(wanted, [game for _, game in games], folders, worker, where=f"{source}: bots")
     entries = _entries(config, bots, source)
     boards, left_out = [], []
@@ -214,7 +216,7 @@ def make_plan(
         permutations=config.line_ups == "permutations",
         max_tables=config.max_tables,
         hero=hero,
-        limits=(config.limits.seconds_per_move, config.limits.seconds_to_prepare),
+        limits=Limits(**config.limits.model_dump()),
     )
     return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
 
@@ -224,13 +226,20 @@ def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int
     keys = [f"{seat}: {bot.spec}" for seat, bot in enumerate(bots)]
     entries = tuple(Entry(key, key, bot.spec, bot.identity) for key, bot in zip(keys, bots, strict=True))
     board = _make_board(game, tuple(range(len(bots))), 1, opening)
-    limits = Limits()
-    schedule = Schedule(seed, entries, (board,), False, 1, None, (limits.seconds_per_move, limits.seconds_to_prepare))
+    schedule = Schedule(seed, entries, (board,), False, 1, None, Limits())
     return Plan("match", schedule, tuple(bots), (), ())
 
 
+class Wanted(NamedTuple):
+    """A contestant as asked for."""
+
+    spec: str
+    params: dict[str, Any]
+    isolation: Isolation | None = None
+
+
 def resolve_bots(
-    wanted: Sequence[tuple[str, dict[str, Any]]],
+    wanted: Sequence[Wanted],
     games: Sequence[Game],
     folders: Sequence[Path] = (),
     worker: WorkerProcess | None = None,
@@ -238,10 +247,10 @@ def resolve_bots(
 ) -> list[ResolvedBot]:
     """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` and the bot's number."""
     found = []
-    for number, (spec, params) in enumerate(wanted):
+    for number, (spec, params, isolation) in enumerate(wanted):
         try:
             source, options = find_bot(spec, folders)
-            found.append((source, source.bundle(), {**options, **params}))
+            found.append((source, source.bundle(), {**options, **params}, isolation or source.isolation))
         except (ArenaError, EngineError) as error:
             raise ConfigError(f"{where}[{number}]: {error}") from None
     boards = [(game.spec, game.players) for game in games]
@@ -250,9 +259,9 @@ def resolve_bots(
         if not own.name:
             own.start()
         bots = []
-        for number, (source, bundle, options) in enumerate(found):
+        for number, (source, bundle, options, isolation) in enumerate(found):
             try:
-                bots.append(_described(source, bundle, options, boards, own))
+                bots.append(_described(source, bundle, options, isolation, boards, own))
             except BotError as error:
                 raise ConfigError(f"{where}[{number}]: {error}") from None
         return bots
@@ -265,6 +274,7 @@ def _described(
     source: Source,
     bundle: Bundle,
     options: dict[str, Any],
+    isolation: Isolation,
     boards: list[tuple[str, int]],
     worker: WorkerProcess,
 ) -> ResolvedBot:
@@ -275,6 +285,7 @@ def _described(
         "class": source.class_name,
         "files": {name: content.hex() for name, content in bundle.files.items()},
         "options": options,
+        "isolation": isolation,
         "boards": boards,
     }
     told = worker.call({"do": "describe", "bot": bot}, DESCRIBE_LIMIT)
@@ -286,7 +297,7 @@ def _described(
         raise BotError(f"{prefix}{told['error']}")
     spec = source.name + (f":{told['options']}" if told["options"] else "")
     kept = {key: told[key] for key in ("params", "about", "games", "players", "parameters", "refusals")}
-    return ResolvedBot(source=source, bundle=bundle, spec=spec, **kept)
+    return ResolvedBot(source=source, bundle=bundle, spec=spec, isolation=isolation, **kept)
 
 
 def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:

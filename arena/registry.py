@@ -11,6 +11,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from arena.bundle import Bundle, bundle_file, bundle_module, parse_source
+from arena.config import Isolation
 from arena.errors import BotError
 from engine.errors import did_you_mean
 from engine.specs import split_bot_spec
@@ -30,11 +31,18 @@ class Source:
     """What its imports start from; None for an installed bot, whose package is looked for when it is needed."""
     origin: str
     """For people: `house`, or the distribution or file it comes from."""
+    submitted: bool = False
+    """Handed in by somebody: nobody has read it."""
 
     @property
     def root(self) -> Path:
         """The folder its imports start from; raises `BotError` when an installed bot's package is gone."""
         return self.folder or _root_of(self.module, self.name)
+
+    @property
+    def isolation(self) -> Isolation:
+        """Where it runs unless somebody says otherwise."""
+        return "sandbox" if self.submitted else "none"
 
     def bundle(self) -> Bundle:
         """The snapshot of its source as it is now."""

@@ -22,6 +22,18 @@ import numpy as np
 Table = tuple[int, ...]
 
 
+class Limits(NamedTuple):
+    """What a bot may use of time, in wall-clock seconds, and of memory; `arena.config.Limits` says what each is."""
+
+    seconds_per_move: float = 60.0
+    seconds_to_prepare: float = 300.0
+    seconds_to_start: float = 60.0
+    seconds_per_match: float = 0.0
+    increment: float = 0.0
+    margin: float = 0.05
+    memory: int = 1024
+
+
 @dataclass(frozen=True)
 class Entry:
     """A contestant of the plan."""
@@ -107,8 +119,7 @@ class Schedule:
     permutations: bool
     max_tables: int
     hero: int | None
-    limits: tuple[float, float]
-    """Seconds per move, seconds to prepare."""
+    limits: Limits
     secret: str = ""
     """Hash of a secret dice key; empty when the key follows from the seed."""
 

@@ -137,7 +137,7 @@ class Table:
     def __init__(self, plan: dict[str, Any], watch: Watch) -> None:
         self.plan = plan
         self.watch = watch
-        self.watch.seconds_per_move, self.watch.seconds_to_prepare = plan["limits"]
+        self.watch.seconds_per_move, self.watch.seconds_to_prepare = plan["limits"][:2]
         self.keys = (bytes.fromhex(plan["dice_key"]), bytes.fromhex(plan["bots_key"]))
         self.game = functools.cache(self._game)
         self.contestant = functools.cache(self._contestant)

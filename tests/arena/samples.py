@@ -7,10 +7,10 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-from arena.schedule import Board, Entry, MatchSpec, Schedule
+from arena.schedule import Board, Entry, Limits, MatchSpec, Schedule
 from arena.store import BotRow, Finished, MatchRow, Store
 
-LIMITS = {"seconds_per_move": 60.0, "seconds_to_prepare": 300.0}
+LIMITS = Limits()._asdict()
 CAUSES = ("crash", "timeout", "illegal_action", "init")
 
 
@@ -41,7 +41,7 @@ def schedule(names: Iterable[str | Entry], players: Iterable[int] = (2,), blocks
         "permutations": False,
         "max_tables": 10_000,
         "hero": None,
-        "limits": (60.0, 300.0),
+        "limits": Limits(),
     }
     return Schedule(**(plan | changes))
 

@@ -8,7 +8,7 @@ import pytest
 
 from arena.config import config_from
 from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
-from arena.plan import make_plan, resolve_bots, schedule_from
+from arena.plan import Wanted, make_plan, resolve_bots, schedule_from
 from arena.pools import Chunk
 from arena.process import WorkerProcess
 from arena.registry import house_bots
@@ -207,7 +207,7 @@ def test_editing_a_bot_after_planning_changes_nothing_that_the_plan_plays(plan_o
 
 def test_every_house_bot_is_bundled_loaded_and_described(worker):
     names = sorted(house_bots())
-    found = resolve_bots([(name, {}) for name in names], [], worker=worker)
+    found = resolve_bots([Wanted(name, {}) for name in names], [], worker=worker)
     assert [bot.spec for bot in found] == names
     assert all(bot.summary.endswith(".") for bot in found)
     assert len({bot.identity for bot in found}) == len(names)

@@ -13,7 +13,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena.plan import schedule_from
-from arena.schedule import base_orders, choose_tables, match_id
+from arena.schedule import Limits, base_orders, choose_tables, match_id
 from tests.arena import samples
 from tests.arena.samples import board, entry
 
@@ -146,8 +146,8 @@ def changed_board(**changes):
         (changed_board(params='{"setup": "random"}'), True),
         (changed_board(rules_version=2), False),
         (changed_board(opening=3), False),
-        (schedule(limits=(61.0, 300.0)), False),
-        (schedule(limits=(60.0, 301.0)), False),
+        (schedule(limits=Limits(61.0, 300.0)), False),
+        (schedule(limits=Limits(60.0, 301.0)), False),
         (schedule(permutations=True), False),
         (schedule(secret="aa"), False),
     ],
