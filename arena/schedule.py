@@ -33,6 +33,15 @@ class Limits(NamedTuple):
     margin: float = 0.05
     memory: int = 1024
 
+    @property
+    def key(self) -> list[Any]:
+        """What match identities take of it: the first two, of the others what is not the default."""
+        names = self._fields[2:]
+        return [
+            *self[:2],
+            *([name, getattr(self, name)] for name in names if getattr(self, name) != getattr(Limits(), name)),
+        ]
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -179,7 +188,7 @@ class Schedule:
         for board in self.boards:
             name = board.game.partition("(")[0]
             common = [self.seed, name, board.params, board.players]
-            decides = [self.secret, board.rules_version, board.opening, self.limits, self.permutations]
+            decides = [self.secret, board.rules_version, board.opening, self.limits.key, self.permutations]
             found.append((_hasher(common), _hasher([*common, *decides])))
         return found
 

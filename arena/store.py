@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 from arena.errors import StoreError
 from arena.schedule import Block, MatchSpec, Schedule
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 LONG_COURSE = 256
 BATCH = 500
 MAX_COURSE = 64 * 2**20
@@ -92,8 +92,9 @@ CREATE TABLE timings (           -- side table
     run INTEGER NOT NULL,
     worker TEXT NOT NULL,
     seconds REAL NOT NULL,
-    thinking TEXT NOT NULL,      -- seconds by seat
-    attempts INTEGER NOT NULL,
+    clocks TEXT NOT NULL,        -- what each call of a bot took: seat,ply,wall,cpu in microseconds; ply -1: preparing
+    again INTEGER NOT NULL,      -- 1 when a bot overran its time on a starved machine, so that it was played once more
+    attempts INTEGER NOT NULL,   -- 2 and more when worker processes died
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
 CREATE TABLE faults (            -- side table
@@ -133,8 +134,10 @@ class MatchRow(NamedTuple):
     details: dict[str, str]
     """By seat: what was kept of a fault."""
     seconds: float
-    thinking: str
-    """By seat: seconds."""
+    clocks: str
+    """What each call of a bot took: `seat,ply,wall,cpu` in microseconds, joined by spaces."""
+    again: bool
+    """Played once more, because the machine starved a bot."""
 
 
 class Finished(NamedTuple):
@@ -285,11 +288,11 @@ class Store:
                 matches.append((*at, row.ended, row.plies, int(row.timed), final, course, notes))
                 for seat, (entry, result) in enumerate(zip(spec.seats, row.seats, strict=True)):
                     seats.append((*at, seat, self._bot_key(schedule.entries[entry].identity), *result))
-                timings.append((*at, run, worker, row.seconds, row.thinking, attempts))
+                timings.append((*at, run, worker, row.seconds, row.clocks, int(row.again), attempts))
                 faults.extend((*at, int(seat), detail) for seat, detail in row.details.items())
             self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", matches)
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
-            self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?)", timings)
+            self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", timings)
             self._db.executemany("INSERT INTO faults VALUES (?, ?, ?, ?)", faults)
 
     def _block_key(self, schedule: Schedule, block: Block) -> int:

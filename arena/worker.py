@@ -20,6 +20,7 @@ import sys
 import threading
 import time
 import traceback
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -30,8 +31,8 @@ from arena.bundle import Bundle
 from arena.code import code_hash
 from arena.dice import Streams
 from arena.loader import in_a_bundle, load_class
-from arena.referee import Charge, Contestant, Result, Watch, play_match
-from arena.schedule import seat_orders
+from arena.referee import Charge, Clocking, Contestant, Report, Result, play_match, warm_up
+from arena.schedule import Limits, seat_orders
 from arena.status import NOBODY, SIZE, Status
 from engine.specs import Parameter, canonical_options, resolve
 
@@ -118,26 +119,13 @@ def _in_short(error: BaseException) -> str:
     return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else text
 
 
-class _First:
-    """Plays the first legal action; for warming up."""
-
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def prepare(self) -> None:
-        pass
-
-    def choose(self, state: engine.State) -> int:
-        return state.legal_actions()[0]
-
-
 class Table:
     """A worker's side of a plan: games, contestants and keys."""
 
-    def __init__(self, plan: dict[str, Any], watch: Watch) -> None:
+    def __init__(self, plan: dict[str, Any], report: Report) -> None:
         self.plan = plan
-        self.watch = watch
-        self.watch.seconds_per_move, self.watch.seconds_to_prepare = plan["limits"][:2]
+        self.report = report
+        self.limits = Limits(*plan["limits"])
         self.keys = (bytes.fromhex(plan["dice_key"]), bytes.fromhex(plan["bots_key"]))
         self.game = functools.cache(self._game)
         self.contestant = functools.cache(self._contestant)
@@ -146,7 +134,7 @@ class Table:
         """A board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         name, players, _ = self.plan["boards"][board]
         game = engine.load_game(name, players)
-        play_match(game, [Contestant(_First, {})] * players, Streams(*self.keys, bytes(16)), 2)
+        warm_up(game)
         return game
 
     def _contestant(self, entry: int) -> Contestant:
@@ -168,8 +156,9 @@ class Table:
             [self.contestant(entry) for entry in seats],
             Streams(*self.keys, bytes.fromhex(id)),
             self.plan["boards"][board][2],
-            self.watch,
+            self.limits,
             [Charge(*charge) for charge in charges],
+            self.report,
         )
         return row_of(result, lineup, time.perf_counter() - started)
 
@@ -195,8 +184,14 @@ def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
         [[rank, score, *fall] for rank, score, fall in zip(result.ranks, scores, falls, strict=True)],
         {str(seat): fall.detail for seat, fall in result.falls.items()},
         round(seconds, 6),
-        " ".join([f"{s:.6f}" for s in result.seconds]),
+        clocks_text(result.clocks),
+        result.again,
     ]
+
+
+def clocks_text(clocks: Sequence[Clocking]) -> str:
+    """What each call of a bot took: `seat,ply,wall,cpu` in microseconds, joined by spaces; ply -1 is preparing."""
+    return " ".join([f"{seat},{ply},{wall * 1e6:.0f},{cpu * 1e6:.0f}" for seat, ply, wall, cpu in clocks])
 
 
 class Worker:
@@ -220,7 +215,7 @@ class Worker:
         if message["do"] == "describe":
             return describe(message["bot"])
         if message["do"] == "plan":
-            self.table = Table(message, Watch(self.report))
+            self.table = Table(message, self.report)
             return {}
         if message["do"] == "play" and self.table is not None:
             return {"rows": list(self.play(message["matches"]))}

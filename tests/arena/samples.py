@@ -95,7 +95,8 @@ def row(lineup: int, ranks: list[int], **changes) -> MatchRow:
         seats=[[rank, None, None, None] for rank in ranks],
         details={},
         seconds=0.25,
-        thinking=" ".join(["0.1"] * len(ranks)),
+        clocks="0,-1,100000,90000",
+        again=False,
     )
     return plain._replace(**changes)
 

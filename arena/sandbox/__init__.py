@@ -1,0 +1,1 @@
+"""Bots in processes of their own: limits, the sandbox, and how they are talked to (see PROTOCOL.md)."""
