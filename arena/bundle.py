@@ -158,3 +158,13 @@ def _glob(path: Path, pattern: str, line: int) -> list[Path]:
     if not found:
         raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' matches no file")
     return found
+
+
+def imported_names(bundle: Bundle) -> set[str]:
+    """Every name that the modules of a bundle import, found by reading them."""
+    found: set[str] = set()
+    for name, source in bundle.files.items():
+        if name.endswith(".py"):
+            package = ".".join(PurePosixPath(name).parts[:-1])
+            found.update(_imports(parse_source(source, name), package))
+    return found

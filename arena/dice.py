@@ -28,6 +28,7 @@ class Streams:
     """The random streams of one block."""
 
     def __init__(self, dice_key: bytes, bots_key: bytes, block_id: bytes) -> None:
+        self.block_id = block_id
         self._dice = hashlib.blake2b(block_id, key=dice_key, digest_size=8)
         self._bots = hashlib.blake2b(block_id, key=bots_key, digest_size=8)
 

@@ -52,6 +52,9 @@ class Player(Protocol):
     guarded: bool
     """Whether it runs here, where the referee's alarm can interrupt it; others keep to the limit by themselves."""
 
+    def start(self, limit: float) -> None:
+        """Get its process up, if it is not guarded."""
+
     def prepare(self, limit: float) -> bool:
         """Get ready for the match; whether its moves depend on a clock."""
 
@@ -90,6 +93,9 @@ class LocalPlayer:
     def __init__(self, contestant: Contestant, match: Match, seat: int) -> None:
         self.contestant, self.match, self.seat = contestant, match, seat
         self.bot: Any = None
+
+    def start(self, limit: float) -> None:
+        raise NotImplementedError("a bot in this process has nothing to start")
 
     def prepare(self, limit: float) -> bool:
         match = self.match
@@ -276,8 +282,7 @@ class Match:
     def play(self, entrants: Sequence[Entrant], opening: int) -> Result:
         self.players = [entrant.join(self, seat) for seat, entrant in enumerate(entrants)]
         for seat, player in enumerate(self.players):
-            ok, timed = self.ask(seat, player.prepare, self.limits.seconds_to_prepare)
-            self.timed |= ok and timed
+            self.set_up(seat, player)
         self.playing = True
         self.play_opening(opening)
         while not self.decided and (who := self.state.current_player()) != TERMINAL:
@@ -285,6 +290,13 @@ class Match:
             if not self.decided:
                 self.apply(action)
         return self.result()
+
+    def set_up(self, seat: int, player: Player) -> None:
+        """Have a seat's bot get ready; failing is an `init` fault."""
+        if not player.guarded and not self.ask(seat, player.start, self.limits.seconds_to_start)[0]:
+            return
+        ok, timed = self.ask(seat, player.prepare, self.limits.seconds_to_prepare)
+        self.timed |= ok and timed
 
     def dismiss(self) -> None:
         """Drop the bots, each under its clock: dropping runs code of theirs too. It is no fault any more."""
@@ -362,7 +374,7 @@ class Match:
         taken = self.clock.wall() - started
         used = max(0.0, player.cpu() - cpu)
         self.report(NOBODY, ply, 0.0)
-        if self.alarm.rang or (not cause and taken > latest):  # whatever the bot, or a compiler, made of the alarm
+        if self.alarm.rang or (player.guarded and not cause and taken > latest):  # whatever the bot, or a compiler, made of the alarm
             cause, detail = "timeout", f"took {taken:.3g} s, more than {limit:g} s ({used:.3g} s of processor time)"
         self.clocks.append(Clocking(seat, ply, taken, used))
         if ply >= 0:

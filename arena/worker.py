@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import json
 import mmap
 import os
@@ -19,24 +18,21 @@ import signal
 import sys
 import threading
 import time
-import traceback
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
-from pathlib import Path
 from typing import Any
 
 import engine
 from arena.bundle import Bundle
 from arena.code import code_hash
 from arena.dice import Streams
-from arena.loader import in_a_bundle, load_class
+from arena.describe import describe
+from arena.loader import load_class
 from arena.referee import Charge, Clocking, Contestant, Report, Result, play_match, warm_up
 from arena.schedule import Limits, seat_orders
 from arena.status import NOBODY, SIZE, Status
-from engine.specs import Parameter, canonical_options, resolve
 
-MOST_ABOUT = 4000  # characters of a bot's docstring
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
 
 
@@ -54,69 +50,6 @@ def versions() -> dict[str, str]:
 def read_bundle(module: str, files: dict[str, str]) -> Bundle:
     """A bundle as it came over the wire: contents in hexadecimal."""
     return Bundle(module, {name: bytes.fromhex(content) for name, content in files.items()})
-
-
-def describe(bot: dict[str, Any]) -> dict[str, Any]:
-    """What a bot says of itself, its parameters resolved; under `error` why it cannot be used."""
-    try:
-        bot_class = load_class(read_bundle(bot["module"], bot["files"]), bot["class"])
-        return _description(bot_class, bot)
-    except engine.EngineError as error:
-        return {"error": str(error)}
-    except BaseException as error:  # the bot's own code may raise anything
-        return {"error": f"cannot be loaded: {_in_short(error)}"}
-
-
-def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
-    if not _is_bot(bot_class):
-        return {"error": f"{bot['class']} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
-    if getattr(bot_class, "__abstractmethods__", None):
-        return {"error": f"{bot['class']} lacks {', '.join(sorted(bot_class.__abstractmethods__))}"}
-    parameters: tuple[Parameter, ...] = bot_class.parameters
-    params = resolve(parameters, bot["options"], bot["name"])
-    options = canonical_options(parameters, params)
-    return {
-        "params": params,
-        "options": options,
-        "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
-        "games": sorted(bot_class.games) if bot_class.games is not None else None,
-        "players": sorted(bot_class.players) if bot_class.players is not None else None,
-        "parameters": [_parameter_row(parameter) for parameter in parameters],
-        "refusals": [_refusal(bot_class, game, players) for game, players in bot["boards"]],
-    }
-
-
-def _is_bot(found: Any) -> bool:
-    return isinstance(found, type) and callable(getattr(found, "choose", None)) and hasattr(found, "parameters")
-
-
-def _parameter_row(parameter: Parameter) -> dict[str, Any]:
-    return {
-        "name": parameter.name,
-        "kind": parameter.kind.__name__,
-        "default": parameter.default,
-        "minimum": parameter.minimum,
-        "maximum": parameter.maximum,
-        "choices": list(parameter.choices),
-        "help": parameter.help,
-    }
-
-
-def _refusal(bot_class: Any, game: str, players: int) -> str | None:
-    try:
-        return bot_class.refusal(engine.load_game(game, players))
-    except BaseException as error:
-        return f"cannot say whether it plays {game}: {_in_short(error)}"
-
-
-def _in_short(error: BaseException) -> str:
-    """One line: the error, and the last line of the bot's own files that it passed through."""
-    try:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-    except BaseException:  # an error whose own text raises
-        text = type(error).__name__
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if in_a_bundle(frame.filename)]
-    return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else text
 
 
 class Table:
