@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.config import OPENING, Config, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
+from arena.home import home_folder
 from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan
 from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
@@ -23,11 +24,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LOG = "matches.db"
-
-
-def home_folder(home: str | Path | None = None) -> Path:
-    """Where tournaments are kept: the argument, else `ARENA_HOME`, else `reports`."""
-    return Path(home or os.environ.get("ARENA_HOME") or "reports")
 
 
 def cores() -> int:
@@ -71,7 +67,7 @@ def run(
         raise ConfigError(f"backend = '{backend}': must be auto, local or ray")
     worker = WorkerProcess()
     try:
-        plan = plan_of(config, worker)
+        plan = plan_of(config, worker, home)
         folder = home_folder(home) / plan.name
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
@@ -83,13 +79,15 @@ def run(
     return RunResult(plan, outcome, folder, boards, files)
 
 
-def plan_of(config: str | Path | Config | dict[str, Any], worker: WorkerProcess | None = None) -> Plan:
+def plan_of(
+    config: str | Path | Config | dict[str, Any], worker: WorkerProcess | None = None, home: str | Path | None = None
+) -> Plan:
     """The resolved plan of a file, a `Config` or plain data."""
     if isinstance(config, Config):
-        return make_plan(config, worker=worker)
+        return make_plan(config, worker=worker, home=home)
     if isinstance(config, dict):
-        return make_plan(config_from(config), worker=worker)
-    return load_plan(config, worker)
+        return make_plan(config_from(config), worker=worker, home=home)
+    return load_plan(config, worker, home)
 
 
 def _write(
@@ -186,7 +184,9 @@ def export(
     return files
 
 
-def play_match(game: str, bots: Sequence[str], seed: int = 0, opening: str | None = None) -> StoredMatch:
+def play_match(
+    game: str, bots: Sequence[str], seed: int = 0, opening: str | None = None, home: str | Path | None = None
+) -> StoredMatch:
     """Play one match outside any log: bots by seat, all chance from the seed. A worker process runs the bots."""
     loaded = load_game(game, len(bots))
     chosen = OPENING.fullmatch(opening or loaded.default_opening)
@@ -194,7 +194,7 @@ def play_match(game: str, bots: Sequence[str], seed: int = 0, opening: str | Non
         raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
     worker = WorkerProcess()
     try:
-        found = resolve_bots([Wanted(bot, {}) for bot in bots], [loaded], worker=worker)
+        found = resolve_bots([Wanted(bot, {}) for bot in bots], [loaded], worker=worker, home=home)
         for bot in found:
             if bot.refusals[0] is not None:
                 raise ConfigError(f"{bot.spec} {bot.refusals[0]}")

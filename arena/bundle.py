@@ -2,14 +2,16 @@
 
 A bundle holds the bot's file, the modules it imports from its own folder or package and from our `bots` (found by
 reading the source, never by running it) and the files it declares in a module-level list `BUNDLE_FILES` (glob
-patterns relative to the declaring file). Workers load bots from bundles alone.
+patterns relative to the declaring file). A program's bundle holds its manifest and the files of its folder. Workers
+load bots from bundles alone.
 """
 
 from __future__ import annotations
 
 import ast
 import hashlib
-from collections.abc import Iterator, Mapping
+import os
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
@@ -20,6 +22,9 @@ RESERVED = ("arena", "engine")
 HOUSE = Path(__file__).resolve().parents[1]
 """The folder that holds our `bots`; a user's folder of that name is never meant."""
 MAX_BYTES = 64 * 2**20
+MANIFEST = "bot.toml"
+"""The file that makes a folder a bot: it tells which program to start."""
+LEFT_OUT = ("__pycache__", "node_modules")
 
 
 @dataclass(frozen=True)
@@ -27,7 +32,13 @@ class Bundle:
     """Files by path relative to the root their imports start from, and the module that holds the bot."""
 
     module: str
+    """`bot.toml` for a program."""
     files: Mapping[str, bytes]
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is started by its manifest, instead of imported."""
+        return self.module == MANIFEST
 
     @property
     def hash(self) -> str:
@@ -45,7 +56,10 @@ def bundle_file(path: Path) -> Bundle:
         raise BotError(f"{path}: a bot's file must be a Python file named like a module, such as my_bot.py")
     if path.stem in (*RESERVED, "bots"):
         raise BotError(f"{path}: has the name of a package of ours; call it something else, such as my_bot.py")
-    return _snapshot(path.parent, path.stem)
+    bundle = _snapshot(path.parent, path.stem)
+    for name in bundle.files:
+        _check_file(path.parent / name, path.parent)
+    return bundle
 
 
 def bundle_module(root: Path, module: str) -> Bundle:
@@ -71,9 +85,61 @@ def _snapshot(root: Path, module: str, only: str | None = None) -> Bundle:
                 raise BotError(f"{base / name.replace('.', '/')}.py: no such file")
             continue
         waiting.extend(_take(files, base, name, path))
-        if sum(map(len, files.values())) > MAX_BYTES:
-            raise BotError(f"{root}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB")
+        _check_size(sum(map(len, files.values())), root)
     return Bundle(module, files)
+
+
+def bundle_program(path: Path) -> Bundle:
+    """The bundle of a program: its manifest `bot.toml`, and the files that this declares."""
+    from arena.sandbox.program import load_program  # workers need it for programs alone, and it is slow to import
+
+    if path.name != MANIFEST:
+        raise BotError(f"{path}: a program's manifest is a file called {MANIFEST}")
+    program = load_program(path)
+    folder = path.parent
+    found = {path, *(_folder_files(folder) if program.files is None else _declared(folder, program.files, path))}
+    for file in found:
+        _check_file(file, folder)
+    _check_size(sum(file.stat().st_size for file in found), folder)
+    files = {file.relative_to(folder).as_posix(): _read(file) for file in sorted(found)}
+    _check_size(sum(map(len, files.values())), folder)
+    program.check_files(files, str(path))
+    return Bundle(MANIFEST, files)
+
+
+def _folder_files(folder: Path) -> Iterator[Path]:
+    """Every file of a folder that is not hidden and not left out; links to folders are refused."""
+    for at, folders, names in os.walk(folder):
+        folders[:] = [name for name in folders if _is_wanted(name)]
+        for name in folders:
+            if Path(at, name).is_symlink():
+                raise BotError(f"{Path(at, name)}: is a link to a folder; a bot's folder holds its files itself")
+        yield from (file for name in names if _is_wanted(name) and (file := Path(at, name)).is_file())
+
+
+def _is_wanted(name: str) -> bool:
+    return not name.startswith(".") and name not in LEFT_OUT
+
+
+def _declared(folder: Path, patterns: Iterable[str], manifest: Path) -> Iterator[Path]:
+    for pattern in patterns:
+        found = _matches(folder, pattern)
+        if not found:
+            raise BotError(f"{manifest}: files: '{pattern}' matches no file")
+        yield from found
+
+
+def _check_file(file: Path, folder: Path) -> None:
+    """No file may be a link to one outside of its bot's folder: whoever hands it in could read others' files so."""
+    if not file.name.isprintable():
+        raise BotError(f"{file}: a bot's files have names that can be printed")
+    if not file.resolve().is_relative_to(folder.resolve()):
+        raise BotError(f"{file}: is a link out of the bot's folder")
+
+
+def _check_size(size: int, folder: Path) -> None:
+    if size > MAX_BYTES:
+        raise BotError(f"{folder}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB")
 
 
 def _take(files: dict[str, bytes], base: Path, name: str, path: Path) -> Iterator[str]:
@@ -151,10 +217,7 @@ def _declared_files(tree: ast.Module, path: Path) -> Iterator[Path]:
 def _glob(path: Path, pattern: str, line: int) -> list[Path]:
     if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
         raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' leaves the bot's folder")
-    try:
-        found = sorted(file for file in path.parent.glob(pattern) if file.is_file() and "__pycache__" not in file.parts)
-    except ValueError:  # a pattern that cannot be read
-        found = []
+    found = _matches(path.parent, pattern)
     if not found:
         raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' matches no file")
     return found
@@ -168,3 +231,10 @@ def imported_names(bundle: Bundle) -> set[str]:
             package = ".".join(PurePosixPath(name).parts[:-1])
             found.update(_imports(parse_source(source, name), package))
     return found
+
+
+def _matches(folder: Path, pattern: str) -> list[Path]:
+    try:
+        return sorted(file for file in folder.glob(pattern) if file.is_file() and "__pycache__" not in file.parts)
+    except (ValueError, NotImplementedError):  # a pattern that cannot be read
+        return []

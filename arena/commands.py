@@ -232,20 +232,9 @@ def print_games(name: str | None) -> None:
     say(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
     if kind.parameters:
         say("Options:")
-        print_parameters([_parameter(parameter) for parameter in kind.parameters])
+        print_parameters([parameter.plain() for parameter in kind.parameters])
     credit = kind.credit
     say(f"\nDesigner: {credit.designer}\nSource:   {credit.source}\nTerms:    {credit.terms}")
-
-
-def _parameter(parameter: engine.Parameter) -> dict[str, Any]:
-    return {
-        "name": parameter.name,
-        "default": parameter.default,
-        "minimum": parameter.minimum,
-        "maximum": parameter.maximum,
-        "choices": parameter.choices,
-        "help": parameter.help,
-    }
 
 
 def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 import tomllib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, Literal, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -48,7 +48,31 @@ def _scalar(value: object) -> object:
     return value
 
 
-Options = dict[str, Annotated[bool | int | float | str, BeforeValidator(_scalar)]]
+Scalar = Annotated[bool | int | float | str, BeforeValidator(_scalar)]
+Options = dict[str, Scalar]
+AnyModel = TypeVar("AnyModel", bound=Model)
+SUBMISSIONS = "bots"
+"""The folder, among those of tournaments, that holds submitted bots."""
+
+
+def plain_name(value: str) -> str:
+    """The name itself; raises `ValueError` for one that names no tournament or bot."""
+    if not NAME.fullmatch(value):
+        raise ValueError("must be 1 to 64 letters, digits, _, - or ., beginning with a letter or digit")
+    return value
+
+
+def as_tuple(value: object) -> object:
+    """A list as a tuple, for strict models; anything else as it is."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def different_numbers(value: object) -> object:
+    """One number or a list of different ones, as a tuple; anything else as it is."""
+    listed = [value] if type(value) is int else value
+    if isinstance(listed, list) and (not listed or len(set(map(str, listed))) < len(listed)):
+        raise ValueError("must be a list of different numbers, with at least one")
+    return as_tuple(listed)
 
 
 Isolation = Literal["none", "process", "sandbox"]
@@ -95,20 +119,14 @@ class GameEntry(Model):
 
     _check_opening = field_validator("opening")(_opening)
 
-    @field_validator("players", mode="before")
-    @classmethod
-    def _one_number_will_do(cls, value: object) -> object:
-        listed = [value] if type(value) is int else value
-        if isinstance(listed, list) and (not listed or len(set(map(str, listed))) < len(listed)):
-            raise ValueError("must be a list of different numbers, with at least one")
-        return tuple(listed) if isinstance(listed, list) else listed
+    _one_number_will_do = field_validator("players", mode="before")(different_numbers)
 
 
 class BotEntry(Model):
     """One contestant."""
 
     bot: str
-    """A bot's name, spec `name:key=value,...`, or `path/to/file.py:ClassName`."""
+    """A bot's name, spec `name:key=value,...`, `path/to/file.py:ClassName`, or a program's `path/to/bot.toml`."""
     params: Options = {}
     """The bot's parameters, instead of or beside those in the spec."""
     label: str | None = None
@@ -130,10 +148,7 @@ class Output(Model):
     formats: tuple[Format, ...] = FORMATS
     """Formats of the leaderboards."""
 
-    @field_validator("formats", mode="before")
-    @classmethod
-    def _listed(cls, value: object) -> object:
-        return tuple(value) if isinstance(value, list) else value
+    _listed = field_validator("formats", mode="before")(as_tuple)
 
 
 class Config(Model):
@@ -164,17 +179,14 @@ class Config(Model):
 
     _check_opening = field_validator("opening")(_opening)
 
-    @field_validator("games", "bots", "bot_paths", mode="before")
-    @classmethod
-    def _listed(cls, value: object) -> object:
-        return tuple(value) if isinstance(value, list) else value
+    _listed = field_validator("games", "bots", "bot_paths", mode="before")(as_tuple)
 
     @field_validator("name")
     @classmethod
     def _is_a_folder_name(cls, value: str) -> str:
-        if not NAME.fullmatch(value):
-            raise ValueError("must be 1 to 64 letters, digits, _, - or ., beginning with a letter or digit")
-        return value
+        if value == SUBMISSIONS:
+            raise ValueError("is the folder of submitted bots; choose another name")
+        return plain_name(value)
 
     @model_validator(mode="after")
     def _hero_needs_a_gauntlet(self) -> Config:
@@ -192,28 +204,44 @@ class Config(Model):
 
 def load_config(path: str | Path) -> Config:
     """Read and validate a TOML file; raises `ConfigError` that names file, key, value and what would be right."""
-    path = Path(path)
+    return config_from(read_toml(Path(path)), str(path))
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The plain data of a TOML file; raises `ConfigError` that names it."""
     try:
-        data = tomllib.loads(path.read_bytes().decode("utf-8"))
+        content = path.read_bytes()
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
     except IsADirectoryError:
         raise ConfigError(f"{path}: is a folder; name a TOML file") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    return parse_toml(content, str(path))
+
+
+def parse_toml(content: bytes, source: str) -> dict[str, Any]:
+    """The plain data of TOML text; `source` is what errors name."""
+    try:
+        return tomllib.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
-        raise ConfigError(f"{path}: is not UTF-8 text (byte {error.start})") from None
+        raise ConfigError(f"{source}: is not UTF-8 text (byte {error.start})") from None
     except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets nested as deep
-        raise ConfigError(f"{path}: is not TOML: {error}") from None
-    return config_from(data, str(path))
+        raise ConfigError(f"{source}: is not TOML: {error}") from None
+
+
+def validated(model: type[AnyModel], data: dict[str, Any], source: str, parts: Mapping[str, type[Model]]) -> AnyModel:
+    """Plain data as a model, with `parts` the models below its keys; raises `ConfigError` of one line."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_problem(error, model, parts)}") from None
 
 
 def config_from(data: dict[str, Any], source: str = "config") -> Config:
     """Validate a configuration given as plain data; `source` is what errors name."""
-    try:
-        config = Config.model_validate(data)
-    except ValidationError as error:
-        raise ConfigError(f"{source}: {_first_problem(error)}") from None
+    parts: dict[str, type[Model]] = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
+    config = validated(Config, data, source, parts)
     for number, entry in enumerate(config.games):
         try:
             list(Config.boards(config.model_copy(update={"games": (entry,)})))
@@ -227,7 +255,7 @@ def config_from(data: dict[str, Any], source: str = "config") -> Config:
     return config
 
 
-def _first_problem(error: ValidationError) -> str:
+def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[str, type[Model]]) -> str:
     problem = error.errors(include_url=False, include_context=False)[0]
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
     message = re.sub("^(Input|String|Tuple) should ", "must ", problem["msg"].removeprefix("Value error, "))
@@ -238,7 +266,9 @@ def _first_problem(error: ValidationError) -> str:
         return message
     found = f"{where} = {_short(problem['input'])}"
     if problem["type"] == "extra_forbidden":
-        return f"{found}: unknown key{did_you_mean(str(problem['loc'][-1]), _keys_at(problem['loc'][:-1]))}"
+        *above, key = problem["loc"]
+        known = parts.get(str(above[0]), model) if above else model
+        return f"{found}: unknown key{did_you_mean(str(key), list(known.model_fields))}"
     if problem["type"] == "literal_error":
         choices = re.findall("'([^']+)'", message)
         return f"{found}: not a choice{did_you_mean(str(problem['input']), choices)}"
@@ -248,9 +278,3 @@ def _first_problem(error: ValidationError) -> str:
 def _short(value: object) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."
-
-
-def _keys_at(location: tuple[int | str, ...]) -> list[str]:
-    models: dict[str, type[BaseModel]] = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
-    model = models.get(str(location[0]), Config) if location else Config
-    return list(model.model_fields)

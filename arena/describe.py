@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from arena.bundle import Bundle
+from arena.bundle import MANIFEST, Bundle
 from arena.loader import in_a_bundle, load_class
 from engine.specs import Parameter, canonical_options, resolve
 
@@ -18,6 +18,8 @@ MOST_ABOUT = 4000  # characters of a bot's docstring
 def describe(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
     """What a bot says of itself, its parameters resolved; under `error` why it cannot be used."""
     try:
+        if bundle.is_program:
+            return _program_description(bundle, bot)
         return _description(load_class(bundle, bot["class"]), bot)
     except engine.EngineError as error:
         return {"error": str(error)}
@@ -39,25 +41,20 @@ def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
         "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
         "games": sorted(bot_class.games) if bot_class.games is not None else None,
         "players": sorted(bot_class.players) if bot_class.players is not None else None,
-        "parameters": [_parameter_row(parameter) for parameter in parameters],
+        "parameters": [parameter.plain() for parameter in parameters],
         "refusals": [_refusal(bot_class, game, players) for game, players in bot["boards"]],
     }
 
 
+def _program_description(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
+    from arena.sandbox.program import description, read_program  # slow to import, and needed for programs alone
+
+    program = read_program(bundle.files[MANIFEST], bot["name"]).model_copy(update={"name": bot["name"]})
+    return description(program, bot["options"], bot["boards"])
+
+
 def _is_bot(found: Any) -> bool:
     return isinstance(found, type) and callable(getattr(found, "choose", None)) and hasattr(found, "parameters")
-
-
-def _parameter_row(parameter: Parameter) -> dict[str, Any]:
-    return {
-        "name": parameter.name,
-        "kind": parameter.kind.__name__,
-        "default": parameter.default,
-        "minimum": parameter.minimum,
-        "maximum": parameter.maximum,
-        "choices": list(parameter.choices),
-        "help": parameter.help,
-    }
 
 
 def _refusal(bot_class: Any, game: str, players: int) -> str | None:

@@ -1,7 +1,8 @@
 """Loading a bundle's modules in a worker, under names of their own, whatever else is installed.
 
 Two bundles may each have a `helper.py`: every module of a bundle gets an `__import__` of its own that looks into the
-bundle first. What a bundle took from our `bots` is shared by all, as long as it is what is installed here. (`importlib.import_module` does not: bundles use import statements or `__import__`.)
+bundle first. (`importlib.import_module` does not: bundles use import statements or `__import__`.) What a bundle took
+from our `bots` is shared by all, as long as it is what is installed here.
 """
 
 from __future__ import annotations

@@ -99,6 +99,7 @@ class Plan:
             "boards": [(board.game, board.players, board.opening) for board in schedule.boards],
             "entries": [
                 {
+                    "name": bot.source.name,
                     "module": bot.source.module,
                     "class": bot.source.class_name,
                     "bundle": bot.bundle.hash,
@@ -178,16 +179,23 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
     )
 
 
-def load_plan(path: str | Path, worker: WorkerProcess | None = None) -> Plan:
+def load_plan(path: str | Path, worker: WorkerProcess | None = None, home: str | Path | None = None) -> Plan:
     """Read a configuration and resolve it; raises an `ArenaError` or `EngineError` of one line."""
     path = Path(path)
-    return make_plan(load_config(path), str(path), path.parent, worker)
+    return make_plan(load_config(path), str(path), path.parent, worker, home)
 
 
 def make_plan(
-    config: Config, source: str = "config", folder: Path | None = None, worker: WorkerProcess | None = None
+    config: Config,
+    source: str = "config",
+    folder: Path | None = None,
+    worker: WorkerProcess | None = None,
+    home: str | Path | None = None,
 ) -> Plan:
-    """Resolve a configuration. `folder` is what paths in it are relative to, by default the working folder."""
+    """Resolve a configuration. `folder` is what paths in it are relative to, by default the working folder.
+
+    `home` is where submitted bots are kept.
+    """
     folder = folder or Path.cwd()
     folders = [folder, *(folder / path for path in config.bot_paths)]
     for path in folders[1:]:
@@ -195,7 +203,7 @@ def make_plan(
             raise ConfigError(f"{source}: bot_paths: no folder '{path}'")
     games = list(config.boards())
     wanted = [Wanted(entry.bot, entry.params, entry.isolation) for entry in config.bots]
-    bots = resolve_bots(wanted, [game for _, game in games], folders, worker, where=f"{source}: bots")
+    bots = resolve_bots(wanted, [game for _, game in games], folders, worker, f"{source}: bots", home)
     entries = _entries(config, bots, source)
     boards, left_out = [], []
     for index, (entry, game) in enumerate(games):
@@ -244,13 +252,17 @@ def resolve_bots(
     folders: Sequence[Path] = (),
     worker: WorkerProcess | None = None,
     where: str = "bots",
+    home: str | Path | None = None,
 ) -> list[ResolvedBot]:
     """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` and the bot's number."""
     found = []
     for number, (spec, params, isolation) in enumerate(wanted):
         try:
-            source, options = find_bot(spec, folders)
-            found.append((source, source.bundle(), {**options, **params}, isolation or source.isolation))
+            source, options = find_bot(spec, folders, home)
+            isolation = isolation or source.isolation
+            if source.is_program and isolation == "none":
+                raise BotError(f"'{spec}' is a program: isolation must be process or sandbox")
+            found.append((source, source.bundle(), {**options, **params}, isolation))
         except (ArenaError, EngineError) as error:
             raise ConfigError(f"{where}[{number}]: {error}") from None
     boards = [(game.spec, game.players) for game in games]

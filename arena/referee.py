@@ -374,7 +374,9 @@ class Match:
         taken = self.clock.wall() - started
         used = max(0.0, player.cpu() - cpu)
         self.report(NOBODY, ply, 0.0)
-        if self.alarm.rang or (player.guarded and not cause and taken > latest):  # whatever the bot, or a compiler, made of the alarm
+        if self.alarm.rang or (
+            player.guarded and not cause and taken > latest
+        ):  # whatever the bot, or a compiler, made of the alarm
             cause, detail = "timeout", f"took {taken:.3g} s, more than {limit:g} s ({used:.3g} s of processor time)"
         self.clocks.append(Clocking(seat, ply, taken, used))
         if ply >= 0:

@@ -1,4 +1,4 @@
-"""Finding bots by name without running them: entry points, our `bots` package, files named by path."""
+"""Finding bots by name without running them: our `bots` package, entry points, submissions, files and programs."""
 
 from __future__ import annotations
 
@@ -10,9 +10,12 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from arena.bundle import Bundle, bundle_file, bundle_module, parse_source
+from arena.bundle import MANIFEST, Bundle, bundle_file, bundle_module, bundle_program, parse_source
 from arena.config import Isolation
 from arena.errors import BotError
+from arena.home import home_folder
+from arena.sandbox.program import load_program
+from arena.submissions import Submission, Version, find_version, stored_bundle, submitted
 from engine.errors import did_you_mean
 from engine.specs import split_bot_spec
 
@@ -22,7 +25,7 @@ HOUSE = Path(__file__).resolve().parents[1] / "bots"
 
 @dataclass(frozen=True)
 class Source:
-    """Where a named bot's class is: `module:class_name` below the folder `root`."""
+    """Where a bot is: `module:class_name` below the folder `root`; for a program the module is its manifest."""
 
     name: str
     module: str
@@ -33,6 +36,8 @@ class Source:
     """For people: `house`, or the distribution or file it comes from."""
     submitted: bool = False
     """Handed in by somebody: nobody has read it."""
+    version: Version | None = None
+    """Of a submitted bot; then `folder` is the arena's home."""
 
     @property
     def root(self) -> Path:
@@ -42,10 +47,19 @@ class Source:
     @property
     def isolation(self) -> Isolation:
         """Where it runs unless somebody says otherwise."""
-        return "sandbox" if self.submitted else "none"
+        return "sandbox" if self.submitted else "process" if self.is_program else "none"
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is started by its manifest, instead of imported."""
+        return self.module == MANIFEST
 
     def bundle(self) -> Bundle:
         """The snapshot of its source as it is now."""
+        if self.version is not None:
+            return stored_bundle(self.version, self.folder)
+        if self.is_program:
+            return bundle_program(self.root / MANIFEST)
         if self.origin.endswith(".py"):
             return bundle_file(self.root / f"{self.module}.py")
         return bundle_module(self.root, self.module)
@@ -107,26 +121,113 @@ def _root_of(module: str, bot: str) -> Path:
     return origin.parents[1] if origin.name == "__init__.py" else origin.parent
 
 
-def find_bot(spec: str, folders: Sequence[Path] = ()) -> tuple[Source, dict[str, str]]:
-    """A bot's source and the options of its spec; a file is looked for in `folders`, in order.
+def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = None) -> tuple[Source, dict[str, str]]:
+    """A bot's source and the options of its spec; files are looked for in `folders`, submitted bots under `home`.
 
-    Raises `BotError` (no such bot or file) or `NotationError` (the spec cannot be read).
+    Raises an `ArenaError` (no such bot or file, or it cannot be read) or `NotationError` (the spec cannot be read).
     """
     name, options = split_bot_spec(spec)
     file_name, _, class_name = name.partition(":")
+    if name.endswith(".toml"):
+        return _program_at(_find_file(name, folders)), options
     if not class_name:
-        known = named_bots()
-        if name not in known:
-            raise BotError(f"no bot '{name}'{did_you_mean(name, known)}")
-        return known[name], options
+        return _named(name, home_folder(home)), options
+    path = _find_file(file_name, folders)
+    _check_class(path, class_name)
+    return Source(class_name, path.stem, class_name, path.parent, path.name), options
+
+
+def _find_file(name: str, folders: Sequence[Path]) -> Path:
     for folder in folders or (Path.cwd(),):
-        path = folder / file_name
+        path = folder / name
         if path.is_file():
-            path = path.resolve()
-            _check_class(path, class_name)
-            return Source(class_name, path.stem, class_name, path.parent, path.name), options
+            return path.resolve()
     looked = ", ".join(str(folder) for folder in folders) or "the working folder"
-    raise BotError(f"no file '{file_name}' in {looked}")
+    raise BotError(f"no file '{name}' in {looked}")
+
+
+def _program_at(path: Path) -> Source:
+    origin = f"{path.parent.name}/{path.name}"
+    if path.name != MANIFEST:
+        raise BotError(f"{origin}: a program's manifest is a file called {MANIFEST}")
+    return Source(load_program(path).name, MANIFEST, "", path.parent, origin)
+
+
+def _named(name: str, home: Path) -> Source:
+    """A bot of ours, an installed or a submitted one."""
+    known, handed_in = named_bots(), submitted(home)
+    plain, at, prefix = name.partition("@")
+    if at:
+        number = find_version(plain, prefix, handed_in)
+        return _submitted(plain, handed_in[plain], number, home)
+    open_to_all = {each: entry for each, entry in handed_in.items() if not entry.withdrawn}
+    if name in open_to_all and name in known:
+        version = open_to_all[name].newest.short
+        raise BotError(f"two bots are called '{name}': ours, and the submitted {name}@{version}; withdraw that one")
+    if name in open_to_all:
+        return _submitted(name, open_to_all[name], len(open_to_all[name].versions), home)
+    if name in handed_in and name not in known:
+        version = handed_in[name].newest.short
+        raise BotError(f"bot '{name}' has been withdrawn; tournaments that had it name it {name}@{version}")
+    if name not in known:
+        raise BotError(f"no bot '{name}'{did_you_mean(name, [*known, *open_to_all])}")
+    return known[name]
+
+
+def _submitted(name: str, entry: Submission, number: int, home: Path) -> Source:
+    version = entry.versions[number - 1]
+    origin = f"submitted by {version.author}, version {number}"
+    return Source(name, version.module, version.class_name, home, origin, True, version)
+
+
+def own_bot(path: str) -> Source:
+    """The bot in a file or folder of somebody's own; see `spec_at`. Raises `BotError` for any other."""
+    source, options = find_bot(spec_at(path))
+    if options:
+        raise BotError(f"'{path}': a bot is submitted as it is; options are given where it is used")
+    if not (source.is_program or source.origin.endswith(".py")) or source.submitted:
+        raise BotError(f"'{path}' is no file: name path/to/file.py, or a folder with a {MANIFEST}")
+    return source
+
+
+def spec_at(path: str) -> str:
+    """The spec of what a person names: a Python file, a folder with a manifest, or a spec already."""
+    if Path(path).is_dir():
+        if not Path(path, MANIFEST).is_file():
+            raise BotError(f"{path}: is a folder without a {MANIFEST}")
+        return str(Path(path, MANIFEST))
+    if not path.endswith(".py"):
+        return path
+    return f"{path}:{_only_class(_find_file(path, ()))}"
+
+
+def _only_class(path: Path) -> str:
+    """The one bot in a file: a class derived from one of `bots`, from which no other class of the file is derived."""
+    tree = parse_source(path.read_bytes(), path.name)
+    derived = _names_from_bots(tree)
+    classes: dict[str, set[str]] = {}
+    for node in tree.body:
+        bases = (
+            {ast.unparse(base).partition("[")[0] for base in node.bases} if isinstance(node, ast.ClassDef) else set()
+        )
+        if isinstance(node, ast.ClassDef) and any(base in derived or base.startswith("bots.") for base in bases):
+            derived.add(node.name)
+            classes[node.name] = bases - {node.name}
+    found = [name for name in classes if not any(name in bases for bases in classes.values())]
+    if not found:
+        raise BotError(f"{path.name}: holds no bot; derive a class from bots.Bot and give it choose(self, state)")
+    if len(found) > 1:
+        raise BotError(f"{path.name}: holds {len(found)} bots; name one: {path.name}:{found[0]}")
+    return found[0]
+
+
+def _names_from_bots(tree: ast.Module) -> set[str]:
+    return {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "bots"
+        for alias in node.names
+    }
 
 
 def _check_class(path: Path, class_name: str) -> None:

@@ -21,17 +21,20 @@ import time
 from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import engine
 from arena.bundle import Bundle
 from arena.code import code_hash
-from arena.dice import Streams
 from arena.describe import describe
+from arena.dice import Streams
 from arena.loader import load_class
-from arena.referee import Charge, Clocking, Contestant, Report, Result, play_match, warm_up
+from arena.referee import Charge, Clocking, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits, seat_orders
 from arena.status import NOBODY, SIZE, Status
+
+if TYPE_CHECKING:
+    from arena.sandbox.players import Hosts, RemoteBot
 
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
 
@@ -52,12 +55,55 @@ def read_bundle(module: str, files: dict[str, str]) -> Bundle:
     return Bundle(module, {name: bytes.fromhex(content) for name, content in files.items()})
 
 
+class Remote:
+    """Bots in processes of their own; what serves them is loaded when the first one comes."""
+
+    def __init__(self) -> None:
+        self._hosts: Hosts | None = None
+
+    @property
+    def hosts(self) -> Hosts:
+        if self._hosts is None:
+            from arena.sandbox.players import Hosts
+
+            self._hosts = Hosts()
+        return self._hosts
+
+    def bot(self, bot: dict[str, Any], bundle: Bundle, key: int) -> RemoteBot:
+        from arena.sandbox.players import RemoteBot
+
+        return RemoteBot(bot["name"], bundle, bot["class"], bot.get("params", {}), bot["isolation"], key)
+
+    def contestant(self, bot: dict[str, Any], bundle: Bundle, key: int) -> Entrant:
+        """An entry of the plan as something that can take a seat."""
+        from arena.sandbox.players import RemoteContestant
+
+        return RemoteContestant(self.bot(bot, bundle, key), self.hosts)
+
+    def describe(self, bot: dict[str, Any]) -> dict[str, Any]:
+        """What a bot says of itself, asked where it is to play."""
+        bundle = read_bundle(bot["module"], bot["files"])
+        if bundle.is_program or bot["isolation"] == "none":
+            return describe(bundle, bot)
+        from arena.sandbox.description import description
+
+        wanted = {key: bot[key] for key in ("name", "class", "options", "boards")}
+        return description(self.hosts, self.bot(bot, bundle, -1), wanted)
+
+    def close(self) -> None:
+        """End their processes."""
+        if self._hosts is not None:
+            self._hosts.close()
+            self._hosts = None
+
+
 class Table:
     """A worker's side of a plan: games, contestants and keys."""
 
-    def __init__(self, plan: dict[str, Any], report: Report) -> None:
+    def __init__(self, plan: dict[str, Any], report: Report, remote: Remote) -> None:
         self.plan = plan
         self.report = report
+        self.remote = remote
         self.limits = Limits(*plan["limits"])
         self.keys = (bytes.fromhex(plan["dice_key"]), bytes.fromhex(plan["bots_key"]))
         self.game = functools.cache(self._game)
@@ -70,10 +116,12 @@ class Table:
         warm_up(game)
         return game
 
-    def _contestant(self, entry: int) -> Contestant:
+    def _contestant(self, entry: int) -> Entrant:
         bot = self.plan["entries"][entry]
+        bundle = read_bundle(bot["module"], self.plan["bundles"][bot["bundle"]])
+        if bot["isolation"] != "none":
+            return self.remote.contestant(bot, bundle, entry)
         try:
-            bundle = read_bundle(bot["module"], self.plan["bundles"][bot["bundle"]])
             return Contestant(load_class(bundle, bot["class"]), bot["params"])
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
@@ -134,6 +182,7 @@ class Worker:
         self.status = status
         self.number = 0
         self.table: Table | None = None
+        self.remote = Remote()
 
     def report(self, seat: int, ply: int, limit: float) -> None:
         if seat == NOBODY:
@@ -146,9 +195,10 @@ class Worker:
         if message["do"] == "hello":
             return {"code": code_hash(), "versions": versions(), "pid": os.getpid(), "host": platform.node()}
         if message["do"] == "describe":
-            return describe(message["bot"])
+            return self.remote.describe(message["bot"])
         if message["do"] == "plan":
-            self.table = Table(message, self.report)
+            self.remote.close()
+            self.table = Table(message, self.report, self.remote)
             return {}
         if message["do"] == "play" and self.table is not None:
             return {"rows": list(self.play(message["matches"]))}
@@ -172,6 +222,7 @@ def main(arguments: list[str]) -> None:
         reply = json.dumps(worker.answer(json.loads(message)), separators=(",", ":")).encode()
         with contextlib.suppress(OSError):
             connection.send_bytes(reply)
+    worker.remote.close()
     _leave(arguments[2])
 
 

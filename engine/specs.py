@@ -6,6 +6,7 @@ A spec has one canonical form: defaults left out, keys sorted. Anything that is 
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from engine.errors import NotationError, ParameterError, UnknownNameError, did_you_mean
 
@@ -78,6 +79,18 @@ class Parameter:
         """The text of a value, as it stands in a spec."""
         return str(value).lower() if self.kind is bool else str(value)
 
+    def plain(self) -> dict[str, Any]:
+        """All of it as plain data, but for `check`."""
+        return {
+            "name": self.name,
+            "kind": self.kind.__name__,
+            "default": self.default,
+            "minimum": self.minimum,
+            "maximum": self.maximum,
+            "choices": list(self.choices),
+            "help": self.help,
+        }
+
 
 _NUMBER = {int: "a whole number", float: "a number"}
 
@@ -93,7 +106,8 @@ def split_game_spec(spec: str) -> tuple[str, dict[str, str]]:
 def split_bot_spec(spec: str) -> tuple[str, dict[str, str]]:
     """`"flat_mc:playouts=100"` -> `("flat_mc", {"playouts": "100"})`; raises `NotationError`.
 
-    A bot may be named by a file, `path/to/file.py:ClassName:key=value,...`; then the name holds the class too.
+    A bot may be named by a file, `path/to/file.py:ClassName:key=value,...`; then the name holds the class too. A
+    program is named by its manifest, `path/to/bot.toml:key=value,...`.
     """
     spec = spec.strip()
     name, _, rest = spec.partition(":")
@@ -102,7 +116,8 @@ def split_bot_spec(spec: str) -> tuple[str, dict[str, str]]:
         if not class_name.isidentifier():
             raise NotationError(f"bot spec '{spec}' cannot be read; write path/to/file.py:ClassName")
         name = f"{name}:{class_name}"
-    if not name or any(c in name for c in "(),= \t\n" if not name.partition(":")[0].endswith(".py")):
+    is_path = name.partition(":")[0].endswith((".py", ".toml"))
+    if not name or (not is_path and any(c in name for c in "(),= \t\n")):
         raise NotationError(f"bot spec '{spec}' cannot be read; write name or name:key=value,...")
     return name, _split_options(rest, spec)
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import time
 import traceback
 from typing import Any
 
@@ -12,7 +11,6 @@ import engine
 from arena.bundle import Bundle
 from arena.loader import load_class
 from arena.referee import MAX_TRACEBACK, answer_of
-from engine import CHANCE
 from engine.game import ILLEGAL
 
 PROTOCOL = 1
@@ -48,9 +46,9 @@ class Client:
 
     def do_describe(self, message: dict[str, Any]) -> dict[str, Any]:
         """What the bot says of itself; not part of the protocol, as programs say it in their manifest."""
-        from arena.worker import describe_class
+        from arena.describe import describe
 
-        return {"type": "description", "description": describe_class(self.bundle, self.class_name, message["bot"])}
+        return {"type": "description", "description": describe(self.bundle, message["bot"])}
 
     def do_newgame(self, message: dict[str, Any]) -> dict[str, Any]:
         game = engine.load_game(message["spec"], message["players"])
@@ -63,8 +61,7 @@ class Client:
         state = self.state
         for _, text in message["plies"]:
             state.apply_action(state.string_to_action(text))
-        clock = message["clock"]
-        given = answer_of(self.bot, state.clone(), min(clock["move"], clock["match"] or clock["move"]))
+        given = answer_of(self.bot, state.clone(), message["clock"]["move"])
         answer = {"type": "action"} if given.note is None else {"type": "action", "note": given.note}
         if given.action == ILLEGAL or given.action not in state.legal_actions():
             detail = given.refusal or str(state.refuse(given.action))

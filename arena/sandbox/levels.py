@@ -20,9 +20,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from arena.config import Isolation
 from arena.sandbox.seccomp import bpf
+
+if TYPE_CHECKING:
+    from arena.config import Isolation
 
 BWRAP = "bwrap"
 TMP_BYTES = 64 * 2**20
@@ -63,7 +66,8 @@ class Spawn:
         Raises `OSError` when it cannot be started.
         """
         with contextlib.ExitStack() as stack:
-            command, keep = list(self.command), []
+            command = list(self.command)
+            keep: list[int] = []
             if self.isolation == "sandbox":
                 told = stack.enter_context(tempfile.TemporaryFile())
                 told.write(b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0")
@@ -71,9 +75,7 @@ class Spawn:
                 status, status_in = os.pipe()
                 stack.callback(os.close, status)
                 keep += [told.fileno(), status_in]
-                command = [
-                    *(BWRAP, "--args", str(told.fileno()), "--json-status-fd", str(status_in), "--", *command)
-                ]
+                command = [*(BWRAP, "--args", str(told.fileno()), "--json-status-fd", str(status_in), "--", *command)]
             if self.limits is not None:
                 command = [python(), "-I", "-S", str(LAUNCH), json.dumps(dict(self.limits)), *command]
             process = subprocess.Popen(
@@ -110,7 +112,7 @@ class Spawn:
                 arguments += [kind, outside, inside]
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.folder]
         if self.filtered:
-            rules = stack.enter_context(tempfile.TemporaryFile())
+            rules = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
             rules.write(bpf(self.processes))
             rules.seek(0)
             keep.append(rules.fileno())

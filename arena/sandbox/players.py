@@ -16,16 +16,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from arena.bundle import Bundle
-from arena.config import Isolation
+from arena.bundle import MANIFEST, Bundle
 from arena.errors import WorkerError
 from arena.referee import Answer, Fault, Match, Player, clean_note
 from arena.sandbox.channel import Channel, Pipes
 from arena.sandbox.client import PROTOCOL
 from arena.sandbox.levels import Spawn, import_paths, lacking, program_paths, python, python_paths
-from arena.sandbox.program import Program
+from arena.sandbox.program import Program, read_program
 from arena.sandbox.seccomp import bpf
 from arena.schedule import Limits
 from engine import CHANCE, Game
@@ -33,6 +32,9 @@ from engine.errors import EngineError
 from engine.game import ILLEGAL, returns_from_ranks
 from engine.kernel import cache_root
 from engine.specs import Value
+
+if TYPE_CHECKING:
+    from arena.config import Isolation
 
 FORKSERVER = Path(__file__).with_name("forkserver.py")
 PREPARE_LIMIT = 600.0
@@ -50,6 +52,7 @@ THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_
 class RemoteBot:
     """A contestant that plays in a process of its own."""
 
+    name: str
     bundle: Bundle
     class_name: str
     params: Mapping[str, Value]
@@ -98,7 +101,8 @@ class Hosts:
 
     def close(self) -> None:
         """End everything."""
-        for host in [*self._programs.values(), *self._servers["process"], *self._servers["sandbox"]]:
+        hosts: list[Host] = [*self._programs.values(), *self._servers["process"], *self._servers["sandbox"]]
+        for host in hosts:
             host.close()
         self._programs.clear()
         for servers in self._servers.values():
@@ -243,14 +247,21 @@ class ForkServer:
         folder = "/tmp"
         if isolation == "process":
             folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="bots-", dir=os.getcwd()))
-        self._complaints = self._stack.enter_context(tempfile.TemporaryFile())
+        try:
+            self._start(folder)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _start(self, folder: str) -> None:
+        self._complaints = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
         ours, theirs = socket.socketpair()
         self._socket = self._stack.enter_context(ours)
         self._connection = self._stack.enter_context(Connection(os.dup(ours.fileno())))
         with theirs:
             spawn = Spawn(
-                [python(), "-s", "-S", "-P", str(FORKSERVER), isolation, *import_paths()],
-                isolation,
+                [python(), "-s", "-S", "-P", str(FORKSERVER), self.isolation, *import_paths()],
+                self.isolation,
                 environment=_environment(folder),
                 readable=[*python_paths(), os.environ["NUMBA_CACHE_DIR"]],
                 folder=folder,
@@ -259,7 +270,7 @@ class ForkServer:
             _, self.number = self._stack.enter_context(
                 spawn.start(theirs.fileno(), subprocess.DEVNULL, self._complaints.fileno())
             )
-        self._call({"do": "hello", "filter": bpf().hex() if isolation == "sandbox" else ""})
+        self._call({"do": "hello", "filter": bpf().hex() if self.isolation == "sandbox" else ""})
 
     def get_ready(self, bot: RemoteBot, game: Game | None) -> None:
         """Hand over the bot's source and load the game: the arena's own time, on no bot's clock."""
@@ -320,7 +331,7 @@ class ProgramHost:
     def __init__(self, bot: RemoteBot) -> None:
         _must_be_able(bot.isolation)
         self.bot = bot
-        self.program = Program.of(bot.bundle)
+        self.program = read_program(bot.bundle.files[MANIFEST], bot.name)
         self._stack = contextlib.ExitStack()
         self._channel: Channel | None = None
         self._block: bytes | None = None

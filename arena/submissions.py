@@ -1,0 +1,238 @@
+"""Submitted bots under the arena's home: sources by content hash, and who handed in which under what name.
+
+`bots/index.json` is the index; `bots/HASH.zip` holds the files of one bundle. Reading runs nothing of theirs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import os
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, ValidationError
+
+from arena.bundle import MAX_BYTES, Bundle
+from arena.config import SUBMISSIONS, Model, plain_name
+from arena.errors import BotError
+from arena.home import home_folder
+from engine.errors import did_you_mean
+
+INDEX = "index.json"
+PREFIX = re.compile("[0-9a-f]{6,32}")
+SHORT = 12
+"""Digits of a hash that people are shown."""
+
+
+class Version(Model):
+    """One source that was handed in under a name."""
+
+    hash: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    """The bundle's hash."""
+    module: str
+    class_name: str
+    author: str
+    submitted: str
+    """When, UTC."""
+
+    @property
+    def short(self) -> str:
+        return self.hash[:SHORT]
+
+    def is_of(self, other: Version) -> bool:
+        """Whether it is the same source."""
+        return (self.hash, self.module, self.class_name) == (other.hash, other.module, other.class_name)
+
+
+class Submission(Model):
+    """All that was handed in under one name, in order; the newest version counts."""
+
+    versions: Annotated[tuple[Version, ...], Field(min_length=1)]
+    withdrawn: bool = False
+
+    @property
+    def newest(self) -> Version:
+        return self.versions[-1]
+
+
+Submissions = dict[str, Submission]
+
+
+class Index(Model):
+    """The index as it is stored."""
+
+    format: Literal[1] = 1
+    bots: Submissions
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How a submission went."""
+
+    name: str
+    submission: Submission
+    changed: bool
+
+
+def submitted(home: str | Path | None = None) -> Submissions:
+    """What has been handed in, by name; withdrawn bots too. Raises `BotError` when the index is damaged."""
+    path = _folder(home) / INDEX
+    try:
+        return dict(sorted(Index.model_validate_json(path.read_bytes()).bots.items()))
+    except FileNotFoundError:
+        return {}
+    except (ValidationError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else "it is not an index of submitted bots"
+        raise BotError(f"{path}: is damaged: {why}; put a copy of it back, or move it away") from None
+
+
+def find_version(name: str, prefix: str, known: Submissions) -> int:
+    """The number, from 1, of the newest version of a bot whose hash begins with `prefix`; withdrawn bots too."""
+    if name not in known:
+        raise BotError(f"no submitted bot '{name}'{did_you_mean(name, known) if known else '; there are none'}")
+    if not PREFIX.fullmatch(prefix):
+        raise BotError(f"'{name}@{prefix}': a version is named by 6 to 32 hexadecimal digits of its hash")
+    found = [number for number, version in enumerate(known[name].versions, 1) if version.hash.startswith(prefix)]
+    hashes = sorted({known[name].versions[number - 1].hash for number in found})
+    if not found:
+        versions = ", ".join(version.short for version in known[name].versions)
+        raise BotError(f"bot '{name}' has no version {prefix}; it has {versions}")
+    if len(hashes) > 1:
+        raise BotError(f"'{name}@{prefix}': {hashes[0]} and {hashes[1]} begin so; give more of it")
+    return found[-1]
+
+
+def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
+    """A submitted bot's source; raises `BotError` when it is gone or not what was handed in."""
+    path = _source_path(version.hash, home)
+    try:
+        bundle = Bundle(version.module, _unpacked(path.read_bytes()))
+    except FileNotFoundError:
+        raise BotError(f"{path}: is missing; submit that source again") from None
+    except Exception:  # a damaged archive may raise anything
+        bundle = None
+    if bundle is None or bundle.hash != version.hash:
+        raise BotError(f"{path}: is damaged: its hash is not the one it is named by; submit that source again")
+    return bundle
+
+
+def submit(path: str, name: str, author: str, home: str | Path | None = None) -> Kept:
+    """Keep a bot's source as it is now, unchecked; `arena.check.submit` checks it before."""
+    from arena.registry import own_bot
+
+    source = own_bot(path)
+    return keep(source.module, source.class_name, source.bundle(), name, author, home)
+
+
+def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, home: str | Path | None = None) -> Kept:
+    """Store a source and make it the newest version of its name; the same source again changes nothing."""
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
+    with _locked(home):
+        bots = _admitted(name, author, home)
+        _write(_source_path(bundle.hash, home), _packed(bundle.files))
+        before = bots.get(name)
+        if before is None:
+            after = Submission(versions=(version,))
+        elif before.newest.is_of(version):
+            after = Submission(versions=before.versions)
+        else:
+            after = Submission(versions=(*before.versions, version))
+        if after != before:
+            _write_index({**bots, name: after}, home)
+    return Kept(name, after, after != before)
+
+
+def withdraw(name: str, home: str | Path | None = None) -> bool:
+    """Take a bot out of new plans; its sources stay, for `name@hash`. False when it was withdrawn already."""
+    with _locked(home):
+        bots = submitted(home)
+        if name not in bots:
+            hint = did_you_mean(name, bots) if bots else "; nothing has been submitted"
+            raise BotError(f"no submitted bot '{name}'{hint}")
+        before = bots[name]
+        if not before.withdrawn:
+            _write_index({**bots, name: before.model_copy(update={"withdrawn": True})}, home)
+        return not before.withdrawn
+
+
+def admit(name: str, author: str, home: str | Path | None = None) -> None:
+    """Raise `BotError` when that author cannot submit under that name."""
+    _admitted(name, author, home)
+
+
+def _admitted(name: str, author: str, home: str | Path | None) -> Submissions:
+    """The submissions, if a name may join them."""
+    from arena.registry import named_bots
+
+    try:
+        plain_name(name)
+    except ValueError as error:
+        raise BotError(f"name '{name}': {error}") from None
+    if name.lower().endswith((".py", ".toml")):
+        raise BotError(f"name '{name}': would be read as a path")
+    if not (0 < len(author) <= 64 and author.isprintable() and author == author.strip()):
+        raise BotError(f"author '{author}': must be 1 to 64 printable characters, no space at the ends")
+    bots = submitted(home)
+    for other in (*named_bots(), *bots):
+        if other.lower() == name.lower() and not (other == name and name in bots and name not in named_bots()):
+            whose = "comes with the arena or is installed" if other in named_bots() else "has been submitted"
+            raise BotError(f"name '{name}': a bot '{other}' {whose}; choose another name")
+    if name in bots and bots[name].newest.author != author:
+        raise BotError(f"name '{name}': belongs to a bot by {bots[name].newest.author}; choose another name")
+    return bots
+
+
+def _folder(home: str | Path | None) -> Path:
+    return home_folder(home) / SUBMISSIONS
+
+
+def _source_path(hash: str, home: str | Path | None) -> Path:
+    return _folder(home) / f"{hash}.zip"
+
+
+@contextlib.contextmanager
+def _locked(home: str | Path | None) -> Iterator[None]:
+    """Nobody else changes the index meanwhile; whoever comes second waits."""
+    folder = _folder(home)
+    folder.mkdir(parents=True, exist_ok=True)
+    lock = os.open(folder / "index.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _write_index(bots: Submissions, home: str | Path | None) -> None:
+    text = Index(bots=dict(sorted(bots.items()))).model_dump_json(indent=1)
+    _write(_folder(home) / INDEX, f"{text}\n".encode())
+
+
+def _write(path: Path, content: bytes) -> None:
+    from arena.report import write_file  # it brings pandas along
+
+    write_file(path, [content])
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    """A ZIP archive; the same one for the same files."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            archive.writestr(zipfile.ZipInfo(name), files[name], zipfile.ZIP_DEFLATED)
+    return packed.getvalue()
+
+
+def _unpacked(packed: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
+            raise ValueError("too large for a bot")
+        return {entry.filename: archive.read(entry) for entry in archive.infolist()}
