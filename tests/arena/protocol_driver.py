@@ -55,7 +55,7 @@ class Program:
 
     def read(self, expected: str) -> Message:
         """The next line, which must be an answer of that type."""
-        line = self.process.stdout.readline(MAX_ANSWER)
+        line = self.process.stdout.readline(MAX_ANSWER + 1)
         assert line.endswith(b"\n"), f"no line but {line!r}; stderr: {b'' if line else self.process.stderr.read()!r}"
         answer = json.loads(line.decode())
         assert isinstance(answer, dict), f"{line!r} is no object"
