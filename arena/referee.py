@@ -267,6 +267,7 @@ class Match:
     playing: bool = False
     decided: bool = False
     """Whether forfeits have left one seat, or none."""
+    finished: bool = False
     leaving: bool = False
 
     def __post_init__(self) -> None:
@@ -406,13 +407,22 @@ class Match:
         self.movers.append(self.state.current_player())
         self.state.apply_action(action)
 
+    @property
+    def ended(self) -> str:
+        """How it ended."""
+        return self.state.ended if self.state.is_terminal() else "forfeit"
+
+    def ranks(self) -> list[int]:
+        """Final ranks by seat."""
+        order = self.state.ranks() if self.state.is_terminal() else [0] * self.game.players
+        return ranks_with_forfeits(order, {seat: fall.ply for seat, fall in self.falls.items()})
+
     def result(self) -> Result:
-        over = self.state.is_terminal()
-        order = self.state.ranks() if over else [0] * self.game.players
+        self.finished = True
         return Result(
-            ranks=ranks_with_forfeits(order, {seat: fall.ply for seat, fall in self.falls.items()}),
+            ranks=self.ranks(),
             scores=self.state.scores(),
-            ended=self.state.ended if over else "forfeit",
+            ended=self.ended,
             course=self.course,
             final_hash=final_hash(self.state),
             timed=self.timed,

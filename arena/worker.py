@@ -32,6 +32,7 @@ from arena.loader import load_class
 from arena.referee import Charge, Clocking, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits, seat_orders
 from arena.status import NOBODY, SIZE, Status
+from arena.trees import end_below, keep_orphans
 
 if TYPE_CHECKING:
     from arena.sandbox.players import Hosts, RemoteBot
@@ -214,6 +215,7 @@ class Worker:
 def main(arguments: list[str]) -> None:
     """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
+    keep_orphans()
     connection = Connection(int(arguments[0]))
     worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
     threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
@@ -243,6 +245,7 @@ def _leave_with(parent: int, folder: str) -> None:
 
 def _leave(folder: str) -> None:
     """Do what a driver that was killed cannot do any more: remove the working folder, end what bots started."""
+    end_below(os.getpid())
     shutil.rmtree(folder, ignore_errors=True)
     os.killpg(os.getpid(), signal.SIGKILL)
 

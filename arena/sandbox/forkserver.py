@@ -24,7 +24,6 @@ import json
 import shutil
 import signal
 import socket
-from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -33,6 +32,7 @@ from arena.bundle import Bundle
 from arena.loader import is_house
 from arena.sandbox import launch
 from arena.sandbox.client import Client
+from arena.trees import end_below, keep_orphans
 from engine import Game, load_game
 
 LIBRARIES = ("numpy", "numba", "scipy", "pandas")
@@ -140,7 +140,7 @@ class ForkServer:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)  # everything in the sandbox but this process, its first
         else:
-            _end_children()
+            end_below(os.getpid())
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, 0):
                 pass
@@ -193,24 +193,6 @@ def _put_on(rules: bytes) -> None:
         raise OSError(ctypes.get_errno(), "seccomp filter refused")
 
 
-def _end_children() -> None:
-    """Kill everything below this process, which its orphans come back to, until nothing is left."""
-    while children := list(_children()):
-        for child in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-        for child in children:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(child, 0)
-
-
-def _children() -> Iterator[int]:
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            if int(path.read_text().rpartition(")")[2].split()[1]) == os.getpid():
-                yield int(path.parent.name)
-
-
 def _remove(path: Path) -> None:
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
@@ -223,7 +205,7 @@ def main() -> None:
     """Serve standard input."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
     launch.control(PR_SET_DUMPABLE, 0)
-    launch.control(launch.PR_SET_CHILD_SUBREAPER, 1)
+    keep_orphans()
     ForkServer(sys.argv[1] == "sandbox").serve()
 
 

@@ -13,6 +13,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -23,6 +24,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.sandbox.seccomp import bpf
+from arena.trees import end_tree, send
 
 if TYPE_CHECKING:
     from arena.config import Isolation
@@ -89,7 +91,10 @@ class Spawn:
                 start_new_session=self.isolation == "process",
             )
             stack.callback(process.wait)
-            stack.callback(_kill, process)
+            if self.isolation == "sandbox":
+                stack.callback(send, process.pid, signal.SIGKILL)  # and with it everything inside
+            else:
+                stack.callback(end_tree, process.pid)
             number = process.pid
             if self.isolation == "sandbox":
                 os.close(status_in)
@@ -122,11 +127,6 @@ class Spawn:
 
 def _spare() -> dict[str, str]:
     return {name: os.environ[name] for name in SPARE if name in os.environ}
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
 
 
 def _child(status: int) -> int:
