@@ -208,6 +208,8 @@ def _single_match(plan: Plan, worker: WorkerProcess) -> StoredMatch:
     spec = schedule.matches(schedule.block(0, 0, tuple(range(len(plan.bots)))))[0]
     worker.give_plan(plan.message())
     reply = worker.play(Chunk([(spec, [])], 0).message())
+    if isinstance(reply, Death) and reply.starved:
+        reply = worker.play(Chunk([(spec, [])], 0).message())
     if isinstance(reply, Death) and reply.seat >= 0:
         reply = worker.play(Chunk([(spec, [[reply.seat, reply.ply, reply.cause]])], 0).message())
     if isinstance(reply, Death):
