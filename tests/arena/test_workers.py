@@ -131,7 +131,7 @@ def test_a_bot_that_hangs_a_starved_worker_is_charged_only_when_every_try_ends_s
 def test_a_death_tells_whether_the_worker_had_the_processor(tmp_path, monkeypatch, deed, starved):
     monkeypatch.setattr(process, "GRACE", 0.0)
     monkeypatch.setattr(process, "STARVED", 0.02)  # even a busy machine gives more to who wants it
-    text = BOTS.replace("                while True:\n                    pass", f"                while True: {deed}")
+    text = BOTS.replace("                    pass\n", f"                    {deed}\n")
     config = write(
         tmp_path, config_of(["b.py:Low", "b.py:Loops"], more="limits = { seconds_per_move = 1 }"), f"import time{text}"
     )
