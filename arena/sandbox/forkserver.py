@@ -102,6 +102,10 @@ class ForkServer:
         os.close(descriptor)
         return None
 
+    def do_sweep(self, message: dict[str, Any]) -> None:
+        """Clear away the last match, in the master's time; it waits for no answer."""
+        self.sweep()
+
     def _warm(self, bundle: str, game: str, players: int) -> Game:
         """A game with all that a match calls compiled, and what our own bots in a bundle prepare."""
         from arena.referee import warm_up
