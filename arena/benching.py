@@ -34,44 +34,44 @@ class Bench:
         """Complete rounds; the number of the first that is not."""
         self.benched: dict[int, int] = {}
         """By entry: the last round that it played."""
-        self.faults: Counter[int] = Counter()
+        self.faults: defaultdict[int, int] = defaultdict(int)
         """By entry: matches forfeited in complete rounds."""
         self._lineups = lineups
         self._since, self._before = 0, dict[int, int]()
-        self._share = self._shares()
+        self._set_sizes()
 
-    @property
-    def per_round(self) -> int:
+    def _set_sizes(self) -> None:
+        self.per_round = len(self.tables) * self._lineups
         """Matches in the present round, and in all later ones as far as is known."""
-        return len(self.tables) * self._lineups
+        counts = Counter(entry for table in self.tables for entry in table)
+        self._share = {entry: count * self._lineups for entry, count in counts.items()}
+        """Of those, by entry."""
 
     def matches(self, entry: int, rounds: int) -> int:
         """Matches of an entry in the first rounds, of which all but one at most are complete."""
-        return self._before.get(entry, 0) + self._share[entry] * (rounds - self._since)
+        return self._before.get(entry, 0) + self._share.get(entry, 0) * (rounds - self._since)
 
     def close_round(self, faults: Mapping[int, int]) -> bool:
         """The present round is complete, with so many matches forfeited by each entry; whether anybody is benched."""
         self.rounds += 1
         if not faults or not self.after:
             return False
-        self.faults.update(faults)
+        for entry, count in faults.items():
+            self.faults[entry] += count
         out = [
             entry
             for entry in faults
-            if self.faults[entry] >= self.after and self.faults[entry] * ONE_IN >= self.matches(entry, self.rounds)
+            if entry not in self.benched
+            and self.faults[entry] >= self.after
+            and self.faults[entry] * ONE_IN >= self.matches(entry, self.rounds)
         ]
         if out:
             self._before = {entry: self.matches(entry, self.rounds) for entry in self._share}
             self._since = self.rounds
             self.benched.update((entry, self.rounds - 1) for entry in sorted(out))
             self.tables = [table for table in self.tables if in_plan(self.benched, self.rounds, table)]
-            self._share = self._shares()
+            self._set_sizes()
         return bool(out)
-
-    def _shares(self) -> Counter[int]:
-        """By entry: matches in a round."""
-        counts = Counter(entry for table in self.tables for entry in table)
-        return Counter({entry: count * self._lineups for entry, count in counts.items()})
 
 
 class Gate:
@@ -91,8 +91,11 @@ class Gate:
         """Results of both kinds that wait."""
         self._pending: defaultdict[int, int] = defaultdict(int)
         self._taken: defaultdict[int, int] = defaultdict(int)
+        """By round that is not complete."""
         self._faults: defaultdict[int, Counter[int]] = defaultdict(Counter)
-        self._late: Counter[int] = Counter()
+        """By such a round and by entry."""
+        self._late: defaultdict[int, int] = defaultdict(int)
+        """The same in all of them together."""
         self._held: dict[int, list[tuple[Table, Sequence[int], Finished | None, int]]] = {}
 
     @property
@@ -112,7 +115,8 @@ class Gate:
     def find(self, block: Block, forfeits: Sequence[int], count: int) -> None:
         """Take results that are in the log: how many, and who forfeited, an entry for each match."""
         self.found += count
-        self._take(block, forfeits, None, count)
+        if self.bench.after:
+            self._take(block, forfeits, None, count)
 
     def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
         """Take the result of a match that was expected."""
@@ -126,13 +130,12 @@ class Gate:
 
     def _take(self, block: Block, forfeits: Sequence[int], result: Finished | None, count: int) -> None:
         number, table = block.round, block.table
-        if not in_plan(self.bench.benched, number, table):
+        if self.bench.benched and not in_plan(self.bench.benched, number, table):
             self._uncount(result, count)
             return
         self._taken[number] += count
         if forfeits:
-            self._faults[number].update(forfeits)
-            self._late.update(forfeits)
+            self._count_faults(number, forfeits, 1)
         if number > self.bench.rounds and not all(map(self._is_safe, table)):
             self._held.setdefault(number, []).append((table, forfeits, result, count))
             self.held += count
@@ -141,6 +144,11 @@ class Gate:
             self.passed.append(result)
         if number == self.bench.rounds:
             self._advance()
+
+    def _count_faults(self, number: int, forfeits: Sequence[int], sign: int) -> None:
+        for entry in forfeits:
+            self._faults[number][entry] += sign
+            self._late[entry] += sign
 
     def _uncount(self, result: Finished | None, count: int) -> None:
         if result is None:
@@ -160,10 +168,11 @@ class Gate:
     def _advance(self) -> None:
         """Close every round that is complete, and let pass what waited for it."""
         bench = self.bench
-        while bench.rounds < self.rounds and self._taken[bench.rounds] == bench.per_round > 0:
+        while bench.rounds < self.rounds and self._taken.get(bench.rounds) == bench.per_round:
             del self._taken[bench.rounds]
-            faults = +self._faults.pop(bench.rounds, Counter())
-            self._late.subtract(faults)
+            faults: Mapping[int, int] = self._faults.pop(bench.rounds, {})
+            for entry, count in faults.items():
+                self._late[entry] -= count
             size = bench.per_round
             if bench.close_round(faults):
                 self.total -= (size - bench.per_round) * (self.rounds - bench.rounds)
@@ -185,8 +194,7 @@ class Gate:
                 self.held -= count
                 self._uncount(result, count)
                 self._taken[number] -= count
-                self._faults[number].subtract(forfeits)
-                self._late.subtract(forfeits)
+                self._count_faults(number, forfeits, -1)
 
     def abandon(self) -> None:
         """Give up what this run has played and still waits: it is not going to be in the log."""

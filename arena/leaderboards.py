@@ -171,13 +171,13 @@ def leaderboard(matches: pd.DataFrame, players: int, out: Mapping[int, int] | No
     if matches["score"].notna().any():
         board["mean_margin"] = groups["margin"].mean()
     board["forfeits"] = groups["forfeit"].sum()
+    if out:
+        board["benched"] = pd.Series({entry: number + 1 for entry, number in out.items()}, dtype="Int64")
     by_seat = matches.pivot_table(index="entry", columns="seat", values="return_", aggfunc="mean")
     for seat in range(players):
         board[f"return_seat_{seat}"] = by_seat[seat]
     board.insert(1, "rating", board["mu"] - 3 * board["sigma"])
     board = board.round(DECIMALS).assign(out=[entry in (out or {}) for entry in board.index])
-    if out:
-        board["benched"] = pd.Series({entry: number + 1 for entry, number in out.items()}, dtype="Int64")
     board = board.sort_values(["out", "rating", "bot"], ascending=[True, False, True], ignore_index=True)
     board = board.drop(columns="out")
     floats = board.select_dtypes("float").columns

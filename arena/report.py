@@ -26,6 +26,7 @@ from arena.store import Store
 def markdown(frame: pd.DataFrame) -> str:
     """A frame as a Markdown table, numbers aligned; texts stay as they are, also those that look like numbers."""
     texts = [place for place, kind in enumerate(frame.dtypes) if len(frame) and not is_numeric_dtype(kind)]
+    frame = frame.astype({name: object for name in frame.select_dtypes("Int64")}).replace({pd.NA: None})
     return frame.to_markdown(index=False, floatfmt=".3f", missingval="", disable_numparse=texts) + "\n"
 
 

@@ -383,7 +383,7 @@ class Run:
         for (spec, _), row in zip(chunk.matches, rows, strict=True):
             trouble = self.trouble.pop((spec.block.identity, spec.lineup), None)
             attempts = trouble.attempts if trouble else 1
-            forfeits = [entry for entry, seat in zip(spec.seats, row.seats, strict=True) if seat[2] is not None]
+            forfeits = [spec.seats[number] for number, seat in enumerate(row.seats) if seat[2] is not None]
             gate.take(spec.block, forfeits, Finished(spec, row, chunk.worker_name, attempts))
             self._count(spec, row)
 
