@@ -40,6 +40,8 @@ class RunResult:
     folder: Path
     leaderboards: dict[tuple[str, int], pd.DataFrame]
     """By canonical game spec and player count."""
+    faults: pd.DataFrame
+    """As `faults` returns it."""
     files: list[Path]
 
 
@@ -74,9 +76,10 @@ def run(
             planned(plan, kept)
             outcome = Run(plan, store, count, backend, address, worker, show).play()
             files, boards = _write(store, plan.resolved(), folder, plan.formats)
+            faulty = _faults(store, plan.schedule)
     finally:
         worker.stop()
-    return RunResult(plan, outcome, folder, boards, files)
+    return RunResult(plan, outcome, folder, boards, faulty, files)
 
 
 def plan_of(
@@ -146,6 +149,19 @@ def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tupl
     with store:
         schedule = schedule_from(resolved)
         return by_board(schedule, leaderboards(store, schedule))
+
+
+def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
+    """Every bot that forfeited matches, by board and cause, with the first match of each; from the log alone."""
+    store, resolved = open_log(target, home)
+    with store:
+        return _faults(store, schedule_from(resolved))
+
+
+def _faults(store: Store, schedule: Schedule) -> pd.DataFrame:
+    from arena.leaderboards import faults
+
+    return faults(store, schedule)
 
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:

@@ -112,9 +112,25 @@ def _print_summary(result: api.RunResult) -> None:
         before = f", {progress.found:,} were there before" if progress.found else ""
         rate = progress.played / max(result.outcome.seconds, 1e-9)
         say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
-    if progress.forfeits:
-        say(f"Seats forfeited: {progress.forfeits:,}; see the boards' forfeits and `arena export --what matches`.")
+    print_faults(result.faults, result.folder / api.LOG)
     say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
+
+
+def print_faults(faults: pd.DataFrame, log: Path) -> None:
+    """Every bot that forfeited matches, why, how often, and the command that shows its first one."""
+    out = Output()
+    if len(faults):
+        say("Matches forfeited, and how to see each bot's first one:")
+    for bot, rows in faults.groupby("bot", sort=False):
+        counts = rows.groupby("cause", sort=False)["count"].sum()
+        told = f"  {bot}: " + ", ".join(f"{cause} {count:,}" for cause, count in counts.items())
+        command = shlex.join(["arena", "replay", rows["first_match"].iloc[0], "--in", str(log)])
+        if cell_len(f"{told}; {command}") > out.width:
+            say(told)
+            told = "   "
+        else:
+            told += ";"
+        out.print(f"{told} {command}", soft_wrap=True)
 
 
 # Leaderboards
@@ -141,7 +157,20 @@ def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
     out.print(f"{game}, {players} players", style="bold")
     if len(frame):
         out.print(table)
+    for line in benched_lines(frame):
+        out.print(line)
     out.print("" if len(frame) else "no complete block yet\n")
+
+
+def benched_lines(frame: pd.DataFrame) -> list[str]:
+    """What is said below a leaderboard of the bots that were benched."""
+    if "benched" not in frame:
+        return []
+    columns = frame[frame["benched"].notna()][["benched", "bot", "forfeits", "matches"]]
+    return [
+        f"benched after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
+        for number, bot, forfeits, matches in columns.itertuples(index=False)
+    ]
 
 
 def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:

@@ -121,6 +121,7 @@ class Plan:
             "line_ups": "permutations" if schedule.permutations else "rotations",
             "max_tables": schedule.max_tables,
             "hero": schedule.entries[schedule.hero].label if schedule.hero is not None else None,
+            "bench_after": schedule.bench_after,
             "limits": schedule.limits._asdict(),
             "formats": list(self.formats),
             "dice_key": self.dice_key.hex(),
@@ -176,6 +177,7 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
         max_tables=resolved["max_tables"],
         hero=None if resolved["hero"] is None else places[resolved["hero"]],
         limits=Limits(**resolved["limits"]),
+        bench_after=resolved.get("bench_after", 0),
     )
 
 
@@ -225,6 +227,7 @@ def make_plan(
         max_tables=config.max_tables,
         hero=hero,
         limits=Limits(**config.limits.model_dump()),
+        bench_after=config.bench_after,
     )
     return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
 

@@ -22,12 +22,14 @@ from types import TracebackType
 from typing import Any, NamedTuple
 
 from arena.errors import StoreError
-from arena.schedule import Block, MatchSpec, Schedule
+from arena.schedule import Block, MatchSpec, Schedule, match_id
 
 SCHEMA_VERSION = 2
 LONG_COURSE = 256
 BATCH = 500
 MAX_COURSE = 64 * 2**20
+SHORT_ID = 12
+"""Hexadecimal digits that tell the matches of all but the largest logs apart."""
 MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
 
 SCHEMA = """
@@ -86,6 +88,7 @@ CREATE TABLE seats (
     fell INTEGER,                -- at which ply, -1 before play
     PRIMARY KEY (block, lineup, seat)
 ) WITHOUT ROWID;
+CREATE INDEX forfeits ON seats (block, lineup, seat) WHERE cause IS NOT NULL;
 CREATE TABLE timings (           -- side table
     block INTEGER NOT NULL,
     lineup INTEGER NOT NULL,
@@ -337,6 +340,31 @@ class Store:
             at,
         )
         return blocks, rows
+
+    def forfeits(self, game: str, players: int) -> dict[int, dict[bytes, list[tuple[int, int, str]]]]:
+        """A board's forfeited seats by round and block: (line-up, seat, cause), in that order."""
+        found: dict[int, dict[bytes, list[tuple[int, int, str]]]] = {}
+        query = (
+            "SELECT b.round, b.identity, s.lineup, s.seat, s.cause FROM seats s "
+            "JOIN blocks b USING (block) JOIN boards o USING (board) "
+            "WHERE s.cause IS NOT NULL AND o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat"
+        )
+        for number, identity, *fall in self._db.execute(query, (game, players)):
+            found.setdefault(number, {}).setdefault(identity, []).append(tuple(fall))
+        return found
+
+    def block_sizes(self, game: str, players: int) -> dict[bytes, int]:
+        """How many matches of each of a board's blocks are in the log."""
+        query = (
+            "SELECT b.identity, count(*) FROM blocks b JOIN boards o USING (board) JOIN matches m USING (block) "
+            "WHERE o.game = ? AND o.players = ? GROUP BY b.block"
+        )
+        return dict(self._db.execute(query, (game, players)))
+
+    def short_id(self, identity: bytes, lineup: int) -> str:
+        """The beginning of a match's id, as much of it as means no other match of the log, and its line-up."""
+        shortened = (f"{identity.hex()[:digits]}-{lineup}" for digits in range(SHORT_ID, 2 * len(identity)))
+        return next((short for short in shortened if len(self.find_matches(short)) < 2), match_id(identity, lineup))
 
     def find_matches(self, prefix: str) -> list[tuple[bytes, int]]:
         """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
