@@ -174,6 +174,8 @@ class Config(Model):
     """With more sets of bots than this on a board, a balanced sample of them is played."""
     opening: str | None = None
     """`none` or `random:k`; by default what suits each game."""
+    dice: Literal["auto", "secret"] = "auto"
+    """Whether the key of the dice is drawn at random and kept secret: always, or when any bot was submitted."""
     limits: Limits = Limits()
     output: Output = Output()
 
