@@ -324,6 +324,8 @@ def print_replay(match: str, target: str | None, audit: bool, show: bool, home: 
     _print_plies(stored, plies, show)
     if audit:
         _print_audit(plies)
+        if stored.secret:
+            say(f"The secret key fits its hash {stored.secret.hash}.")
 
 
 def _print_audit(plies: Sequence[Ply]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from arena.errors import StoreError
 from arena.plan import Plan
 from arena.schedule import Schedule
-from arena.store import SecretKey, Store
+from arena.store import Store
 
 LOOK_UP = 256
 """Blocks looked up at a time."""
@@ -31,9 +31,7 @@ def with_dice_key(plan: Plan, store: Store) -> Plan:
     remarks = _other_dice(plan, store)
     if not plan.secret_dice:
         return replace(plan, remarks=remarks)
-    if store.secret_key() is None:
-        store.keep_key(secrets.token_bytes(32), now())
-    kept = _kept(store)
+    kept = store.secret_key() or store.keep_key(secrets.token_bytes(32), now())
     plan = plan.with_key(kept.checked())
     remarks += (f"The key of the dice is secret; its BLAKE2b-256 hash is {kept.hash}",)
     if kept.disclosed is not None and _plays_more(plan, store):
@@ -42,14 +40,6 @@ def with_dice_key(plan: Plan, store: Store) -> Plan:
             "rolled now; --fresh or another name draws a new key.",
         )
     return replace(plan, remarks=remarks)
-
-
-def _kept(store: Store) -> SecretKey:
-    kept = store.secret_key()
-    if kept is None:
-        raise StoreError(f"{store.path}: the log is damaged: the key of its dice is gone")
-    kept.checked()
-    return kept
 
 
 def _other_dice(plan: Plan, store: Store) -> tuple[str, ...]:
@@ -85,7 +75,7 @@ def with_disclosed_key(resolved: dict[str, Any], store: Store) -> dict[str, Any]
     """The latest run's resolved plan, with the key of its secret dice once all its matches are in the log."""
     if resolved["dice"] != "secret" or not store.is_finished():
         return resolved
-    kept = _kept(store)
-    if kept.hash != resolved["dice_key_hash"]:
+    kept = store.secret_key()
+    if kept is None or kept.hash != resolved["dice_key_hash"]:
         raise StoreError(f"{store.path}: the log is damaged: its dice key is not the one of its plan")
-    return {**resolved, "dice_key": kept.key.hex()}
+    return {**resolved, "dice_key": kept.checked().hex()}

@@ -139,7 +139,7 @@ class SecretKey:
 
     def checked(self) -> bytes:
         """The key; raises `StoreError` when it is not the one whose hash stands beside it."""
-        if not (isinstance(self.key, bytes) and len(self.key) == 32 and key_hash(self.key) == self.hash):
+        if len(self.key) != 32 or key_hash(self.key) != self.hash:
             raise StoreError("the log is damaged: its dice key is not the one whose hash it holds")
         return self.key
 
@@ -294,15 +294,16 @@ class Store:
 
     def secret_key(self) -> SecretKey | None:
         """The key of secret dice, unchecked; raises `StoreError` when there was one and it is gone."""
-        row = self._db.execute("SELECT key, hash, drawn, disclosed FROM keys").fetchone()
+        row = self._db.execute("SELECT CAST(key AS BLOB), hash, drawn, disclosed FROM keys").fetchone()
         if row is None and self.has_blocks(secret=True):
             raise StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
         return SecretKey(*row) if row else None
 
-    def keep_key(self, key: bytes, drawn: str) -> None:
+    def keep_key(self, key: bytes, drawn: str) -> SecretKey:
         """Keep the key of secret dice for good; a second one is refused by the database."""
         with self._db:
             self._db.execute("INSERT INTO keys VALUES (1, ?, ?, ?, NULL)", (key, key_hash(key), drawn))
+        return SecretKey(key, key_hash(key), drawn, None)
 
     def has_blocks(self, secret: bool) -> bool:
         """Whether any block was played with secret dice, or with public ones."""
