@@ -13,6 +13,7 @@ import signal
 import sqlite3
 from collections import Counter
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -33,6 +34,7 @@ class Seed(Bot):
         return self.rng.choice(state.legal_actions())
 """
 MATCHES = 8
+ROOT = Path(__file__).parents[2]
 
 
 def config_of(blocks=2, dice="secret"):
@@ -111,6 +113,18 @@ def test_the_hash_printed_before_play_is_that_of_the_key_disclosed_afterwards(co
     assert len(bytes.fromhex(written["dice_key"])) == 32
     quiet = arena("run", config, "--quiet", "--home", home_of(config), folder=config.parent)
     assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_the_check_in_the_dice_document_accepts_the_disclosed_key_and_no_other(played, tmp_path, monkeypatch):
+    written = plan_json(played[0])
+    code = (ROOT / "docs" / "dice.md").read_text().split("```python\n")[1].split("```")[0]
+    check = code.replace("the hash that the run printed", written["dice_key_hash"])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.json").write_text(json.dumps(written))
+    exec(check)
+    (tmp_path / "plan.json").write_text(json.dumps(written | {"dice_key": "00" * 32}))
+    with pytest.raises(AssertionError):
+        exec(check)
 
 
 def test_the_key_is_in_the_log_and_its_hash_beside_it_before_anything_is_played(config):
