@@ -18,9 +18,10 @@ from pathlib import Path
 import pytest
 
 import engine
-from arena import api, plan, runner
+from arena import api, runner
 from arena.cli import run_command
 from arena.store import Store
+from arena.submissions import submit
 from tests.arena.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes
 from tests.arena.tournaments import arena, home_of, log_of, results, rows, write
 
@@ -345,17 +346,12 @@ def test_public_dice_where_the_log_holds_secret_ones_are_said_too(played):
     assert line.startswith("The dice are public now")
 
 
-def test_a_plan_with_a_submitted_bot_has_secret_dice(config, monkeypatch):
-    find = plan.find_bot
-
-    def found(spec, folders):
-        source, options = find(spec, folders)
-        return replace(source, submitted=source.name == "Seed"), options
-
-    config.write_text(config_of(dice="auto").replace('"b.py:Seed"', '"b.py:Seed", isolation = "none"'))
-    assert not api.plan_of(config).secret_dice
-    monkeypatch.setattr(plan, "find_bot", found)
-    planned = api.plan_of(config)
+def test_the_dice_are_secret_as_soon_as_a_bot_was_submitted(config):
+    config.write_text(config_of(dice="auto"))
+    assert not api.plan_of(config, home=home_of(config)).secret_dice
+    submit(f"{config.parent / 'b.py'}:Seed", "seed", "somebody", home_of(config))
+    config.write_text(config_of(dice="auto").replace('"b.py:Seed"', '"seed", isolation = "none"'))
+    planned = api.plan_of(config, home=home_of(config))
     assert planned.secret_dice
     with pytest.raises(api.ConfigError, match="drawn when it is first run"):
         planned.message()
@@ -371,7 +367,7 @@ from pathlib import Path
 
 from bots import Bot
 
-FOUND = Path({found!r})
+FOUND, TEMPORARY = Path({found!r}), Path({temporary!r})
 
 
 def read(path):
@@ -390,11 +386,19 @@ def regular_files():
             pass
 
 
+def ancestors():
+    # This process, the one that started it, and so on up to the driver and whoever started that
+    number, found = os.getpid(), []
+    while number > 1 and len(found) < 6:
+        found.append(number)
+        number = int(read(Path(f"/proc/{{number}}/stat")).rpartition(b")")[2].split()[1])
+    return found
+
+
 class Seed(Bot):
     def choose(self, state):
-        processes = [Path("/proc/self"), Path(f"/proc/{{os.getppid()}}")]
-        seen = [read(process / name) for process in processes for name in ("environ", "cmdline")]
-        folders = [Path.cwd(), Path(os.environ["TMPDIR"])]
+        seen = [read(Path(f"/proc/{{each}}/{{name}}")) for each in ancestors() for name in ("environ", "cmdline")]
+        folders = [Path.cwd(), TEMPORARY]
         seen += [read(path) for folder in folders for path in folder.rglob("*") if path.is_file()]
         seen += [b"regular file: " + content for content in regular_files()]
         (FOUND / f"{{self.seed}}-{{len(os.listdir(FOUND))}}").write_bytes(b"\\n".join(seen))
@@ -408,19 +412,27 @@ def holds(content, key):
     return any(spelling in content for spelling in spellings)
 
 
-def test_no_bot_finds_the_key_in_environment_arguments_or_files(tmp_path, monkeypatch):
+@pytest.mark.parametrize(
+    ("isolation", "seen_for_sure"),
+    [
+        ("none", [b"PYTHONHASHSEED=0", b"arena.worker", b"pytest", b"regular file: "]),
+        ("process", [b"PATH=", b"arena.sandbox", b"arena.worker"]),
+    ],
+)
+def test_no_bot_finds_the_key_in_environment_arguments_or_files(tmp_path, monkeypatch, isolation, seen_for_sure):
     found, temporary = tmp_path / "found", tmp_path / "temporary"
     for folder in (found, temporary):
         folder.mkdir()
     monkeypatch.setenv("TMPDIR", str(temporary))
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
-    config = write(tmp_path / "run", config_of(blocks=1), SPY.format(found=str(found)))
+    told = config_of(blocks=1).replace('"b.py:Seed"', f'"b.py:Seed", isolation = "{isolation}"')
+    config = write(tmp_path / "run", told, SPY.format(found=str(found), temporary=str(temporary)))
     planned = api.plan_of(config)
     monkeypatch.setattr(api, "plan_of", lambda *_: planned)  # so that the worker starts when the key has been drawn
     play(config)
     key = kept_key(config)
     seen = b"".join(path.read_bytes() for path in found.iterdir())
-    for there in (b"PYTHONHASHSEED=0", b"arena.worker", b"pytest", b"regular file: "):  # the driver's arguments too
+    for there in seen_for_sure:
         assert there in seen
     assert holds(b"..." + key.hex().encode() + b"...", key)
     assert not holds(seen, key)
