@@ -20,12 +20,11 @@ import engine
 from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.config import FORMATS
-from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.errors import ConfigError, StoreError
 from arena.live import Live, Plain, can_draw, matches, tell
 from arena.plan import Plan, Wanted, resolve_bots
 from arena.registry import find_bot, named_bots
-from arena.replay import Ply, replay
+from arena.replay import Ply, keys_of, replay
 from arena.report import markdown, records
 from arena.schedule import match_id
 from arena.store import StoredMatch
@@ -65,7 +64,7 @@ def run_tournament(
     def planned(plan: Plan, kept: Path | None) -> None:
         if kept is not None:
             tell(f"The old log is kept as {kept}.")
-        for line in plan.left_out if not quiet else ():
+        for line in (*plan.left_out, *plan.remarks) if not quiet else ():
             tell(line)
         screen.begin(plan)
 
@@ -350,11 +349,12 @@ def print_replay(match: str, target: str | None, audit: bool, show: bool, home: 
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"
     )
-    keys = (public_key(stored.seed, DICE_PERSON), public_key(stored.seed, BOTS_PERSON)) if audit else None
-    plies = list(replay(stored, keys))
+    plies = list(replay(stored, keys_of(stored) if audit else None))
     _print_plies(stored, plies, show)
     if audit:
         _print_audit(plies)
+        if stored.secret:
+            say(f"The secret key fits its hash {stored.secret.hash}.")
 
 
 def _print_audit(plies: Sequence[Ply]) -> None:

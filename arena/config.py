@@ -176,6 +176,8 @@ class Config(Model):
     """`none` or `random:k`; by default what suits each game."""
     bench_after: Annotated[int, Field(ge=0, le=10_000_000)] = 10
     """Forfeits on a board from which a bot is benched there, if they are a tenth of its matches; 0 for never."""
+    dice: Literal["auto", "secret"] = "auto"
+    """Whether the key of the dice is drawn at random and kept secret: always, or when any bot was submitted."""
     limits: Limits = Limits()
     output: Output = Output()
 

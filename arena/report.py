@@ -82,10 +82,17 @@ def write_reports(
             path = folder / f"{board.slug}.{kind}"
             write_file(path, [render(board, frame, kind)])
             paths.append(path)
-    for name, data in (("plan.json", resolved), ("versions.json", versions)):
-        write_file(folder / name, [(json.dumps(data, indent=1, sort_keys=True) + "\n").encode()])
-        paths.append(folder / name)
-    return paths
+    return [*paths, write_plan(folder, resolved), _write_json(folder / "versions.json", versions)]
+
+
+def write_plan(folder: Path, resolved: dict[str, Any]) -> Path:
+    """Write plan.json."""
+    return _write_json(folder / "plan.json", resolved)
+
+
+def _write_json(path: Path, data: dict[str, Any]) -> Path:
+    write_file(path, [(json.dumps(data, indent=1, sort_keys=True) + "\n").encode()])
+    return path
 
 
 def match_lines(store: Store, schedule: Schedule) -> Iterator[str]:

@@ -94,6 +94,11 @@ class Outcome:
     """Ids of the matches that could not be played, each with why."""
     seconds: float
 
+    @property
+    def complete(self) -> bool:
+        """Whether every match of the plan is in the log."""
+        return self.progress.left == 0 and not self.not_played
+
 
 @functools.cache
 def _returns(ranks: tuple[int, ...]) -> list[float]:

@@ -16,11 +16,12 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from arena.dice import key_hash
 from arena.errors import StoreError
 from arena.schedule import Block, MatchSpec, Schedule, match_id
 
@@ -37,7 +38,15 @@ CREATE TABLE runs (
     run INTEGER PRIMARY KEY,
     plan TEXT NOT NULL,          -- the resolved plan, JSON
     versions TEXT NOT NULL,      -- of Python and the packages that played, JSON
-    started TEXT NOT NULL        -- UTC
+    started TEXT NOT NULL,       -- UTC
+    finished TEXT                -- UTC: when every match of the plan was in the log
+);
+CREATE TABLE keys (              -- the key of secret dice: one row, or none
+    number INTEGER PRIMARY KEY CHECK (number = 1),
+    key BLOB NOT NULL,
+    hash TEXT NOT NULL,          -- BLAKE2b-256 of it, hexadecimal
+    drawn TEXT NOT NULL,         -- UTC
+    disclosed TEXT               -- UTC: when it was first written beside the leaderboards
 );
 CREATE TABLE bots (
     bot INTEGER PRIMARY KEY,
@@ -64,7 +73,8 @@ CREATE TABLE blocks (
     board INTEGER NOT NULL REFERENCES boards,
     round INTEGER NOT NULL,
     opening INTEGER NOT NULL,    -- random plies
-    seed INTEGER NOT NULL
+    seed INTEGER NOT NULL,
+    secret INTEGER NOT NULL      -- 1 when the dice are drawn with the key in `keys`
 );
 CREATE TABLE matches (
     block INTEGER NOT NULL REFERENCES blocks,
@@ -121,6 +131,22 @@ class BotRow:
     bundle: str
 
 
+@dataclass(frozen=True)
+class SecretKey:
+    """The key of a log's secret dice as it is kept there."""
+
+    key: bytes = field(repr=False)
+    hash: str
+    drawn: str
+    disclosed: str | None
+
+    def checked(self) -> bytes:
+        """The key; raises `StoreError` when it is not the one whose hash stands beside it."""
+        if len(self.key) != 32 or key_hash(self.key) != self.hash:
+            raise StoreError("the log is damaged: its dice key is not the one whose hash it holds")
+        return self.key
+
+
 class MatchRow(NamedTuple):
     """One finished match as a worker sends it."""
 
@@ -174,6 +200,8 @@ class StoredMatch:
     scores: list[int | None]
     falls: dict[int, tuple[str, int]]
     details: dict[int, str]
+    secret: SecretKey | None = None
+    """What its dice were drawn with; None when that follows from the seed."""
 
 
 class Store:
@@ -253,6 +281,38 @@ class Store:
         row = self._db.execute("SELECT versions FROM runs ORDER BY run DESC LIMIT 1").fetchone()
         return json.loads(row[0]) if row else {}
 
+    def finish_run(self, when: str, disclose: bool) -> None:
+        """Note that every match of the latest run's plan is in the log and, if so, that its dice key is disclosed."""
+        with self._db:
+            self._db.execute(
+                "UPDATE runs SET finished = ? WHERE run = (SELECT max(run) FROM runs) AND finished IS NULL", (when,)
+            )
+            if disclose:
+                self._db.execute("UPDATE keys SET disclosed = ? WHERE disclosed IS NULL", (when,))
+
+    def is_finished(self) -> bool:
+        """Whether every match of the latest run's plan was in the log."""
+        row = self._db.execute("SELECT finished FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        return row is not None and row[0] is not None
+
+    def secret_key(self) -> SecretKey | None:
+        """The key of secret dice, unchecked; raises `StoreError` when there was one and it is gone."""
+        row = self._db.execute("SELECT CAST(key AS BLOB), hash, drawn, disclosed FROM keys").fetchone()
+        if row is None and self.has_blocks(secret=True):
+            raise StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
+        return SecretKey(*row) if row else None
+
+    def keep_key(self, key: bytes, drawn: str) -> SecretKey:
+        """Keep the key of secret dice for good; a second one is refused by the database."""
+        with self._db:
+            self._db.execute("INSERT INTO keys VALUES (1, ?, ?, ?, NULL)", (key, key_hash(key), drawn))
+        return SecretKey(key, key_hash(key), drawn, None)
+
+    def has_blocks(self, secret: bool) -> bool:
+        """Whether any block was played with secret dice, or with public ones."""
+        query = "SELECT EXISTS (SELECT 1 FROM blocks WHERE secret = ?)"
+        return bool(self._db.execute(query, (int(secret),)).fetchone()[0])
+
     def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
         """The line-ups already played of each block that has any; in batches, for plans of any size."""
         found: dict[bytes, set[int]] = {}
@@ -312,8 +372,12 @@ class Store:
             query = "SELECT board FROM boards WHERE game = ? AND players = ?"
             self._boards[at] = self._db.execute(query, at).fetchone()[0]
         cursor = self._db.execute(
-            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed) VALUES (?, ?, ?, ?, ?, ?)",
-            (block.identity, block.id, self._boards[at], block.round, board.opening, schedule.seed),
+            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed, secret) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(block.identity, block.id, self._boards[at], block.round, board.opening),
+                *(schedule.seed, int(schedule.secret != "")),
+            ),
         )
         if cursor.rowcount == 1:
             return int(cursor.lastrowid or 0)
@@ -385,13 +449,13 @@ class Store:
     def match(self, identity: bytes, lineup: int) -> StoredMatch:
         """One match, whole; raises `StoreError` when it is not there or cannot be read."""
         row = self._db.execute(
-            "SELECT block, id, game, players, round, opening, seed, ended, course, final, timed, notes "
+            "SELECT block, id, game, players, round, opening, seed, secret, ended, course, final, timed, notes "
             "FROM blocks JOIN boards USING (board) JOIN matches USING (block) WHERE identity = ? AND lineup = ?",
             (identity, lineup),
         ).fetchone()
         if row is None:
             raise StoreError(f"{self.path}: has no match {identity.hex()}-{lineup}")
-        block, id, game, players, number, opening, seed, ended, course, final, timed, notes = row
+        block, id, game, players, number, opening, seed, secret, ended, course, final, timed, notes = row
         seats = self._db.execute(
             "SELECT b.spec, s.rank, s.score, s.cause, s.fell FROM seats s JOIN bots b USING (bot) "
             "WHERE block = ? AND lineup = ? ORDER BY seat",
@@ -417,6 +481,7 @@ class Store:
             scores=[seat[2] for seat in seats],
             falls={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
             details=dict(details),
+            secret=self.secret_key() if secret else None,
         )
 
     def totals(self) -> tuple[int, int]:
