@@ -118,6 +118,8 @@ def check(
     """
     spec = spec_at(path)
     wanted = list(_boards(games, players))
+    if not wanted:
+        raise ConfigError(f"no game is for {' or '.join(map(str, players))} players")
     worker = WorkerProcess()
     try:
         found = resolve_bots([Wanted(spec, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, path, home)
@@ -146,9 +148,9 @@ def submit(
     """Check a bot and keep it, unless it fails; a source that is the newest of that name already is not checked."""
     before = admitted(name, author, home).get(name)
     source = own_bot(path)
-    handed_in = (source.bundle().hash, source.module, source.class_name)
-    if before and not before.withdrawn and before.newest.source == handed_in:
-        return Kept(name, before, False), None
+    bundle = source.bundle()
+    if before and not before.withdrawn and before.newest.source == (bundle.hash, source.module, source.class_name):
+        return keep(source.module, source.class_name, bundle, name, author, home), None
     report = check(path, isolation, home=home, show=show)
     if not report.ok:
         return None, report
@@ -170,8 +172,7 @@ def _check_choice(bot: ResolvedBot, wanted: Sequence[Game], playing: Sequence[Ga
         if game not in engine.game_names():
             raise ConfigError(f"{bot.spec}: games: no game '{game}' here{did_you_mean(game, engine.game_names())}")
     if not playing or (named and len(playing) < len(wanted)):
-        refusal = next((refusal for refusal in bot.refusals if refusal), "plays on none of these boards")
-        raise ConfigError(f"{bot.spec} {refusal}")
+        raise ConfigError(f"{bot.spec} {next(refusal for refusal in bot.refusals if refusal)}")
 
 
 def _plan(found: Sequence[ResolvedBot], games: Sequence[Game]) -> Plan:

@@ -153,11 +153,12 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
 
 def withdraw(name: str, home: str | Path | None = None) -> bool:
     """Take a bot out of new plans; its sources stay, for `name@hash`. False when it was withdrawn already."""
+    bots = submitted(home)
+    if name not in bots:
+        hint = did_you_mean(name, bots) if bots else "; nothing has been submitted"
+        raise BotError(f"no submitted bot '{name}'{hint}")
     with _locked(home):
         bots = submitted(home)
-        if name not in bots:
-            hint = did_you_mean(name, bots) if bots else "; nothing has been submitted"
-            raise BotError(f"no submitted bot '{name}'{hint}")
         before = bots[name]
         if not before.withdrawn:
             _write_index({**bots, name: before.model_copy(update={"withdrawn": True})}, home)
