@@ -17,7 +17,7 @@ from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedul
 from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
 from arena.runner import Outcome, Progress, Run
-from arena.schedule import Schedule, match_id
+from arena.schedule import MatchSpec, Schedule, match_id
 from arena.store import MatchRow, Store, StoredMatch, set_aside
 from engine import load_game
 
@@ -223,29 +223,39 @@ def play_match(
         for bot in found:
             if bot.refusals[0] is not None:
                 raise ConfigError(f"{bot.spec} {bot.refusals[0]}")
-        return _single_match(single_plan(loaded, found, seed, int(chosen[1] or 0)), worker)
+        plan = single_plan(loaded, found, seed, int(chosen[1] or 0))
+        worker.give_plan(plan.message())
+        return play_specs(plan, [single_match(plan)], worker)[0]
     finally:
         worker.stop()
 
 
-def _single_match(plan: Plan, worker: WorkerProcess) -> StoredMatch:
-    schedule = plan.schedule
-    spec = schedule.matches(schedule.block(0, 0, tuple(range(len(plan.bots)))))[0]
-    worker.give_plan(plan.message())
-    reply = worker.play(Chunk([(spec, [])], 0).message())
-    if isinstance(reply, Death) and reply.seat >= 0:
-        reply = worker.play(Chunk([(spec, [[reply.seat, reply.ply, reply.cause]])], 0).message())
-    if isinstance(reply, Death):
-        raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")
-    row = MatchRow(*json.loads(reply)["rows"][0])
-    board = schedule.boards[0]
+def single_match(plan: Plan) -> MatchSpec:
+    """The match of a plan that has one."""
+    return plan.schedule.matches(plan.schedule.block(0, 0, tuple(range(len(plan.bots)))))[0]
+
+
+def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) -> list[StoredMatch]:
+    """Play matches outside any log, in this order, by a worker that has the plan."""
+    charged: list[tuple[MatchSpec, list[list[Any]]]] = [(spec, []) for spec in specs]
+    while isinstance(reply := worker.play(Chunk(charged, 0).message()), Death):
+        charges = charged[reply.number][1]
+        if reply.seat < 0 or any(reply.seat == seat for seat, _, _ in charges):
+            raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")
+        charges.append([reply.seat, reply.ply, reply.cause])
+    rows = json.loads(reply)["rows"]
+    return [_stored(plan.schedule, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
+
+
+def _stored(schedule: Schedule, spec: MatchSpec, row: MatchRow) -> StoredMatch:
+    board = schedule.boards[spec.block.board]
     return StoredMatch(
         identity=spec.block.identity,
         block_id=spec.block.id,
-        lineup=0,
+        lineup=spec.lineup,
         game=board.game,
         players=board.players,
-        round=0,
+        round=spec.block.round,
         opening=board.opening,
         seed=schedule.seed,
         ended=row.ended,

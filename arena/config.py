@@ -280,5 +280,5 @@ def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[st
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    text = repr(list(value) if isinstance(value, tuple) else value)
     return text if len(text) <= 60 else text[:57] + "..."
