@@ -306,6 +306,8 @@ class ForkServer:
         self.busy = False
         if channel is not None:
             channel.close()
+        with contextlib.suppress(OSError):  # the next call tells that it is gone
+            self._connection.send_bytes(b'{"do": "sweep"}')
 
     def _call(self, message: dict[str, Any]) -> None:
         self._connection.send_bytes(json.dumps(message).encode())
