@@ -25,7 +25,7 @@ from arena.referee import final_hash
 from tests.arena import tournaments
 from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 
-COMMANDS = ("run", "leaderboard", "export", "games", "bots", "match", "replay", "bench")
+COMMANDS = ("run", "leaderboard", "export", "games", "bots", "match", "replay", "doctor", "bench")
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""
 name = "small"
