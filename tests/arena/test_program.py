@@ -256,6 +256,15 @@ def test_a_link_to_a_folder_is_refused_also_when_a_pattern_leads_through_it(tmp_
     assert "key: is a link out of the bot's folder" in refusal(bundle_program, tmp_path / "deep/bot.toml")
 
 
+def test_the_manifest_and_the_python_file_are_no_links_to_another_ones_bot(tmp_path):
+    lay(tmp_path, FILES | {"deep/mine.py": "from bots import Bot\nclass Mine(Bot): ..."})
+    (tmp_path / "thief").mkdir()
+    for name in ("bot.toml", "mine.py"):
+        (tmp_path / "thief" / name).symlink_to(tmp_path / "deep" / name)
+    for spec in ("thief/bot.toml", "thief/mine.py:Mine"):
+        assert "is a link out of the bot's folder" in refusal(find_bot(spec, [tmp_path])[0].bundle)
+
+
 def test_a_link_within_the_folder_is_as_good_as_its_file(tmp_path):
     lay(tmp_path, FILES)
     (tmp_path / "deep/again.py").symlink_to("bot.py")
