@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo test lint format bench ladder clean
+.PHONY: help venv demo tools test lint format bench ladder clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
@@ -35,7 +35,11 @@ venv: $(VENV)/.runtime
 demo: $(VENV)/.runtime
 	$(BIN)/arena run configs/demo.toml
 
-test: $(VENV)/.dev
+# node, a C compiler and bubblewrap, for the tests of bots in other languages and of the sandbox
+tools:
+	@.ci/tools
+
+test: tools $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 lint: $(VENV)/.dev

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from arena.config import OPENING, Config, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.home import home_folder
+from arena.keys import now, with_dice_key, with_disclosed_key
 from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan
 from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
@@ -40,6 +41,8 @@ class RunResult:
     folder: Path
     leaderboards: dict[tuple[str, int], pd.DataFrame]
     """By canonical game spec and player count."""
+    faults: pd.DataFrame
+    """As `faults` returns it."""
     files: list[Path]
 
 
@@ -71,12 +74,20 @@ def run(
         folder = home_folder(home) / plan.name
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
+            plan = with_dice_key(plan, store)
+            if plan.secret_dice:
+                from arena.report import write_plan
+
+                write_plan(folder, plan.resolved())  # the hash of the key is there before anything is played
             planned(plan, kept)
             outcome = Run(plan, store, count, backend, address, worker, show).play()
+            if outcome.complete:
+                store.finish_run(now(), disclose=plan.secret_dice)
             files, boards = _write(store, plan.resolved(), folder, plan.formats)
+            faulty = _faults(store, plan.schedule)
     finally:
         worker.stop()
-    return RunResult(plan, outcome, folder, boards, files)
+    return RunResult(plan, outcome, folder, boards, faulty, files)
 
 
 def plan_of(
@@ -98,6 +109,7 @@ def _write(
 
     schedule = schedule_from(resolved)
     boards = leaderboards(store, schedule)
+    resolved = with_disclosed_key(resolved, store)
     files = write_reports(folder, resolved, store.last_versions(), boards, formats)
     return files, by_board(schedule, boards)
 
@@ -146,6 +158,19 @@ def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tupl
     with store:
         schedule = schedule_from(resolved)
         return by_board(schedule, leaderboards(store, schedule))
+
+
+def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
+    """Every bot that forfeited matches, by board and cause, with the first match of each; from the log alone."""
+    store, resolved = open_log(target, home)
+    with store:
+        return _faults(store, schedule_from(resolved))
+
+
+def _faults(store: Store, schedule: Schedule) -> pd.DataFrame:
+    from arena.leaderboards import faults
+
+    return faults(store, schedule)
 
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:

@@ -223,6 +223,16 @@ def _glob(path: Path, pattern: str, line: int) -> list[Path]:
     return found
 
 
+def imported_names(bundle: Bundle) -> set[str]:
+    """Every name that the modules of a bundle import, found by reading them."""
+    found: set[str] = set()
+    for name, source in bundle.files.items():
+        if name.endswith(".py"):
+            package = ".".join(PurePosixPath(name).parts[:-1])
+            found.update(_imports(parse_source(source, name), package))
+    return found
+
+
 def _matches(folder: Path, pattern: str) -> list[Path]:
     try:
         return sorted(file for file in folder.glob(pattern) if file.is_file() and "__pycache__" not in file.parts)

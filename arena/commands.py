@@ -22,13 +22,12 @@ from arena import api
 from arena.check import ADVICE, BoardCheck, Report, check, submit
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED, USER_ERROR
 from arena.config import FORMATS, Isolation
-from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.errors import ConfigError, StoreError
 from arena.live import Live, Plain, can_draw, matches, tell
 from arena.new_bot import new_bot
 from arena.plan import Plan, Wanted, resolve_bots
 from arena.registry import SUBMITTED, find_bot, named_bots
-from arena.replay import Ply, replay
+from arena.replay import Ply, keys_of, replay
 from arena.report import markdown, records
 from arena.schedule import match_id
 from arena.store import StoredMatch
@@ -71,7 +70,7 @@ def run_tournament(
     def planned(plan: Plan, kept: Path | None) -> None:
         if kept is not None:
             tell(f"The old log is kept as {kept}.")
-        for line in plan.left_out if not quiet else ():
+        for line in (*plan.left_out, *plan.remarks) if not quiet else ():
             tell(line)
         screen.begin(plan)
 
@@ -118,9 +117,25 @@ def _print_summary(result: api.RunResult) -> None:
         before = f", {progress.found:,} were there before" if progress.found else ""
         rate = progress.played / max(result.outcome.seconds, 1e-9)
         say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
-    if progress.forfeits:
-        say(f"Seats forfeited: {progress.forfeits:,}; see the boards' forfeits and `arena export --what matches`.")
+    print_faults(result.faults, result.folder / api.LOG)
     say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
+
+
+def print_faults(faults: pd.DataFrame, log: Path) -> None:
+    """Every bot that forfeited matches, why, how often, and the command that shows its first one."""
+    out = Output()
+    if len(faults):
+        say("Matches forfeited, and how to see each bot's first one:")
+    for bot, rows in faults.groupby("bot", sort=False):
+        counts = rows.groupby("cause", sort=False)["count"].sum()
+        told = f"  {bot}: " + ", ".join(f"{cause} {count:,}" for cause, count in counts.items())
+        command = shlex.join(["arena", "replay", rows["first_match"].iloc[0], "--in", str(log)])
+        if cell_len(f"{told}; {command}") > out.width:
+            say(told)
+            told = "   "
+        else:
+            told += ";"
+        out.print(f"{told} {command}", soft_wrap=True)
 
 
 # Leaderboards
@@ -147,7 +162,20 @@ def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
     out.print(f"{game}, {players} players", style="bold")
     if len(frame):
         out.print(table)
+    for line in benched_lines(frame):
+        out.print(line)
     out.print("" if len(frame) else "no complete block yet\n")
+
+
+def benched_lines(frame: pd.DataFrame) -> list[str]:
+    """What is said below a leaderboard of the bots that were benched."""
+    if "benched" not in frame:
+        return []
+    columns = frame[frame["benched"].notna()][["benched", "bot", "forfeits", "matches"]]
+    return [
+        f"benched after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
+        for number, bot, forfeits, matches in columns.itertuples(index=False)
+    ]
 
 
 def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:
@@ -446,11 +474,12 @@ def print_replay(match: str, target: str | None, audit: bool, show: bool, home: 
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"
     )
-    keys = (public_key(stored.seed, DICE_PERSON), public_key(stored.seed, BOTS_PERSON)) if audit else None
-    plies = list(replay(stored, keys))
+    plies = list(replay(stored, keys_of(stored) if audit else None))
     _print_plies(stored, plies, show)
     if audit:
         _print_audit(plies)
+        if stored.secret:
+            say(f"The secret key fits its hash {stored.secret.hash}.")
 
 
 def _print_audit(plies: Sequence[Ply]) -> None:

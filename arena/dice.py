@@ -24,10 +24,16 @@ def public_key(tournament_seed: int, person: bytes) -> bytes:
     return hashlib.blake2b(str(tournament_seed).encode("ascii"), digest_size=32, person=person).digest()
 
 
+def key_hash(key: bytes) -> str:
+    """What commits to a secret key before it is disclosed: its BLAKE2b-256 in hexadecimal."""
+    return hashlib.blake2b(key, digest_size=32).hexdigest()
+
+
 class Streams:
     """The random streams of one block."""
 
     def __init__(self, dice_key: bytes, bots_key: bytes, block_id: bytes) -> None:
+        self.block_id = block_id
         self._dice = hashlib.blake2b(block_id, key=dice_key, digest_size=8)
         self._bots = hashlib.blake2b(block_id, key=bots_key, digest_size=8)
 

@@ -1,7 +1,8 @@
 """Loading a bundle's modules in a worker, under names of their own, whatever else is installed.
 
 Two bundles may each have a `helper.py`: every module of a bundle gets an `__import__` of its own that looks into the
-bundle first. (`importlib.import_module` does not: bundles use import statements or `__import__`.)
+bundle first. (`importlib.import_module` does not: bundles use import statements or `__import__`.) What a bundle took
+from our `bots` is shared by all, as long as it is what is installed here.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 import builtins
 import contextlib
 import errno
+import importlib
 import os
 import sys
 import tempfile
@@ -17,7 +19,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.bundle import Bundle
+from arena.bundle import HOUSE, Bundle
 from engine.kernel import cache_root
 
 _loaded: dict[str, LoadedBundle] = {}
@@ -29,6 +31,11 @@ def load_class(bundle: Bundle, class_name: str) -> Any:
     if key not in _loaded:
         _loaded[key] = LoadedBundle(bundle, key)
     return getattr(_loaded[key].module(bundle.module), class_name)
+
+
+def is_house(bundle_files: Mapping[str, bytes]) -> bool:
+    """Whether what a bundle took from our `bots` is what is installed here, byte for byte."""
+    return all(_same(HOUSE / name, content) for name, content in bundle_files.items() if name.startswith("bots/"))
 
 
 def in_a_bundle(file: str) -> bool:
@@ -43,6 +50,7 @@ class LoadedBundle:
         self.prefix = f"_bundle_{key[:16]}"
         self.folder = _materialize(bundle.files, key)
         self.files = bundle.files
+        self.shared = is_house(bundle.files)
         self.modules: dict[str, types.ModuleType] = {}
         self.builtins = {**vars(builtins), "__import__": self._import}
 
@@ -50,6 +58,9 @@ class LoadedBundle:
         """The module of that name in the bundle, run on first use."""
         if name in self.modules:
             return self.modules[name]
+        if self.shared and name.partition(".")[0] == "bots":
+            self._locate(name)
+            return importlib.import_module(name)
         path, is_package = self._locate(name)
         if "." in name:
             self.module(name.rpartition(".")[0])

@@ -20,6 +20,7 @@ from typing import Any
 from arena.code import code_hash
 from arena.errors import WorkerError
 from arena.status import SIZE, Status
+from arena.trees import end_tree
 
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
@@ -138,8 +139,9 @@ class WorkerProcess:
         with self._ending:
             if self._process is None:
                 return
+            end_tree(self._process.pid)  # with whatever a bot may have started
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)  # with whatever a bot may have started
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
             self._connection.close()

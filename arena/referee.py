@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import functools
 import hashlib
+import math
 import signal
 import threading
 import time
@@ -11,9 +11,10 @@ import traceback
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FrameType
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from arena.dice import Dice, Streams
+from arena.schedule import Limits
 from arena.status import NOBODY
 from engine import CHANCE, TERMINAL, Game, State
 from engine.game import ILLEGAL, as_int
@@ -24,14 +25,113 @@ MAX_NOTES = 4000
 MAX_TRACEBACK = 4000
 BEFORE_PLAY = -1
 CLOCK_CAUSES = ("timeout", "memory")
+STARVED = 0.5
+"""A bot that overran its time is taken for starved when it had less of the processor than this share of that time."""
+
+
+class Answer(NamedTuple):
+    """What a bot gave for a move, in plain values."""
+
+    action: int
+    note: str | None
+    refusal: str = ""
+    """Why it is no action at all."""
+
+
+class Fault(Exception):
+    """A player's fault that is known for what it is."""
+
+    def __init__(self, cause: str, detail: str) -> None:
+        super().__init__(detail)
+        self.cause = cause
+
+
+class Player(Protocol):
+    """A bot in a seat of one match, wherever it runs; what it raises is its fault."""
+
+    guarded: bool
+    """Whether it runs here, where the referee's alarm can interrupt it; others keep to the limit by themselves."""
+
+    def start(self, limit: float) -> None:
+        """Get its process up, if it is not guarded."""
+
+    def prepare(self, limit: float) -> bool:
+        """Get ready for the match; whether its moves depend on a clock."""
+
+    def choose(self, limit: float) -> Answer:
+        """Its move in the match's present state."""
+
+    def cpu(self) -> float:
+        """Seconds of processor time that it has used, counted from anywhere."""
+
+    def close(self, limit: float) -> None:
+        """Drop the bot."""
+
+
+class Entrant(Protocol):
+    """Something that can take a seat."""
+
+    def join(self, match: Match, seat: int) -> Player: ...
 
 
 @dataclass(frozen=True)
 class Contestant:
-    """A bot's class and its resolved parameters."""
+    """A bot that plays in this process: its class and its resolved parameters."""
 
     bot_class: Any
     params: Mapping[str, Value]
+
+    def join(self, match: Match, seat: int) -> Player:
+        return LocalPlayer(self, match, seat)
+
+
+class LocalPlayer:
+    """A bot in the referee's own process."""
+
+    guarded = True
+
+    def __init__(self, contestant: Contestant, match: Match, seat: int) -> None:
+        self.contestant, self.match, self.seat = contestant, match, seat
+        self.bot: Any = None
+
+    def start(self, limit: float) -> None:
+        raise NotImplementedError("a bot in this process has nothing to start")
+
+    def prepare(self, limit: float) -> bool:
+        match = self.match
+        self.bot = self.contestant.bot_class(
+            match.game, self.seat, match.streams.bot_seed(self.seat), self.contestant.params
+        )
+        self.bot.prepare()
+        return bool(getattr(self.bot, "timed", False))
+
+    def choose(self, limit: float) -> Answer:
+        return answer_of(self.bot, self.match.state.clone(), limit)
+
+    def cpu(self) -> float:
+        return self.match.clock.cpu()
+
+    def close(self, limit: float) -> None:
+        self.bot = None
+
+
+def answer_of(bot: Any, state: State, limit: float) -> Answer:
+    """Ask a bot and read what it gives; all of this may run its code."""
+    bot.seconds_left = limit
+    given = bot.choose(state)
+    note = getattr(bot, "note", None)
+    if note is not None:
+        bot.note = None
+        note = clean_note(note)
+    try:
+        return Answer(given if type(given) is int else as_int(given), note)
+    except TypeError:
+        return Answer(ILLEGAL, note, str(state.refuse(given)))
+
+
+def clean_note(note: object) -> str | None:
+    """The part of a bot's note that is kept."""
+    return without_controls(note[:MAX_NOTE]).replace("\n", " ") if isinstance(note, str) else None
 
 
 @dataclass(frozen=True)
@@ -64,17 +164,24 @@ class Result:
     timed: bool
     falls: dict[int, Fall]
     notes: list[tuple[int, str]]
-    seconds: list[float]
-    """Wall-clock seconds that each seat's bot took."""
+    clocks: list[Clocking]
+    """What each call of a bot took."""
+    again: bool = False
+    """Played once more, because a bot overran its time with little of the processor: a starved machine."""
 
 
-class Answer(NamedTuple):
-    """What a bot gave for a move, in plain values."""
+class Clocking(NamedTuple):
+    """What one call of a bot took, in seconds."""
 
-    action: int
-    note: str | None
-    refusal: str = ""
-    """Why it is no action at all."""
+    seat: int
+    ply: int
+    """-1: preparations."""
+    wall: float
+    cpu: float
+
+
+class Starved(Exception):
+    """A bot overran its time without having had the processor for it."""
 
 
 _kept_for_ever: list[Any] = []
@@ -86,12 +193,19 @@ class TimeUp(BaseException):
 
 
 @dataclass
-class Watch:
-    """Who is at work, for whoever watches from outside: called with (seat, ply, deadline) and with None when done."""
+class Clock:
+    """Where time is read; tests put their own in its place."""
 
-    report: Callable[[int, int, float], None] = lambda seat, ply, deadline: None
-    seconds_per_move: float = 60.0
-    seconds_to_prepare: float = 300.0
+    wall: Callable[[], float] = time.perf_counter
+    cpu: Callable[[], float] = time.process_time
+
+
+Report = Callable[[int, int, float], None]
+"""Told who is at work, for whoever watches from outside: (seat, ply, seconds at most), seat NOBODY when done."""
+
+
+def _unwatched(seat: int, ply: int, limit: float) -> None:
+    pass
 
 
 def final_hash(state: State) -> str:
@@ -107,72 +221,95 @@ def without_controls(text: str) -> str:
 
 def play_match(
     game: Game,
-    contestants: Sequence[Contestant],
+    entrants: Sequence[Entrant],
     streams: Streams,
     opening: int = 0,
-    watch: Watch | None = None,
+    limits: Limits | None = None,
     charges: Sequence[Charge] = (),
+    report: Report = _unwatched,
+    clock: Clock | None = None,
 ) -> Result:
     """Play a match from the start to its end and return it; a bot's fault forfeits its seat and nothing else.
 
     `opening` is the number of random opening plies. `charges` are faults of an earlier try that ended its worker.
+    When a bot overruns its time with little of the processor, the whole match is played once more, for good.
     """
+    faults = {charge.seat: charge for charge in charges}
     with Alarm() as alarm:
-        match = _Match(game, streams, watch or Watch(), {charge.seat: charge for charge in charges}, alarm)
-        return match.play(contestants, opening)
+        for again in (False, True):
+            match = Match(game, streams, limits or Limits(), faults, alarm, report, clock or Clock(), again)
+            try:
+                return match.play(entrants, opening)
+            except Starved:
+                continue
+            finally:
+                match.dismiss()
+    raise AssertionError("unreachable")
 
 
 @dataclass
-class _Match:
+class Match:
+    """One match in play."""
+
     game: Game
     streams: Streams
-    watch: Watch
+    limits: Limits
     charges: Mapping[int, Charge]
     alarm: Alarm
+    report: Report
+    clock: Clock
+    again: bool
     falls: dict[int, Fall] = field(default_factory=dict)
     notes: list[tuple[int, str]] = field(default_factory=list)
+    clocks: list[Clocking] = field(default_factory=list)
     noted: int = 0
     timed: bool = False
     playing: bool = False
     decided: bool = False
     """Whether forfeits have left one seat, or none."""
+    finished: bool = False
+    leaving: bool = False
 
-    def play(self, contestants: Sequence[Contestant], opening: int) -> Result:
-        self.seconds = [0.0] * self.game.players
+    def __post_init__(self) -> None:
         self.dice = Dice(self.streams)
         self.state = self.game.new_initial_state()
         self.course: list[str] = []
-        self.bots = [self.set_up(seat, contestant) for seat, contestant in enumerate(contestants)]
+        self.movers: list[int] = []
+        """By ply: the seat that moved, or `CHANCE`."""
+        self.players: list[Player] = []
+        self.left = [self.limits.seconds_per_match or math.inf] * self.game.players
+        """By seat: seconds for the rest of the match."""
+
+    def play(self, entrants: Sequence[Entrant], opening: int) -> Result:
+        self.players = [entrant.join(self, seat) for seat, entrant in enumerate(entrants)]
+        for seat, player in enumerate(self.players):
+            self.set_up(seat, player)
         self.playing = True
         self.play_opening(opening)
         while not self.decided and (who := self.state.current_player()) != TERMINAL:
             action = self.dice.roll(self.state) if who == CHANCE else self.move_of(who)
             if not self.decided:
                 self.apply(action)
-        result = self.result()
-        self.dismiss()
-        return result
+        return self.result()
+
+    def set_up(self, seat: int, player: Player) -> None:
+        """Have a seat's bot get ready; failing is an `init` fault."""
+        if not player.guarded and not self.ask(seat, player.start, self.limits.seconds_to_start)[0]:
+            return
+        ok, timed = self.ask(seat, player.prepare, self.limits.seconds_to_prepare)
+        self.timed |= ok and timed
 
     def dismiss(self) -> None:
         """Drop the bots, each under its clock: dropping runs code of theirs too. It is no fault any more."""
-        for seat, bot in enumerate(self.bots):
+        self.leaving = True
+        for seat, player in enumerate(self.players):
             if seat in self.charges:
-                _kept_for_ever.append(bot)
-        del seat, bot
-        for seat in range(self.game.players):
-            self.ask(seat, functools.partial(self.bots.__setitem__, seat, None), self.watch.seconds_per_move)
-
-    def set_up(self, seat: int, contestant: Contestant) -> Any:
-        """The seat's bot, prepared; None when it fails, which is an `init` fault."""
-
-        def prepare() -> Any:
-            bot = contestant.bot_class(self.game, seat, self.streams.bot_seed(seat), contestant.params)
-            bot.prepare()
-            self.timed |= bool(getattr(bot, "timed", False))
-            return bot
-
-        ok, bot = self.ask(seat, prepare, self.watch.seconds_to_prepare)
-        return bot if ok else None
+                _kept_for_ever.append(getattr(player, "bot", None))
+        for seat, player in enumerate(self.players):
+            if player.guarded:
+                self.ask(seat, player.close, self.limits.seconds_per_move)
+            else:
+                player.close(0.0)
 
     def play_opening(self, plies: int) -> None:
         """Random plies, the same for all line-ups of a block; they stop short of one that would end the match."""
@@ -192,8 +329,7 @@ class _Match:
         if len(legal) == 1:
             return legal[0]
         if seat not in self.falls:
-            bot, state = self.bots[seat], self.state.clone()
-            ok, answer = self.ask(seat, lambda: self.answer_of(bot, state), self.watch.seconds_per_move)
+            ok, answer = self.ask(seat, self.players[seat].choose, self.allowed(seat))
             if ok and answer.action in legal:
                 self.keep_note(answer.note)
                 return answer.action
@@ -201,51 +337,54 @@ class _Match:
                 self.fall(seat, "illegal_action", answer.refusal or str(self.state.refuse(answer.action)))
         return self.dice.substitute(self.state)
 
-    def answer_of(self, bot: Any, state: State) -> Answer:
-        """Ask a bot and read what it gives, under its clock: all of this may run its code."""
-        given = bot.choose(state)
-        note = getattr(bot, "note", None)
-        if note is not None:
-            bot.note = None
-            note = without_controls(note[:MAX_NOTE]).replace("\n", " ") if isinstance(note, str) else None
-        try:
-            return Answer(given if type(given) is int else as_int(given), note)
-        except TypeError:
-            return Answer(ILLEGAL, note, str(self.state.refuse(given)))
+    def allowed(self, seat: int) -> float:
+        """Seconds that a seat has for its next move."""
+        return max(0.0, min(self.limits.seconds_per_move, self.left[seat]))
 
     @property
     def ply(self) -> int:
         return len(self.course) if self.playing else BEFORE_PLAY
 
-    def ask(self, seat: int, call: Callable[[], Any], limit: float) -> tuple[bool, Any]:
-        """Run a bot's code under its clock: (True, what it returned), or the fault noted and (False, None)."""
+    def ask(self, seat: int, call: Callable[[float], Any], limit: float) -> tuple[bool, Any]:
+        """Have a bot do something under its clock: (True, what it returned), or the fault noted and (False, None)."""
         ply = self.ply
         charge = self.charges.get(seat)
         if charge is not None and charge.ply <= ply:
             self.fall(seat, charge.cause, "the worker process ended while this bot was at work")
             return False, None
-        started = time.perf_counter()
+        player = self.players[seat]
+        latest = limit + self.limits.margin
         cause = detail = ""
         answer = None
-        self.watch.report(seat, ply, limit)
+        cpu = player.cpu()
+        started = self.clock.wall()
+        self.report(seat, ply, latest)
         try:
             try:
-                self.alarm.arm(limit)
-                answer = call()
+                if player.guarded:
+                    self.alarm.arm(latest)
+                answer = call(limit)
             finally:
                 self.alarm.disarm()
         except MemoryError:
             cause, detail = "memory", "MemoryError"
-        except BaseException:  # a bot may raise anything, SystemExit too; it loses the match and no more
+        except BaseException as error:  # a bot may raise anything, SystemExit too; it loses the match and no more
             cause, detail = "crash", traceback.format_exc()[-MAX_TRACEBACK:]
-        if self.alarm.rang:  # whatever the bot, or a compiler that it was in, made of the interruption
-            cause, detail = "timeout", f"took longer than {limit:g} s"
-        self.watch.report(NOBODY, ply, 0.0)
-        taken = time.perf_counter() - started
-        self.seconds[seat] += taken
-        if not cause and taken > limit:
-            cause, detail = "timeout", f"took {taken:.3g} s, more than {limit:g} s"
+            if isinstance(error, Fault) and not player.guarded:
+                cause, detail = error.cause, str(error)
+        taken = self.clock.wall() - started
+        used = max(0.0, player.cpu() - cpu)
+        self.report(NOBODY, ply, 0.0)
+        if self.alarm.rang or (
+            player.guarded and not cause and taken > latest
+        ):  # whatever the bot, or a compiler, made of the alarm
+            cause, detail = "timeout", f"took {taken:.3g} s, more than {limit:g} s ({used:.3g} s of processor time)"
+        self.clocks.append(Clocking(seat, ply, taken, used))
+        if ply >= 0:
+            self.left[seat] += self.limits.increment - taken
         if cause:
+            if cause == "timeout" and used < STARVED * taken and not (self.again or self.leaving):
+                raise Starved
             self.fall(seat, cause, detail)
             return False, None
         return True, answer
@@ -265,21 +404,32 @@ class _Match:
 
     def apply(self, action: int) -> None:
         self.course.append(self.state.action_to_string(action))
+        self.movers.append(self.state.current_player())
         self.state.apply_action(action)
 
+    @property
+    def ended(self) -> str:
+        """How it ended."""
+        return self.state.ended if self.state.is_terminal() else "forfeit"
+
+    def ranks(self) -> list[int]:
+        """Final ranks by seat."""
+        order = self.state.ranks() if self.state.is_terminal() else [0] * self.game.players
+        return ranks_with_forfeits(order, {seat: fall.ply for seat, fall in self.falls.items()})
+
     def result(self) -> Result:
-        over = self.state.is_terminal()
-        order = self.state.ranks() if over else [0] * self.game.players
+        self.finished = True
         return Result(
-            ranks=ranks_with_forfeits(order, {seat: fall.ply for seat, fall in self.falls.items()}),
+            ranks=self.ranks(),
             scores=self.state.scores(),
-            ended=self.state.ended if over else "forfeit",
+            ended=self.ended,
             course=self.course,
             final_hash=final_hash(self.state),
             timed=self.timed,
             falls=dict(self.falls),
             notes=self.notes,
-            seconds=list(self.seconds),
+            clocks=list(self.clocks),
+            again=self.again,
         )
 
 
@@ -287,6 +437,24 @@ def ranks_with_forfeits(game_ranks: Sequence[int], fell_at: Mapping[int, int]) -
     """Seats that kept playing rank by the game, before all that fell; those rank in reverse order of falling."""
     keys = [(1, -fell_at[seat]) if seat in fell_at else (0, rank) for seat, rank in enumerate(game_ranks)]
     return [sum(other < key for other in keys) for key in keys]
+
+
+class _First:
+    """Plays the first legal action; for warming up."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def prepare(self) -> None:
+        pass
+
+    def choose(self, state: State) -> int:
+        return state.legal_actions()[0]
+
+
+def warm_up(game: Game) -> None:
+    """Compile, or load, everything of a game that a match calls."""
+    play_match(game, [Contestant(_First, {})] * game.players, Streams(bytes(32), bytes(32), bytes(16)), 2)
 
 
 class Alarm:

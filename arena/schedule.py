@@ -33,6 +33,15 @@ class Limits(NamedTuple):
     margin: float = 0.05
     memory: int = 1024
 
+    @property
+    def key(self) -> list[Any]:
+        """What match identities take of it: the first two, of the others what is not the default."""
+        names = self._fields[2:]
+        return [
+            *self[:2],
+            *([name, getattr(self, name)] for name in names if getattr(self, name) != getattr(Limits(), name)),
+        ]
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -122,6 +131,8 @@ class Schedule:
     limits: Limits
     secret: str = ""
     """Hash of a secret dice key; empty when the key follows from the seed."""
+    bench_after: int = 0
+    """Forfeits on a board from which a bot may be benched there, as `arena.benching` says; 0: never."""
 
     def lineups(self, board: Board) -> int:
         """Matches in one block."""
@@ -159,6 +170,12 @@ class Schedule:
                     for table in self.tables[index]:
                         yield self.block(index, number, table)
 
+    def blocks_of(self, index: int) -> Iterator[Block]:
+        """A board's blocks, in fold order."""
+        for number in range(self.boards[index].blocks):
+            for table in self.tables[index]:
+                yield self.block(index, number, table)
+
     def block(self, index: int, number: int, table: Table) -> Block:
         """The block of a board's table (entries ordered by key) in one round."""
         orders = base_orders(self.boards[index].players)
@@ -179,7 +196,7 @@ class Schedule:
         for board in self.boards:
             name = board.game.partition("(")[0]
             common = [self.seed, name, board.params, board.players]
-            decides = [self.secret, board.rules_version, board.opening, self.limits, self.permutations]
+            decides = [self.secret, board.rules_version, board.opening, self.limits.key, self.permutations]
             found.append((_hasher(common), _hasher([*common, *decides])))
         return found
 

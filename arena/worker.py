@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import inspect
 import json
 import mmap
 import os
@@ -19,23 +18,25 @@ import signal
 import sys
 import threading
 import time
-import traceback
+from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import engine
-from arena.bundle import MANIFEST, Bundle
+from arena.bundle import Bundle
 from arena.code import code_hash
+from arena.describe import describe
 from arena.dice import Streams
-from arena.loader import in_a_bundle, load_class
-from arena.referee import Charge, Contestant, Result, Watch, play_match
-from arena.schedule import seat_orders
+from arena.loader import load_class
+from arena.referee import Charge, Clocking, Contestant, Entrant, Report, Result, play_match, warm_up
+from arena.schedule import Limits, seat_orders
 from arena.status import NOBODY, SIZE, Status
-from engine.specs import Parameter, canonical_options, resolve
+from arena.trees import end_below, keep_orphans
 
-MOST_ABOUT = 4000  # characters of a bot's docstring
+if TYPE_CHECKING:
+    from arena.sandbox.players import Hosts, RemoteBot
+
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
 
 
@@ -55,86 +56,56 @@ def read_bundle(module: str, files: dict[str, str]) -> Bundle:
     return Bundle(module, {name: bytes.fromhex(content) for name, content in files.items()})
 
 
-def describe(bot: dict[str, Any]) -> dict[str, Any]:
-    """What a bot says of itself, its parameters resolved; under `error` why it cannot be used."""
-    try:
+class Remote:
+    """Bots in processes of their own; what serves them is loaded when the first one comes."""
+
+    def __init__(self) -> None:
+        self._hosts: Hosts | None = None
+
+    @property
+    def hosts(self) -> Hosts:
+        if self._hosts is None:
+            from arena.sandbox.players import Hosts
+
+            self._hosts = Hosts()
+        return self._hosts
+
+    def bot(self, bot: dict[str, Any], bundle: Bundle, key: int) -> RemoteBot:
+        from arena.sandbox.players import RemoteBot
+
+        return RemoteBot(bot["name"], bundle, bot["class"], bot.get("params", {}), bot["isolation"], key)
+
+    def contestant(self, bot: dict[str, Any], bundle: Bundle, key: int) -> Entrant:
+        """An entry of the plan as something that can take a seat."""
+        from arena.sandbox.players import RemoteContestant
+
+        return RemoteContestant(self.bot(bot, bundle, key), self.hosts)
+
+    def describe(self, bot: dict[str, Any]) -> dict[str, Any]:
+        """What a bot says of itself, asked where it is to play."""
         bundle = read_bundle(bot["module"], bot["files"])
-        if bundle.is_program:
-            return _program_description(bundle, bot)
-        return _description(load_class(bundle, bot["class"]), bot)
-    except engine.EngineError as error:
-        return {"error": str(error)}
-    except BaseException as error:  # the bot's own code may raise anything
-        return {"error": f"cannot be loaded: {_in_short(error)}"}
+        if bundle.is_program or bot["isolation"] == "none":
+            return describe(bundle, bot)
+        from arena.sandbox.description import description
 
+        wanted = {key: bot[key] for key in ("name", "class", "options", "boards")}
+        return description(self.hosts, self.bot(bot, bundle, -1), wanted)
 
-def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
-    if not _is_bot(bot_class):
-        return {"error": f"{bot['class']} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
-    if getattr(bot_class, "__abstractmethods__", None):
-        return {"error": f"{bot['class']} lacks {', '.join(sorted(bot_class.__abstractmethods__))}"}
-    parameters: tuple[Parameter, ...] = bot_class.parameters
-    params = resolve(parameters, bot["options"], bot["name"])
-    options = canonical_options(parameters, params)
-    return {
-        "params": params,
-        "options": options,
-        "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
-        "games": sorted(bot_class.games) if bot_class.games is not None else None,
-        "players": sorted(bot_class.players) if bot_class.players is not None else None,
-        "parameters": [parameter.plain() for parameter in parameters],
-        "refusals": [_refusal(bot_class, game, players) for game, players in bot["boards"]],
-    }
-
-
-def _program_description(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
-    from arena.sandbox.program import description, read_program  # slow to import, and needed for programs alone
-
-    program = read_program(bundle.files[MANIFEST], bot["name"]).model_copy(update={"name": bot["name"]})
-    return description(program, bot["options"], bot["boards"])
-
-
-def _is_bot(found: Any) -> bool:
-    return isinstance(found, type) and callable(getattr(found, "choose", None)) and hasattr(found, "parameters")
-
-
-def _refusal(bot_class: Any, game: str, players: int) -> str | None:
-    try:
-        return bot_class.refusal(engine.load_game(game, players))
-    except BaseException as error:
-        return f"cannot say whether it plays {game}: {_in_short(error)}"
-
-
-def _in_short(error: BaseException) -> str:
-    """One line: the error, and the last line of the bot's own files that it passed through."""
-    try:
-        text = " ".join(f"{type(error).__name__}: {error}".split())
-    except BaseException:  # an error whose own text raises
-        text = type(error).__name__
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if in_a_bundle(frame.filename)]
-    return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else text
-
-
-class _First:
-    """Plays the first legal action; for warming up."""
-
-    def __init__(self, *_: object) -> None:
-        pass
-
-    def prepare(self) -> None:
-        pass
-
-    def choose(self, state: engine.State) -> int:
-        return state.legal_actions()[0]
+    def close(self) -> None:
+        """End their processes."""
+        if self._hosts is not None:
+            self._hosts.close()
+            self._hosts = None
 
 
 class Table:
     """A worker's side of a plan: games, contestants and keys."""
 
-    def __init__(self, plan: dict[str, Any], watch: Watch) -> None:
+    def __init__(self, plan: dict[str, Any], report: Report, remote: Remote) -> None:
         self.plan = plan
-        self.watch = watch
-        self.watch.seconds_per_move, self.watch.seconds_to_prepare = plan["limits"][:2]
+        self.report = report
+        self.remote = remote
+        self.limits = Limits(*plan["limits"])
         self.keys = (bytes.fromhex(plan["dice_key"]), bytes.fromhex(plan["bots_key"]))
         self.game = functools.cache(self._game)
         self.contestant = functools.cache(self._contestant)
@@ -143,13 +114,15 @@ class Table:
         """A board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         name, players, _ = self.plan["boards"][board]
         game = engine.load_game(name, players)
-        play_match(game, [Contestant(_First, {})] * players, Streams(*self.keys, bytes(16)), 2)
+        warm_up(game)
         return game
 
-    def _contestant(self, entry: int) -> Contestant:
+    def _contestant(self, entry: int) -> Entrant:
         bot = self.plan["entries"][entry]
+        bundle = read_bundle(bot["module"], self.plan["bundles"][bot["bundle"]])
+        if bot["isolation"] != "none":
+            return self.remote.contestant(bot, bundle, entry)
         try:
-            bundle = read_bundle(bot["module"], self.plan["bundles"][bot["bundle"]])
             return Contestant(load_class(bundle, bot["class"]), bot["params"])
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
@@ -165,8 +138,9 @@ class Table:
             [self.contestant(entry) for entry in seats],
             Streams(*self.keys, bytes.fromhex(id)),
             self.plan["boards"][board][2],
-            self.watch,
+            self.limits,
             [Charge(*charge) for charge in charges],
+            self.report,
         )
         return row_of(result, lineup, time.perf_counter() - started)
 
@@ -192,8 +166,14 @@ def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
         [[rank, score, *fall] for rank, score, fall in zip(result.ranks, scores, falls, strict=True)],
         {str(seat): fall.detail for seat, fall in result.falls.items()},
         round(seconds, 6),
-        " ".join([f"{s:.6f}" for s in result.seconds]),
+        clocks_text(result.clocks),
+        result.again,
     ]
+
+
+def clocks_text(clocks: Sequence[Clocking]) -> str:
+    """What each call of a bot took: `seat,ply,wall,cpu` in microseconds, joined by spaces; ply -1 is preparing."""
+    return " ".join([f"{seat},{ply},{wall * 1e6:.0f},{cpu * 1e6:.0f}" for seat, ply, wall, cpu in clocks])
 
 
 class Worker:
@@ -203,6 +183,7 @@ class Worker:
         self.status = status
         self.number = 0
         self.table: Table | None = None
+        self.remote = Remote()
 
     def report(self, seat: int, ply: int, limit: float) -> None:
         if seat == NOBODY:
@@ -215,9 +196,10 @@ class Worker:
         if message["do"] == "hello":
             return {"code": code_hash(), "versions": versions(), "pid": os.getpid(), "host": platform.node()}
         if message["do"] == "describe":
-            return describe(message["bot"])
+            return self.remote.describe(message["bot"])
         if message["do"] == "plan":
-            self.table = Table(message, Watch(self.report))
+            self.remote.close()
+            self.table = Table(message, self.report, self.remote)
             return {}
         if message["do"] == "play" and self.table is not None:
             return {"rows": list(self.play(message["matches"]))}
@@ -233,6 +215,7 @@ class Worker:
 def main(arguments: list[str]) -> None:
     """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
+    keep_orphans()
     connection = Connection(int(arguments[0]))
     worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
     threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
@@ -241,6 +224,7 @@ def main(arguments: list[str]) -> None:
         reply = json.dumps(worker.answer(json.loads(message)), separators=(",", ":")).encode()
         with contextlib.suppress(OSError):
             connection.send_bytes(reply)
+    worker.remote.close()
     _leave(arguments[2])
 
 
@@ -261,6 +245,7 @@ def _leave_with(parent: int, folder: str) -> None:
 
 def _leave(folder: str) -> None:
     """Do what a driver that was killed cannot do any more: remove the working folder, end what bots started."""
+    end_below(os.getpid())
     shutil.rmtree(folder, ignore_errors=True)
     os.killpg(os.getpid(), signal.SIGKILL)
 

@@ -1,1 +1,1 @@
-"""Bots in processes of their own; PROTOCOL.md says what they and the arena tell each other."""
+"""Bots in processes of their own: limits, the sandbox, and how they are talked to (see PROTOCOL.md)."""

@@ -55,8 +55,9 @@ static char *put_utf8(char *to, uint32_t code) {
 
 /* The number in the four digits behind "\u"; 0 where there is no such escape. */
 static uint32_t unicode_escape(const char *at) {
-    unsigned code = 0;
-    return at[0] == '\\' && at[1] == 'u' && sscanf(at + 2, "%4x", &code) == 1 ? code : 0;
+    char digits[5] = "";
+    if (at[0] == '\\' && at[1] == 'u') strncat(digits, at + 2, 4);
+    return (uint32_t)strtoul(digits, NULL, 16);
 }
 
 /* A string's text in UTF-8, to be freed; "" for anything else. No escape is shorter than what it stands for. */

@@ -1,4 +1,4 @@
-"""A bot that is a program of its own: it speaks the protocol (arena/sandbox/PROTOCOL.md) and needs no rules of any game.
+"""A bot that is a program of its own: it speaks the arena's protocol (arena/sandbox/PROTOCOL.md).
 
 In Python a class is less work, see ../my_bot.py; this one shows in forty lines what a bot in any language does.
 """

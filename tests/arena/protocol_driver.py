@@ -1,4 +1,4 @@
-"""Plays matches with programs as arena/sandbox/PROTOCOL.md says, and with nothing of the arena: a second reading of it."""
+"""Plays matches with programs as arena/sandbox/PROTOCOL.md says: a second reading of it, with nothing of the arena."""
 
 from __future__ import annotations
 
@@ -49,21 +49,25 @@ class Program:
         self.process.communicate()
         self.killer.cancel()
 
-    def tell(self, message: Message, ensure_ascii: bool = True) -> None:
-        self.process.stdin.write(json.dumps(message, ensure_ascii=ensure_ascii).encode() + b"\n")
+    def write(self, line: str) -> None:
+        self.process.stdin.write(line.encode() + b"\n")
         self.process.stdin.flush()
 
-    def ask(self, message: Message, expected: str, ensure_ascii: bool = True) -> Message:
-        """The answer to a message, of the type expected."""
-        self.tell(message, ensure_ascii)
+    def read(self, expected: str) -> Message:
+        """The next line, which must be an answer of that type."""
         line = self.process.stdout.readline(MAX_ANSWER + 1)
-        assert line.endswith(b"\n"), f"{message['type']} was answered by {line!r}, stderr: {self.last_words(line)}"
+        assert line.endswith(b"\n"), f"no line but {line!r}; stderr: {b'' if line else self.process.stderr.read()!r}"
         answer = json.loads(line.decode())
-        assert (type(answer), answer.get("type")) == (dict, expected), f"{message['type']} was answered by {line!r}"
+        assert isinstance(answer, dict), f"{line!r} is no object"
+        assert answer.get("type") == expected, f"{line!r} is no '{expected}'"
         return answer
 
-    def last_words(self, line: bytes) -> str:
-        return "" if line else self.process.stderr.read().decode()
+    def tell(self, message: Message, ensure_ascii: bool = True) -> None:
+        self.write(json.dumps(message, ensure_ascii=ensure_ascii))
+
+    def ask(self, message: Message, expected: str, ensure_ascii: bool = True) -> Message:
+        self.tell(message, ensure_ascii)
+        return self.read(expected)
 
     def begin(self, message: Message) -> None:
         self.ask(message, "ready")
@@ -119,7 +123,7 @@ def play_match(
     game: Game,
     players: Sequence[Player],
     seed: int,
-    options: Mapping[str, object],
+    options: Sequence[Mapping[str, object]],
     opening: Sequence[str] = (),
     bot_seeds: Sequence[int] = (),
 ) -> list[Ply]:
@@ -133,8 +137,8 @@ def play_match(
         start, told[seat] = told[seat], len(course)
         return course[start:]
 
-    for seat, (player, bot_seed) in enumerate(zip(players, bot_seeds or [rng.getrandbits(64) for _ in players])):
-        player.begin(newgame(state, seat, bot_seed, options))
+    for seat, bot_seed in enumerate(bot_seeds or [rng.getrandbits(64) for _ in players]):
+        players[seat].begin(newgame(state, seat, bot_seed, options[seat]))
     while not state.is_terminal():
         who = state.current_player()
         legal = legal_texts(state)

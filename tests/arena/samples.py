@@ -52,6 +52,8 @@ def resolved(plan: Schedule) -> dict:
     return {
         "name": "sample",
         "seed": plan.seed,
+        "dice": "secret" if plan.secret else "public",
+        "dice_key_hash": plan.secret,
         "formats": ["csv", "json", "md", "parquet"],
         "line_ups": "permutations" if plan.permutations else "rotations",
         "max_tables": plan.max_tables,
@@ -95,7 +97,8 @@ def row(lineup: int, ranks: list[int], **changes) -> MatchRow:
         seats=[[rank, None, None, None] for rank in ranks],
         details={},
         seconds=0.25,
-        thinking=" ".join(["0.1"] * len(ranks)),
+        clocks="0,-1,100000,90000",
+        again=False,
     )
     return plain._replace(**changes)
 

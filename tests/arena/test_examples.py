@@ -75,3 +75,10 @@ def test_the_bot_is_ten_lines_of_code_and_comments_that_tell_a_newcomer_what_is_
 def test_no_module_hides_a_function_of_the_api(name):
     assert importlib.util.find_spec(f"arena.{name}") is None
     assert callable(getattr(arena, name))
+
+
+def test_every_example_has_its_line_in_the_readme():
+    text = (EXAMPLES / "README.md").read_text()
+    for path in EXAMPLES.iterdir():
+        if path.name not in ("README.md", "__pycache__"):
+            assert f"| [`{path.name}{'/' if path.is_dir() else ''}`](" in text, f"{path.name} has no line"

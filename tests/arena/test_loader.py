@@ -36,9 +36,17 @@ def value_of(folder, files, name="VALUE", main="mine.py"):
     return load_class(bundle_of(folder, files, main), name)
 
 
-def test_a_bot_is_a_subclass_of_the_bot_class_in_its_bundle(tmp_path):
+def test_bundles_share_our_bots_package_as_long_as_it_is_what_is_installed(tmp_path):
     mine = value_of(tmp_path, {"mine.py": BOT}, "Mine")
+    assert mine.__mro__[1] is bots.Bot
+
+
+def test_a_bundle_of_another_version_of_our_bots_package_has_its_own(tmp_path):
+    bundle = bundle_of(tmp_path, {"mine.py": BOT})
+    older = Bundle(bundle.module, {**bundle.files, "bots/base.py": bundle.files["bots/base.py"] + b"VERSION = 0\n"})
+    mine = load_class(older, "Mine")
     assert [base.__name__ for base in mine.__mro__[:2]] == ["Mine", "Bot"]
+    assert mine.__mro__[1] is not bots.Bot
     assert mine.__mro__[1].__module__.endswith(".bots.base")
 
 

@@ -18,11 +18,11 @@ from arena.referee import (
     NOBODY,
     Charge,
     Contestant,
-    Watch,
     final_hash,
     play_match,
     ranks_with_forfeits,
 )
+from arena.schedule import Limits
 from bots import Bot
 from bots.random_bot import Random
 
@@ -35,9 +35,15 @@ def streams(block=7, seed=1):
     return Streams(*keys, block.to_bytes(16, "big"))
 
 
-def play(*bots, block=7, spec="epicycle", opening=0, watch=None, charges=()):
+def play(*bots, block=7, spec="epicycle", opening=0, charges=(), more=(), **limits):
     game = engine.load_game(spec, players=len(bots))
-    return play_match(game, [Contestant(bot, {}) for bot in bots], streams(block), opening, watch, charges)
+    seats = [Contestant(bot, {}) for bot in bots]
+    return play_match(game, seats, streams(block), opening, Limits(**limits), charges, *more)
+
+
+def seconds(result, seat):
+    """Wall-clock seconds of all of a seat's calls."""
+    return sum(clocking.wall for clocking in result.clocks if clocking.seat == seat)
 
 
 def replayed(result, players, spec="epicycle"):
@@ -145,11 +151,11 @@ def test_a_fault_forfeits_the_seat_and_ends_a_match_of_two(case):
 
 @pytest.mark.parametrize("fault", [lambda state: time.sleep(LONG), swallow], ids=["sleeps", "swallows the alarm"])
 def test_a_move_over_the_limit_is_a_timeout(fault):
-    result = play(faulty(fault), Random, watch=Watch(seconds_per_move=LIMIT))
+    result = play(faulty(fault), Random, seconds_per_move=LIMIT)
     assert (result.ranks, result.ended, result.falls[0].cause) == ([1, 0], "forfeit", "timeout")
     assert "1 s" in result.falls[0].detail
     assert result.timed
-    assert LIMIT <= result.seconds[0] < LONG
+    assert LIMIT <= seconds(result, 0) < LONG
 
 
 def test_preparations_over_the_limit_are_an_init_fault_that_a_clock_had_a_say_in():
@@ -157,7 +163,7 @@ def test_preparations_over_the_limit_are_an_init_fault_that_a_clock_had_a_say_in
         def prepare(self):
             time.sleep(LONG)
 
-    result = play(Slow, Random, watch=Watch(seconds_to_prepare=LIMIT))
+    result = play(Slow, Random, seconds_to_prepare=LIMIT)
     assert (result.ranks, result.falls[0].cause, result.falls[0].ply, result.timed) == ([1, 0], "init", -1, True)
 
 
@@ -167,8 +173,8 @@ def test_the_limit_is_for_each_move_alone():
             time.sleep(LIMIT / 4)
             return super().choose(state)
 
-    result = play(Leisurely, Random, watch=Watch(seconds_per_move=LIMIT), block=10)
-    assert result.seconds[0] > LIMIT
+    result = play(Leisurely, Random, seconds_per_move=LIMIT, block=10)
+    assert seconds(result, 0) > LIMIT
     assert not result.falls
 
 
@@ -446,7 +452,7 @@ def test_an_opening_never_ends_a_match():
 def facts(result):
     """All of a result that a plan decides: everything but the seconds."""
     falls = {seat: (fall.cause, fall.ply) for seat, fall in result.falls.items()}
-    return dataclasses.replace(result, falls=falls, seconds=[])
+    return dataclasses.replace(result, falls=falls, clocks=[])
 
 
 @given(block=st.integers(0, 2**64), players=st.integers(2, 5), opening=st.integers(0, 6), random_setup=st.booleans())
@@ -515,8 +521,8 @@ def test_a_charge_from_before_play_is_an_init_fault():
 
 def test_whoever_watches_is_told_who_is_at_work_and_when_nobody_is():
     reports = []
-    watch = Watch(lambda seat, ply, limit: reports.append((seat, ply, limit)), seconds_per_move=5, seconds_to_prepare=9)
-    result = play(Random, faulty(raising(ValueError())), watch=watch)
+    limits = {"seconds_per_move": 5, "seconds_to_prepare": 9, "margin": 0}
+    result = play(Random, faulty(raising(ValueError())), more=[lambda *told: reports.append(told)], **limits)
     assert reports[:4] == [(0, -1, 9), (NOBODY, -1, 0.0), (1, -1, 9), (NOBODY, -1, 0.0)]
     assert all(report[0] == NOBODY for report in reports[1::2])
     moves, dismissals = reports[4:-4:2], reports[-4::2]

@@ -61,7 +61,8 @@ def rows(draw, players):
         ],
         details={str(seat): draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=50)) for seat in falls},
         seconds=draw(st.floats(0, 1000)),
-        thinking=" ".join(["0.1"] * players),
+        clocks="0,-1,100000,90000",
+        again=False,
     )
 
 

@@ -1,0 +1,54 @@
+"""Set this process's limits, then become another program: `python -I -S launch.py '{"memory": ..., ...}' PROGRAM ...`.
+
+Runs without the arena's other modules and without site-packages, as it is started for every match of a program.
+"""
+
+import ctypes
+import json
+import os
+import resource
+import signal
+import sys
+
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
+OPEN_FILES = 64
+FILE_BYTES = 64 * 2**20
+
+
+def limit(memory: int, seconds: float) -> None:
+    """Bound this process and its children: MiB of private memory, seconds of CPU time, sizes and numbers of files.
+
+    Address space is left alone: runtimes reserve far more than they use.
+    """
+    bounds = {
+        resource.RLIMIT_DATA: memory * 2**20,
+        resource.RLIMIT_CPU: int(seconds) + 1,
+        resource.RLIMIT_FSIZE: FILE_BYTES,
+        resource.RLIMIT_NOFILE: OPEN_FILES,
+        resource.RLIMIT_CORE: 0,
+        resource.RLIMIT_MEMLOCK: 0,
+        resource.RLIMIT_MSGQUEUE: 0,
+    }
+    for kind, bound in bounds.items():
+        hard = resource.getrlimit(kind)[1]
+        bound = bound if hard == resource.RLIM_INFINITY else min(bound, hard)
+        resource.setrlimit(kind, (bound, bound))
+
+
+def control(option: int, value: int) -> None:
+    """`prctl`; raises `OSError`."""
+    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "prctl")
+
+
+def main() -> None:
+    limits = json.loads(sys.argv[1])
+    control(PR_SET_PDEATHSIG, signal.SIGKILL)
+    control(PR_SET_CHILD_SUBREAPER, 1)
+    control(PR_SET_NO_NEW_PRIVS, 1)
+    limit(limits["memory"], limits["seconds"])
+    os.execvp(sys.argv[2], sys.argv[2:])
+
+
+if __name__ == "__main__":
+    main()

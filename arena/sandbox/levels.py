@@ -1,0 +1,221 @@
+"""How a command is run at each level of isolation, and what this machine lacks for the sandbox.
+
+The sandbox is bubblewrap: namespaces of its own (user, processes, IPC, host name, network without any interface but its
+own loopback), a read-only file system with system libraries, Python and the arena's code and nothing else of the
+user's, a private /tmp, no capabilities, no new privileges, and a seccomp filter (`arena.sandbox.seccomp`).
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import importlib.util
+import json
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import entry_points
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from arena.sandbox.seccomp import bpf
+from arena.trees import end_tree, send
+
+if TYPE_CHECKING:
+    from arena.config import Isolation
+
+BWRAP = "bwrap"
+TMP_BYTES = 64 * 2**20
+NOBODY = "65534"
+SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
+LAUNCH = Path(__file__).with_name("launch.py")
+HOUSE = Path(__file__).resolve().parents[2]
+TRIAL_SECONDS = 20.0
+SPARE = ("PATH", "LANG", "LC_ALL", "TZ")
+"""What a process outside the sandbox keeps of the environment."""
+
+
+@dataclass
+class Spawn:
+    """A command to run at a level of isolation."""
+
+    command: Sequence[str]
+    isolation: Isolation
+    environment: Mapping[str, str] = field(default_factory=dict)
+    readable: Sequence[str] = ()
+    """Paths that the sandbox shows, besides the system's, read-only and under their own names."""
+    writable: Sequence[tuple[str, str]] = ()
+    """(folder outside, folder inside) that the sandbox may write to."""
+    bound: Sequence[tuple[str, str]] = ()
+    """(folder outside, folder inside) that the sandbox shows read-only."""
+    folder: str = "/tmp"
+    limits: Mapping[str, float] | None = None
+    """For `arena.sandbox.launch`; None for what limits itself."""
+    processes: bool = False
+    """Whether it may start others."""
+    filtered: bool = True
+    """Whether the seccomp filter is put on before it starts; what is not filtered does so itself."""
+
+    @contextlib.contextmanager
+    def start(self, stdin: int, stdout: int, stderr: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
+        """The process, and its number as this process sees it; it is ended when the context is left.
+
+        Raises `OSError` when it cannot be started.
+        """
+        with contextlib.ExitStack() as stack:
+            command = list(self.command)
+            keep: list[int] = []
+            if self.isolation == "sandbox":
+                told = stack.enter_context(tempfile.TemporaryFile())
+                told.write(b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0")
+                told.seek(0)
+                status, status_in = os.pipe()
+                stack.callback(os.close, status)
+                keep += [told.fileno(), status_in]
+                command = [*(BWRAP, "--args", str(told.fileno()), "--json-status-fd", str(status_in), "--", *command)]
+            if self.limits is not None:
+                command = [python(), "-I", "-S", str(LAUNCH), json.dumps(dict(self.limits)), *command]
+            process = subprocess.Popen(
+                command,
+                stdin=stdin,
+                stdout=stdout,
+                stderr=stderr,
+                cwd=self.folder if self.isolation == "process" else "/",
+                env={**_spare(), **self.environment},
+                pass_fds=keep,
+                start_new_session=self.isolation == "process",
+            )
+            stack.callback(process.wait)
+            if self.isolation == "sandbox":
+                stack.callback(send, process.pid, signal.SIGKILL)  # and with it everything inside
+            else:
+                stack.callback(end_tree, process.pid)
+            number = process.pid
+            if self.isolation == "sandbox":
+                os.close(status_in)
+                number = _child(status)
+            yield process, number
+
+    def _arguments(self, stack: contextlib.ExitStack, keep: list[int]) -> list[str]:
+        arguments = [
+            *("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1"),
+            *("--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "arena", "--clearenv"),
+            *_system(),
+            *("--proc", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
+        ]
+        for name, value in {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", **self.environment}.items():
+            arguments += ["--setenv", name, value]
+        for path in self.readable:
+            arguments += ["--ro-bind-try", path, path]
+        for kind, pairs in (("--ro-bind", self.bound), ("--bind", self.writable)):
+            for outside, inside in pairs:
+                arguments += [kind, outside, inside]
+        arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.folder]
+        if self.filtered:
+            rules = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
+            rules.write(bpf(self.processes))
+            rules.seek(0)
+            keep.append(rules.fileno())
+            arguments += ["--seccomp", str(rules.fileno())]
+        return arguments
+
+
+def _spare() -> dict[str, str]:
+    return {name: os.environ[name] for name in SPARE if name in os.environ}
+
+
+def _child(status: int) -> int:
+    """The number that bubblewrap tells of the sandbox's first process; raises `OSError` when there is none."""
+    told = b""
+    while b"\n" not in told:
+        part = os.read(status, 4096)
+        if not part:
+            raise OSError("bubblewrap did not start")
+        told += part
+    return int(json.loads(told.partition(b"\n")[0])["child-pid"])
+
+
+def _system() -> list[str]:
+    arguments = []
+    for path in SYSTEM:
+        if os.path.islink(path):
+            arguments += ["--symlink", os.readlink(path), path]
+        elif os.path.exists(path):
+            arguments += ["--ro-bind", path, path]
+    return arguments
+
+
+def python() -> str:
+    """The interpreter itself, not a virtual environment's link to it."""
+    return os.path.realpath(sys.executable)
+
+
+@functools.cache
+def _packages() -> tuple[Path, ...]:
+    """Where our own packages and those of plug-in games lie: folders, or single files."""
+    found = [HOUSE / package for package in ("arena", "bots", "engine")]
+    for entry in entry_points(group="arena.games"):
+        spec = importlib.util.find_spec(entry.value.partition(":")[0].partition(".")[0])
+        if spec is not None and spec.origin is not None:
+            origin = Path(spec.origin)
+            found.append(origin.parent if origin.name == "__init__.py" else origin)
+    return tuple(dict.fromkeys(found))
+
+
+def _libraries() -> list[str]:
+    return [path for path in sys.path if path.endswith(("site-packages", "dist-packages")) and os.path.isdir(path)]
+
+
+def python_paths() -> tuple[str, ...]:
+    """What a Python process of ours must be able to read: the interpreter, its libraries, our code, plug-in games."""
+    found = [python(), sys.base_prefix, *_libraries(), *map(str, _packages())]
+    return tuple(dict.fromkeys(path for path in found if not path.startswith("/usr/")))
+
+
+def import_paths() -> tuple[str, ...]:
+    """What such a process puts on its `sys.path`, behind the standard library."""
+    return tuple(dict.fromkeys([*(str(path.parent) for path in _packages()), *_libraries()]))
+
+
+def program_paths(command: str) -> tuple[str, ...]:
+    """Where a program on the search path lies, with the libraries beside it, unless that is the system's place."""
+    found = shutil.which(command)
+    if found is None:
+        return ()
+    real = Path(found).resolve()
+    if real.is_relative_to("/usr") or real.is_relative_to("/bin"):
+        return ()
+    return tuple(dict.fromkeys([found, str(real), str(real.parent.with_name("lib"))]))
+
+
+@functools.cache
+def lacking() -> str:
+    """Why this machine cannot sandbox, and what would help; empty when it can. Tries it once."""
+    if sys.platform != "linux":
+        return "the sandbox needs Linux (namespaces, seccomp)"
+    if shutil.which(BWRAP) is None:
+        return "bubblewrap is not installed; Debian and Ubuntu: apt-get install bubblewrap"
+    try:
+        bpf()
+    except OSError:
+        return "libseccomp is not installed; Debian and Ubuntu: apt-get install libseccomp2"
+    return _trial()
+
+
+def _trial() -> str:
+    with tempfile.TemporaryFile() as complaints:
+        try:
+            with Spawn(["true"], "sandbox").start(subprocess.DEVNULL, subprocess.DEVNULL, complaints.fileno()) as told:
+                if told[0].wait(TRIAL_SECONDS) == 0:
+                    return ""
+        except (OSError, subprocess.TimeoutExpired):
+            pass
+        complaints.seek(0)
+        lines = complaints.read().decode(errors="replace").strip().splitlines()
+    why = lines[-1] if lines else "it did not start"
+    return f"bubblewrap does not work here ({why}); unprivileged user namespaces must be allowed"

@@ -1,0 +1,106 @@
+"""Which system calls a sandboxed bot may not make: a seccomp filter, made by libseccomp.
+
+The filter is a list of refusals, not of permissions: interpreters and their libraries need hundreds of calls, and what
+keeps a bot from the machine are namespaces, a read-only file system and lost capabilities. Refused is what reaches
+deep into the kernel, what a bot could use to look at other processes, what is not bounded by other limits, and
+(strictly) every further process.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import ctypes.util
+import errno
+import functools
+import os
+import tempfile
+
+LIBRARY = "libseccomp.so.2"
+ALLOW = 0x7FFF0000
+ERRNO = 0x00050000
+NOT_EQUAL, MASKED_EQUAL = 1, 7
+NEW_NAMESPACES = 0x7E020080
+CLONE_THREAD = 0x00010000
+TIOCSTI, TIOCLINUX = 0x5412, 0x541C
+AF_UNIX = 1
+UNRELATED = (
+    "acct add_key adjtimex bpf chroot clock_adjtime clock_settime create_module delete_module fanotify_init "
+    "finit_module fsconfig fsmount fsopen fspick get_kernel_syms get_mempolicy init_module io_uring_enter "
+    "io_uring_register io_uring_setup ioperm ioprio_set iopl kcmp kexec_file_load kexec_load keyctl "
+    "lookup_dcookie mbind memfd_create memfd_secret migrate_pages modify_ldt mount mount_setattr move_mount "
+    "move_pages mq_open msgget name_to_handle_at nfsservctl open_by_handle_at open_tree perf_event_open "
+    "personality pidfd_getfd pidfd_open pivot_root process_madvise process_vm_readv process_vm_writev ptrace "
+    "query_module quotactl quotactl_fd reboot request_key semget set_mempolicy set_mempolicy_home_node "
+    "setdomainname sethostname setns setpriority settimeofday shmget stime swapoff swapon syslog umount umount2 "
+    "unshare uselib userfaultfd vhangup vmsplice "
+)
+OWN_ONLY = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"
+"""Calls whose first argument is a process: 0, the caller, is allowed."""
+
+
+class _Compare(ctypes.Structure):
+    _fields_ = (
+        ("argument", ctypes.c_uint),
+        ("operator", ctypes.c_int),
+        ("first", ctypes.c_uint64),
+        ("second", ctypes.c_uint64),
+    )
+
+
+def library() -> ctypes.CDLL:
+    """libseccomp; raises `OSError` when it is not installed."""
+    found = ctypes.CDLL(LIBRARY, use_errno=True)
+    found.seccomp_init.restype = ctypes.c_void_p
+    found.seccomp_init.argtypes = [ctypes.c_uint32]
+    found.seccomp_rule_add_array.argtypes = [
+        *(ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int, ctypes.c_uint, ctypes.POINTER(_Compare))
+    ]
+    found.seccomp_export_bpf.argtypes = [ctypes.c_void_p, ctypes.c_int]
+    found.seccomp_release.argtypes = [ctypes.c_void_p]
+    return found
+
+
+@functools.cache
+def bpf(processes: bool = False) -> bytes:
+    """The filter as the kernel takes it: an array of `struct sock_filter`. With `processes` new ones may be started.
+
+    Raises `OSError` when libseccomp is missing or refuses.
+    """
+    seccomp = library()
+    context = seccomp.seccomp_init(ALLOW)
+    try:
+        for number, error, compare in _rules(seccomp, processes):
+            rules = (_Compare * len(compare))(*compare)
+            _check(seccomp.seccomp_rule_add_array(context, ERRNO | error, number, len(compare), rules))
+        with tempfile.TemporaryFile() as file:
+            _check(seccomp.seccomp_export_bpf(context, file.fileno()))
+            file.seek(0)
+            return file.read()
+    finally:
+        seccomp.seccomp_release(context)
+
+
+def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_Compare]]]:
+    """(system call, error, comparisons), without the calls that this machine does not have."""
+    thread = _Compare(0, MASKED_EQUAL, CLONE_THREAD, 0)
+    wanted: list[tuple[str, int, list[_Compare]]] = [
+        *((name, errno.EPERM, []) for name in UNRELATED.split()),
+        ("clone3", errno.ENOSYS, []),  # its flags cannot be looked at; libraries fall back on clone
+        *(("clone", errno.EPERM, [_Compare(0, MASKED_EQUAL, bit, bit)]) for bit in _bits(NEW_NAMESPACES)),
+        *(("ioctl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)]) for call in (TIOCSTI, TIOCLINUX)),
+        ("socket", errno.EPERM, [_Compare(0, NOT_EQUAL, AF_UNIX, 0)]),
+        *((name, errno.EPERM, [_Compare(0, NOT_EQUAL, 0, 0)]) for name in OWN_ONLY.split()),
+    ]
+    if not processes:
+        wanted += [("fork", errno.EPERM, []), ("vfork", errno.EPERM, []), ("clone", errno.EPERM, [thread])]
+    numbered = [(seccomp.seccomp_syscall_resolve_name(name.encode()), error, rule) for name, error, rule in wanted]
+    return [(number, error, rule) for number, error, rule in numbered if number >= 0]
+
+
+def _bits(mask: int) -> list[int]:
+    return [1 << place for place in range(64) if mask >> place & 1]
+
+
+def _check(code: int) -> None:
+    if code < 0:
+        raise OSError(-code, f"libseccomp: {os.strerror(-code)}")
