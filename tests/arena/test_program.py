@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import engine
-from arena import worker
 from arena.bundle import MAX_BYTES, Bundle, bundle_file, bundle_program
 from arena.config import config_from
+from arena.describe import describe
 from arena.errors import ArenaError, ConfigError
 from arena.plan import make_plan
 from arena.registry import find_bot
@@ -156,9 +156,8 @@ def test_a_program_is_described_in_the_form_in_which_python_bots_are():
     assert (told["about"], told["games"], told["players"]) == ("Plays.", ["epicycle", "midgard"], [2, 3])
     assert told["parameters"][0]["help"] == "plies looked ahead"
     source, _ = find_bot("random")
-    bot = {"module": source.module, "class": source.class_name, "name": "random", "options": {}, "boards": BOARDS}
-    files = {name: content.hex() for name, content in source.bundle().files.items()}
-    assert set(worker.describe(bot | {"files": files})) == set(told)
+    bot = {"class": source.class_name, "name": "random", "options": {}, "boards": BOARDS}
+    assert set(describe(source.bundle(), bot)) == set(told)
 
 
 def test_a_program_says_why_it_does_not_play_in_the_words_of_a_python_bot():
