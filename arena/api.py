@@ -18,7 +18,7 @@ from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
 from arena.runner import Outcome, Progress, Run
 from arena.schedule import MatchSpec, Schedule, match_id
-from arena.store import MatchRow, Store, StoredMatch, set_aside
+from arena.store import MatchRow, Store, StoredMatch, read_clocks, set_aside
 from engine import load_game
 
 if TYPE_CHECKING:
@@ -268,6 +268,8 @@ def _stored(schedule: Schedule, spec: MatchSpec, row: MatchRow) -> StoredMatch:
         scores=[seat[1] for seat in row.seats],
         falls={seat: (cause, ply) for seat, (_, _, cause, ply) in enumerate(row.seats) if cause is not None},
         details={int(seat): text for seat, text in row.details.items()},
+        clocks=read_clocks(row.clocks),
+        again=row.again,
     )
 
 

@@ -23,6 +23,7 @@ from typing import Any, NamedTuple
 
 from arena.dice import key_hash
 from arena.errors import StoreError
+from arena.referee import Clocking
 from arena.schedule import Block, MatchSpec, Schedule, match_id
 
 SCHEMA_VERSION = 2
@@ -200,6 +201,9 @@ class StoredMatch:
     scores: list[int | None]
     falls: dict[int, tuple[str, int]]
     details: dict[int, str]
+    clocks: list[Clocking]
+    again: bool
+    """Played once more, because the machine starved a bot."""
     secret: SecretKey | None = None
     """What its dice were drawn with; None when that follows from the seed."""
 
@@ -462,6 +466,8 @@ class Store:
             (block, lineup),
         ).fetchall()
         details = self._db.execute("SELECT seat, detail FROM faults WHERE block = ? AND lineup = ?", (block, lineup))
+        timing = self._db.execute("SELECT clocks, again FROM timings WHERE block = ? AND lineup = ?", (block, lineup))
+        clocks, again = timing.fetchone() or ("", 0)
         return StoredMatch(
             identity=identity,
             block_id=id,
@@ -481,6 +487,8 @@ class Store:
             scores=[seat[2] for seat in seats],
             falls={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
             details=dict(details),
+            clocks=read_clocks(clocks),
+            again=bool(again),
             secret=self.secret_key() if secret else None,
         )
 
@@ -519,6 +527,15 @@ def _lock(log: Path) -> int:
         os.close(lock)
         raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
     return lock
+
+
+def read_clocks(text: str) -> list[Clocking]:
+    """What each call of a bot took, as `MatchRow.clocks` has it."""
+    try:
+        calls = [[int(part) for part in call.split(",")] for call in text.split()]
+        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
+    except ValueError:
+        raise StoreError("the log is damaged: a match's clocks cannot be read") from None
 
 
 def read_course(value: str | bytes) -> str:

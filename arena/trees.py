@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import resource
 import signal
 import sys
 import time
 from collections import defaultdict
 from pathlib import Path
 
-PR_SET_CHILD_SUBREAPER = 36
+PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 PATIENCE = 5.0
 
 
@@ -19,6 +20,13 @@ def keep_orphans() -> None:
     """Whatever this process's children leave behind becomes its child, instead of the system's."""
     if sys.platform == "linux":
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def close_to_others() -> None:
+    """Keep this process's memory from other processes of the same user, and out of core dumps: it knows the dice."""
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
 
 
 def below(root: int) -> list[int]:

@@ -32,7 +32,7 @@ from arena.loader import load_class
 from arena.referee import Charge, Clocking, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits, seat_orders
 from arena.status import NOBODY, SIZE, Status
-from arena.trees import end_below, keep_orphans
+from arena.trees import close_to_others, end_below, keep_orphans
 
 if TYPE_CHECKING:
     from arena.sandbox.players import Hosts, RemoteBot
@@ -216,6 +216,7 @@ def main(arguments: list[str]) -> None:
     """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
     keep_orphans()
+    close_to_others()
     connection = Connection(int(arguments[0]))
     worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
     threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()

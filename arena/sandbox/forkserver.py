@@ -32,13 +32,12 @@ from arena.bundle import Bundle
 from arena.loader import is_house
 from arena.sandbox import launch
 from arena.sandbox.client import Client
-from arena.trees import end_below, keep_orphans
+from arena.trees import close_to_others, end_below, keep_orphans
 from engine import Game, load_game
 
 LIBRARIES = ("numpy", "numba", "scipy", "pandas")
 """Installed packages that are loaded before the fork when a bot imports them."""
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
-PR_SET_DUMPABLE = 4
 SECCOMP_MODE_FILTER = 2
 
 
@@ -208,7 +207,7 @@ def _remove(path: Path) -> None:
 def main() -> None:
     """Serve standard input."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    launch.control(PR_SET_DUMPABLE, 0)
+    close_to_others()
     keep_orphans()
     ForkServer(sys.argv[1] == "sandbox").serve()
 
