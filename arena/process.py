@@ -94,11 +94,13 @@ class WorkerProcess:
             self.give_plan(self._plan)
 
     def give_plan(self, plan: bytes) -> None:
-        """Tell it the plan; a worker started later is told by itself."""
+        """Tell it the plan; a worker started later is told by itself. Raises `WorkerError` when it cannot play it."""
         self._plan = plan
         reply = self._exchange(plan, START_LIMIT)
         if isinstance(reply, Death):
             raise WorkerError(f"a worker process ended while it read the plan ({reply.cause})")
+        if refusal := json.loads(reply)["refusal"]:
+            raise WorkerError(refusal)
 
     def call(self, message: dict[str, Any], limit: float | None = None) -> dict[str, Any] | Death:
         """Its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers."""
