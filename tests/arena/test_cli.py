@@ -25,14 +25,10 @@ from arena.referee import final_hash
 from tests.arena import tournaments
 from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 
-<<<<<<< HEAD
 COMMANDS = (
-    *("run", "leaderboard", "export", "games", "bots", "match", "replay", "bench"),
+    *("run", "leaderboard", "export", "games", "bots", "match", "replay", "doctor", "bench"),
     *("new-bot", "check", "submit", "withdraw"),
 )
-=======
-COMMANDS = ("run", "leaderboard", "export", "games", "bots", "match", "replay", "doctor", "bench")
->>>>>>> clocks
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""
 name = "small"
