@@ -438,4 +438,4 @@ def test_a_check_measures_the_bots_moves_against_the_limits(desk, capsys):
     (board,) = report.boards
     assert 0 < board.median <= max(board.walls) < report.limits.seconds_per_move
     assert len(board.walls) == len(board.cpus) > 0
-    assert "a move takes" in say(capsys, "check", "b.py:Sound", "--isolation", "process", "--players", 2)
+    assert "; a move " in say(capsys, "check", "b.py:Sound", "--isolation", "process", "--players", 2)
