@@ -209,7 +209,7 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
     moves = [
         move
         for match, stored in zip([*matches, *reversed(matches)], played, strict=True)
-        for move in getattr(stored, "clocks", ())
+        for move in stored.clocks
         if move.seat == match.seats.index(BOT) and move.ply >= 0
     ]
     return BoardCheck(

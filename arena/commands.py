@@ -431,9 +431,7 @@ def print_board_check(board: BoardCheck) -> None:
     if board.timed:
         told += ", not compared because it plays by the clock"
     if board.walls:
-        told += (
-            f"; a move takes {_span(board.median)}, at most {_span(max(board.walls))} (CPU {_span(max(board.cpus))})"
-        )
+        told += f"; a move {_span(board.median)}, at most {_span(max(board.walls))}, CPU {_span(max(board.cpus))}"
     say(f"{board.title}: {told}")
 
 
@@ -453,7 +451,7 @@ def print_verdict(report: Report) -> None:
 
 
 def _span(seconds: float) -> str:
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+    return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1000:.2g} ms"
 
 
 # Single matches

@@ -143,7 +143,7 @@ def _find_file(name: str, folders: Sequence[Path]) -> Path:
     for folder in folders or (Path.cwd(),):
         path = folder / name
         if path.is_file():
-            return path.resolve()
+            return path.parent.resolve() / path.name  # a link to a file elsewhere is refused when it is bundled
     looked = ", ".join(str(folder) for folder in folders) or "the working folder"
     raise BotError(f"no file '{name}' in {looked}")
 

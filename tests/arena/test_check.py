@@ -330,7 +330,7 @@ def test_a_check_that_fails_says_what_to_do_and_ends_with_one(desk, capsys):
     assert run_command(["check", "b.py:Raises", "--isolation", "none"]) == 1
     said = capsys.readouterr()
     assert said.err == ""
-    assert "epicycle, 2 players: crash\nepicycle, 3 players: crash\n" in said.out
+    assert re.search(r"^epicycle, 2 players: crash; [^:]*\nepicycle, 3 players: crash; ", said.out, re.MULTILINE)
     assert "crash on 2 of 2 boards; epicycle, 2 players, in seat 0, at ply 3:" in said.out
     assert "    RuntimeError: a word of explanation" in said.out
     assert "  arena match epicycle b.py:Raises random --seed 1\n" in said.out
@@ -410,7 +410,13 @@ def test_a_resettable_program_has_to_forget_the_match_before(desk, isolation, at
     assert causes(check(path, isolation)) == {("epicycle", 2): expected}
 
 
-NOISE = 'import sys\nprint("hello world", flush=True)\nsys.stderr.write("thinking aloud\\\\n")\nsys.stdin.read()\n'
+NOISE = """
+import sys
+sys.stderr.write("thinking aloud")
+sys.stderr.flush()
+print("hello world", flush=True)
+sys.stdin.read()
+"""
 
 
 def test_a_program_that_talks_nonsense_is_told_with_its_standard_error(desk):
@@ -432,4 +438,4 @@ def test_a_check_measures_the_bots_moves_against_the_limits(desk, capsys):
     (board,) = report.boards
     assert 0 < board.median <= max(board.walls) < report.limits.seconds_per_move
     assert len(board.walls) == len(board.cpus) > 0
-    assert "a move takes" in say(capsys, "check", "b.py:Sound", "--isolation", "process", "--players", 2)
+    assert "; a move " in say(capsys, "check", "b.py:Sound", "--isolation", "process", "--players", 2)

@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 import engine
-from arena import worker
 from arena.bundle import MAX_BYTES, Bundle, bundle_file, bundle_program
 from arena.config import config_from
+from arena.describe import describe
 from arena.errors import ArenaError, ConfigError
 from arena.plan import make_plan
 from arena.registry import find_bot
@@ -156,9 +156,8 @@ def test_a_program_is_described_in_the_form_in_which_python_bots_are():
     assert (told["about"], told["games"], told["players"]) == ("Plays.", ["epicycle", "midgard"], [2, 3])
     assert told["parameters"][0]["help"] == "plies looked ahead"
     source, _ = find_bot("random")
-    bot = {"module": source.module, "class": source.class_name, "name": "random", "options": {}, "boards": BOARDS}
-    files = {name: content.hex() for name, content in source.bundle().files.items()}
-    assert set(worker.describe(bot | {"files": files})) == set(told)
+    bot = {"class": source.class_name, "name": "random", "options": {}, "boards": BOARDS}
+    assert set(describe(source.bundle(), bot)) == set(told)
 
 
 def test_a_program_says_why_it_does_not_play_in_the_words_of_a_python_bot():
@@ -254,6 +253,15 @@ def test_a_link_to_a_folder_is_refused_also_when_a_pattern_leads_through_it(tmp_
     assert "data: is a link to a folder" in refusal(bundle_program, tmp_path / "deep/bot.toml")
     lay(tmp_path, {"deep/bot.toml": f'files = ["data/key"]\n{GOOD}'})
     assert "key: is a link out of the bot's folder" in refusal(bundle_program, tmp_path / "deep/bot.toml")
+
+
+def test_the_manifest_and_the_python_file_are_no_links_to_another_ones_bot(tmp_path):
+    lay(tmp_path, FILES | {"deep/mine.py": "from bots import Bot\nclass Mine(Bot): ..."})
+    (tmp_path / "thief").mkdir()
+    for name in ("bot.toml", "mine.py"):
+        (tmp_path / "thief" / name).symlink_to(tmp_path / "deep" / name)
+    for spec in ("thief/bot.toml", "thief/mine.py:Mine"):
+        assert "is a link out of the bot's folder" in refusal(find_bot(spec, [tmp_path])[0].bundle)
 
 
 def test_a_link_within_the_folder_is_as_good_as_its_file(tmp_path):
