@@ -248,7 +248,11 @@ def single_match(plan: Plan) -> MatchSpec:
 def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) -> list[StoredMatch]:
     """Play matches outside any log, in this order, by a worker that has the plan."""
     charged: list[tuple[MatchSpec, list[list[Any]]]] = [(spec, []) for spec in specs]
+    forgiven = False
     while isinstance(reply := worker.play(Chunk(charged, 0).message()), Death):
+        if reply.starved and not forgiven:
+            forgiven = True
+            continue
         charges = charged[reply.number][1]
         if reply.seat < 0 or any(reply.seat == seat for seat, _, _ in charges):
             raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")

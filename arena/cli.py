@@ -203,6 +203,14 @@ def replay(
     print_replay(match_id, target, audit, show, home)
 
 
+@app.command(epilog="Example: arena doctor")
+def doctor(home: Home = None) -> None:
+    """Check whether this machine has what the arena needs; exit code 1 when something is missing."""
+    from arena.doctor import print_findings
+
+    raise typer.Exit(FINE if print_findings(home) else USER_ERROR)
+
+
 @app.command(epilog="Example: arena bench --full")
 def bench(
     full: Annotated[

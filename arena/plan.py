@@ -18,6 +18,7 @@ from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.errors import ArenaError, BotError, ConfigError
 from arena.process import Death, WorkerProcess
 from arena.registry import Source, find_bot
+from arena.sandbox.levels import lacking
 from arena.schedule import Board, Entry, Limits, Schedule
 from arena.store import BotRow
 from engine import EngineError, Game
@@ -284,6 +285,11 @@ def resolve_bots(
             isolation = isolation or source.isolation
             if source.is_program and isolation == "none":
                 raise BotError(f"'{spec}' is a program: isolation must be process or sandbox")
+            if isolation == "sandbox" and lacking():
+                raise BotError(
+                    f"'{spec}' is for the sandbox, and this machine has none: {lacking()}; `arena doctor` tells more; "
+                    'isolation = "process" (arena check: --isolation process) runs it all the same, with your rights'
+                )
             found.append((source, source.bundle(), {**options, **params}, isolation))
         except (ArenaError, EngineError) as error:
             raise ConfigError(f"{where}[{number}]: {error}") from None

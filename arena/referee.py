@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Protocol
 
 from arena.dice import Dice, Streams
 from arena.schedule import Limits
-from arena.status import NOBODY
+from arena.status import NOBODY, STARVED
 from engine import CHANCE, TERMINAL, Game, State
 from engine.game import ILLEGAL, as_int
 from engine.specs import Value
@@ -24,9 +24,9 @@ MAX_NOTE = 200
 MAX_NOTES = 4000
 MAX_TRACEBACK = 4000
 BEFORE_PLAY = -1
+SOON = 1e-6
+"""Seconds; an alarm set to none would never ring."""
 CLOCK_CAUSES = ("timeout", "memory")
-STARVED = 0.5
-"""A bot that overran its time is taken for starved when it had less of the processor than this share of that time."""
 
 
 class Answer(NamedTuple):
@@ -481,7 +481,7 @@ class Alarm:
         self.rang = False
         if self.works:
             self.armed = True
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, SOON))
 
     def disarm(self) -> None:
         if self.works:

@@ -417,7 +417,7 @@ class Run:
         trouble = self.trouble[spec.block.identity, spec.lineup]
         trouble.attempts += 1
         trouble.deaths.append(death)
-        certain = death.cause == "timeout" and death.seat >= 0
+        certain = death.cause == "timeout" and death.seat >= 0 and not death.starved
         if not certain and len(trouble.deaths) < TRIES:
             self.again.appendleft(lost)
         elif certain or (death.seat >= 0 and all(other.seat == death.seat for other in trouble.deaths)):

@@ -91,6 +91,14 @@ class Remote:
         wanted = {key: bot[key] for key in ("name", "class", "options", "boards")}
         return description(self.hosts, self.bot(bot, bundle, -1), wanted)
 
+    def refusal(self, bots: list[dict[str, Any]]) -> str:
+        """Why this machine cannot take some of the entries of a plan; empty when it can."""
+        if all(bot["isolation"] != "sandbox" for bot in bots):
+            return ""
+        from arena.sandbox.levels import lacking
+
+        return f"{platform.node()} cannot sandbox bots: {lacking()}" if lacking() else ""
+
     def close(self) -> None:
         """End their processes."""
         if self._hosts is not None:
@@ -200,7 +208,7 @@ class Worker:
         if message["do"] == "plan":
             self.remote.close()
             self.table = Table(message, self.report, self.remote)
-            return {}
+            return {"refusal": self.remote.refusal(message["entries"])}
         if message["do"] == "play" and self.table is not None:
             return {"rows": list(self.play(message["matches"]))}
         raise ValueError(f"a worker does not know how to {message['do']}")

@@ -3,12 +3,13 @@
 Named to Numba by `NUMBA_CACHE_LOCATOR_CLASSES`, so nothing else imports this module.
 """
 
+import contextlib
 import os
 import sys
 import tempfile
 from typing import Any
 
-from numba.core.caching import UserProvidedCacheLocator
+from numba.core.caching import Cache, UserProvidedCacheLocator
 
 
 class Locator(UserProvidedCacheLocator):
@@ -27,3 +28,16 @@ class Locator(UserProvidedCacheLocator):
         """Nothing is written to the machine's cache."""
         if not self.known:
             os.makedirs(self._cache_path, exist_ok=True)
+
+
+def _forgiving(save: Any) -> Any:
+    """The machine's cache may know a function, but not for these types: what cannot be kept is used all the same."""
+
+    def save_overload(self: Any, sig: Any, data: Any) -> None:
+        with contextlib.suppress(OSError):
+            save(self, sig, data)
+
+    return save_overload
+
+
+Cache.save_overload = _forgiving(Cache.save_overload)

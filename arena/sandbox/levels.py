@@ -106,7 +106,7 @@ class Spawn:
             *("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1"),
             *("--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "arena", "--clearenv"),
             *_system(),
-            *("--proc", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
+            *("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
         ]
         for name, value in {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", **self.environment}.items():
             arguments += ["--setenv", name, value]

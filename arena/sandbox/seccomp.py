@@ -2,8 +2,8 @@
 
 The filter is a list of refusals, not of permissions: interpreters and their libraries need hundreds of calls, and what
 keeps a bot from the machine are namespaces, a read-only file system and lost capabilities. Refused is what reaches
-deep into the kernel, what a bot could use to look at other processes, what is not bounded by other limits, and
-(strictly) every further process.
+deep into the kernel, what a bot could use to look at other processes, what is not bounded by other limits, what could
+wake a stopped process (signals from timers and descriptors), and (strictly) every further process.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ NOT_EQUAL, MASKED_EQUAL = 1, 7
 NEW_NAMESPACES = 0x7E020080
 CLONE_THREAD = 0x00010000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
-AF_UNIX = 1
+F_SETSIG, F_SETLEASE, F_NOTIFY = 10, 1024, 1026
 UNRELATED = (
-    "acct add_key adjtimex bpf chroot clock_adjtime clock_settime create_module delete_module fanotify_init "
-    "finit_module fsconfig fsmount fsopen fspick get_kernel_syms get_mempolicy init_module io_uring_enter "
-    "io_uring_register io_uring_setup ioperm ioprio_set iopl kcmp kexec_file_load kexec_load keyctl "
-    "lookup_dcookie mbind memfd_create memfd_secret migrate_pages modify_ldt mount mount_setattr move_mount "
-    "move_pages mq_open msgget name_to_handle_at nfsservctl open_by_handle_at open_tree perf_event_open "
-    "personality pidfd_getfd pidfd_open pivot_root process_madvise process_vm_readv process_vm_writev ptrace "
-    "query_module quotactl quotactl_fd reboot request_key semget set_mempolicy set_mempolicy_home_node "
-    "setdomainname sethostname setns setpriority settimeofday shmget stime swapoff swapon syslog umount umount2 "
-    "unshare uselib userfaultfd vhangup vmsplice "
+    "acct add_key adjtimex bind bpf cachestat chroot clock_adjtime clock_settime create_module delete_module "
+    "fanotify_init finit_module fsconfig fsmount fsopen fspick get_kernel_syms get_mempolicy init_module "
+    "io_uring_enter io_uring_register io_uring_setup ioperm iopl ioprio_set kcmp kexec_file_load kexec_load keyctl "
+    "lookup_dcookie mbind memfd_create memfd_secret migrate_pages mincore modify_ldt mount mount_setattr move_mount "
+    "move_pages mq_open msgget name_to_handle_at nfsservctl open_by_handle_at open_tree perf_event_open personality "
+    "pidfd_getfd pidfd_open pivot_root process_madvise process_vm_readv process_vm_writev ptrace query_module "
+    "quotactl quotactl_fd reboot request_key semget set_mempolicy set_mempolicy_home_node setdomainname sethostname "
+    "setns setpriority settimeofday shmget socket stime swapoff swapon syslog timer_create umount umount2 unshare "
+    "uselib userfaultfd vhangup vmsplice "
 )
 OWN_ONLY = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"
 """Calls whose first argument is a process: 0, the caller, is allowed."""
@@ -88,7 +88,10 @@ def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_
         ("clone3", errno.ENOSYS, []),  # its flags cannot be looked at; libraries fall back on clone
         *(("clone", errno.EPERM, [_Compare(0, MASKED_EQUAL, bit, bit)]) for bit in _bits(NEW_NAMESPACES)),
         *(("ioctl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)]) for call in (TIOCSTI, TIOCLINUX)),
-        ("socket", errno.EPERM, [_Compare(0, NOT_EQUAL, AF_UNIX, 0)]),
+        *(
+            ("fcntl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)])
+            for call in (F_SETSIG, F_SETLEASE, F_NOTIFY)
+        ),
         *((name, errno.EPERM, [_Compare(0, NOT_EQUAL, 0, 0)]) for name in OWN_ONLY.split()),
     ]
     if not processes:

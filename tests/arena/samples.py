@@ -59,6 +59,7 @@ def resolved(plan: Schedule) -> dict:
         "max_tables": plan.max_tables,
         "hero": None if plan.hero is None else labels[plan.hero],
         "limits": LIMITS,
+        "bench_after": plan.bench_after,
         "boards": [
             {
                 "game": each.game,

@@ -26,7 +26,7 @@ from tests.arena import tournaments
 from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 
 COMMANDS = (
-    *("run", "leaderboard", "export", "games", "bots", "match", "replay", "bench"),
+    *("run", "leaderboard", "export", "games", "bots", "match", "replay", "doctor", "bench"),
     *("new-bot", "check", "submit", "withdraw"),
 )
 LONG = "a bot with a name of all forty letters.."
