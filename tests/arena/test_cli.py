@@ -150,7 +150,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     for name in names:
         monkeypatch.setattr(f"arena.commands.{name}", lambda *given: typed.append(given) or 0)
     monkeypatch.setattr("arena.bench.print_bench", lambda *given: typed.append(given))
-    monkeypatch.setattr("arena.doctor.print_findings", lambda *given: typed.append(given) or True)
+    monkeypatch.setattr("arena.doctor.print_findings", lambda *given: not typed.append(given))
     for command in COMMANDS:
         example = say(capsys, command, "--help").rpartition("Example: arena ")[2]
         assert run_command(example.split()) == 0, example
@@ -399,7 +399,7 @@ def test_output_fits_the_width_that_the_terminal_says(here, played, monkeypatch,
         (60, "bots"),
         (60, "bots b.py:Low"),
         (60, "check b.py:Low --isolation none --game epicycle --players 2"),
-        (60, "check b.py:Wrong --isolation none --game epicycle --players 2"),
+        (80, "check b.py:Wrong --isolation none --game epicycle --players 2"),
         (60, "submit b.py:Low --name a_name_of_some_length --author Ann --isolation none"),
         (60, "bots"),
         (60, "bots a_name_of_some_length"),

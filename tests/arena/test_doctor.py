@@ -156,7 +156,7 @@ def test_a_program_that_only_some_bots_need_is_a_note(monkeypatch):
 
 REFUSED = re.compile(
     f"^error: .*'b.py:Low' is for the sandbox, and this machine has none: {GET_IT}; `arena doctor` tells more; "
-    r'isolation = "process" \(arena check: --isolation process\) runs it all the same, with your rights$'
+    r'isolation = "process" \(in a command: --isolation process\) runs it all the same, with your rights$'
 )
 
 
