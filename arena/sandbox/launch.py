@@ -12,7 +12,8 @@ import sys
 
 PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
 OPEN_FILES = 64
-FILE_BYTES = 64 * 2**20
+FILE_BYTES = TMP_BYTES = 64 * 2**20
+MOST_FILES = 10_000
 
 
 def limit(memory: int, seconds: float) -> None:

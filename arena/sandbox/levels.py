@@ -22,14 +22,16 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.sandbox.launch import TMP_BYTES
 from arena.sandbox.seccomp import bpf
 
 if TYPE_CHECKING:
     from arena.config import Isolation
 
 BWRAP = "bwrap"
-TMP_BYTES = 64 * 2**20
 NOBODY = "65534"
+DEVICES = ("null", "zero", "full", "random", "urandom")
+LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 LAUNCH = Path(__file__).with_name("launch.py")
 HOUSE = Path(__file__).resolve().parents[2]
@@ -56,8 +58,11 @@ class Spawn:
     """For `arena.sandbox.launch`; None for what limits itself."""
     processes: bool = False
     """Whether it may start others."""
-    filtered: bool = True
-    """Whether the seccomp filter is put on before it starts; what is not filtered does so itself."""
+    divides: bool = False
+    """Whether it is a program of ours that gives each of its children a sandbox within the sandbox.
+
+    It has the capability that this takes, and puts on the seccomp filter itself.
+    """
 
     @contextlib.contextmanager
     def start(self, stdin: int, stdout: int, stderr: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
@@ -101,8 +106,10 @@ class Spawn:
             *("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1"),
             *("--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "arena", "--clearenv"),
             *_system(),
-            *("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
+            *("--proc", "/proc", "--remount-ro", "/proc", *_devices(), "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
         ]
+        if self.divides:
+            arguments += ["--cap-add", "CAP_SYS_ADMIN", "--bind-try", LAST_NUMBER, LAST_NUMBER]
         for name, value in {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", **self.environment}.items():
             arguments += ["--setenv", name, value]
         for path in self.readable:
@@ -111,7 +118,7 @@ class Spawn:
             for outside, inside in pairs:
                 arguments += [kind, outside, inside]
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.folder]
-        if self.filtered:
+        if not self.divides:
             rules = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
             rules.write(bpf(self.processes))
             rules.seek(0)
@@ -138,6 +145,16 @@ def _child(status: int) -> int:
             raise OSError("bubblewrap did not start")
         told += part
     return int(json.loads(told.partition(b"\n")[0])["child-pid"])
+
+
+def _devices() -> list[str]:
+    """The harmless devices; bubblewrap's own `--dev` brings terminals, and a user namespace that cannot be divided."""
+    arguments = ["--tmpfs", "/dev", "--dir", "/dev/shm", "--symlink", "/proc/self/fd", "/dev/fd"]
+    for name in DEVICES:
+        arguments += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        arguments += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
+    return arguments
 
 
 def _system() -> list[str]:
@@ -210,7 +227,8 @@ def lacking() -> str:
 def _trial() -> str:
     with tempfile.TemporaryFile() as complaints:
         try:
-            with Spawn(["true"], "sandbox").start(subprocess.DEVNULL, subprocess.DEVNULL, complaints.fileno()) as told:
+            spawn = Spawn(["unshare", "--mount", "true"], "sandbox", divides=True)
+            with spawn.start(subprocess.DEVNULL, subprocess.DEVNULL, complaints.fileno()) as told:
                 if told[0].wait(TRIAL_SECONDS) == 0:
                     return ""
         except (OSError, subprocess.TimeoutExpired):
