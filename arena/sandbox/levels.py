@@ -8,6 +8,7 @@ user's, a private /tmp, no capabilities, no new privileges, and a seccomp filter
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import importlib.util
 import json
@@ -22,7 +23,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from arena.sandbox.launch import TMP_BYTES
+from arena.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.sandbox.seccomp import bpf
 
 if TYPE_CHECKING:
@@ -74,15 +75,16 @@ class Spawn:
             command = list(self.command)
             keep: list[int] = []
             if self.isolation == "sandbox":
-                told = stack.enter_context(tempfile.TemporaryFile())
-                told.write(b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0")
-                told.seek(0)
-                status, status_in = os.pipe()
-                stack.callback(os.close, status)
-                keep += [told.fileno(), status_in]
-                command = [*(BWRAP, "--args", str(told.fileno()), "--json-status-fd", str(status_in), "--", *command)]
+                arguments = b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0"
+                told = _kept(stack, arguments)
+                status, status_in = _status_pipe(stack)
+                keep += [told, status_in]
+                if self.limits is not None:
+                    command = ["/bin/sh", "-c", TAKE_OVER, "sh", *command]
+                command = [BWRAP, "--args", str(told), "--json-status-fd", str(status_in), "--", *command]
             if self.limits is not None:
-                command = [python(), "-I", "-S", str(LAUNCH), json.dumps(dict(self.limits)), *command]
+                limits = {**self.limits, "sandboxed": self.isolation == "sandbox"}
+                command = [python(), "-I", "-S", str(LAUNCH), json.dumps(limits), *command]
             process = subprocess.Popen(
                 command,
                 stdin=stdin,
@@ -119,12 +121,32 @@ class Spawn:
                 arguments += [kind, outside, inside]
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.folder]
         if not self.divides:
-            rules = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
-            rules.write(bpf(self.processes))
-            rules.seek(0)
-            keep.append(rules.fileno())
-            arguments += ["--seccomp", str(rules.fileno())]
+            keep.append(_kept(stack, bpf(self.processes)))
+            arguments += ["--seccomp", str(keep[-1])]
         return arguments
+
+
+def _kept(stack: contextlib.ExitStack, content: bytes) -> int:
+    """A descriptor of a nameless file with that content, for bubblewrap to read; its number is out of others' way."""
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        descriptor = _out_of_the_way(file.fileno())
+        stack.callback(os.close, descriptor)
+        return descriptor
+
+
+def _status_pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
+    status, low = os.pipe()
+    stack.callback(os.close, status)
+    status_in = _out_of_the_way(low)
+    os.close(low)
+    return status, status_in
+
+
+def _out_of_the_way(descriptor: int) -> int:
+    """Another number for a descriptor, above those that `arena.sandbox.launch` uses."""
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HELD_OUT + 1)
 
 
 def _spare() -> dict[str, str]:
