@@ -9,6 +9,7 @@ from typing import Any
 
 _API = (
     "export",
+    "faults",
     "find_match",
     "leaderboard",
     "load_plan",

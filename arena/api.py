@@ -12,12 +12,13 @@ from typing import TYPE_CHECKING, Any
 from arena.config import OPENING, Config, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.home import home_folder
+from arena.keys import now, with_dice_key, with_disclosed_key
 from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan
 from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
 from arena.runner import Outcome, Progress, Run
-from arena.schedule import Schedule, match_id
-from arena.store import MatchRow, Store, StoredMatch, set_aside
+from arena.schedule import MatchSpec, Schedule, match_id
+from arena.store import MatchRow, Store, StoredMatch, read_clocks, set_aside
 from engine import load_game
 
 if TYPE_CHECKING:
@@ -40,6 +41,8 @@ class RunResult:
     folder: Path
     leaderboards: dict[tuple[str, int], pd.DataFrame]
     """By canonical game spec and player count."""
+    faults: pd.DataFrame
+    """As `faults` returns it."""
     files: list[Path]
 
 
@@ -71,12 +74,20 @@ def run(
         folder = home_folder(home) / plan.name
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
+            plan = with_dice_key(plan, store)
+            if plan.secret_dice:
+                from arena.report import write_plan
+
+                write_plan(folder, plan.resolved())  # the hash of the key is there before anything is played
             planned(plan, kept)
             outcome = Run(plan, store, count, backend, address, worker, show).play()
+            if outcome.complete:
+                store.finish_run(now(), disclose=plan.secret_dice)
             files, boards = _write(store, plan.resolved(), folder, plan.formats)
+            faulty = _faults(store, plan.schedule)
     finally:
         worker.stop()
-    return RunResult(plan, outcome, folder, boards, files)
+    return RunResult(plan, outcome, folder, boards, faulty, files)
 
 
 def plan_of(
@@ -98,6 +109,7 @@ def _write(
 
     schedule = schedule_from(resolved)
     boards = leaderboards(store, schedule)
+    resolved = with_disclosed_key(resolved, store)
     files = write_reports(folder, resolved, store.last_versions(), boards, formats)
     return files, by_board(schedule, boards)
 
@@ -146,6 +158,19 @@ def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tupl
     with store:
         schedule = schedule_from(resolved)
         return by_board(schedule, leaderboards(store, schedule))
+
+
+def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
+    """Every bot that forfeited matches, by board and cause, with the first match of each; from the log alone."""
+    store, resolved = open_log(target, home)
+    with store:
+        return _faults(store, schedule_from(resolved))
+
+
+def _faults(store: Store, schedule: Schedule) -> pd.DataFrame:
+    from arena.leaderboards import faults
+
+    return faults(store, schedule)
 
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
@@ -198,29 +223,43 @@ def play_match(
         for bot in found:
             if bot.refusals[0] is not None:
                 raise ConfigError(f"{bot.spec} {bot.refusals[0]}")
-        return _single_match(single_plan(loaded, found, seed, int(chosen[1] or 0)), worker)
+        plan = single_plan(loaded, found, seed, int(chosen[1] or 0))
+        worker.give_plan(plan.message())
+        return play_specs(plan, [single_match(plan)], worker)[0]
     finally:
         worker.stop()
 
 
-def _single_match(plan: Plan, worker: WorkerProcess) -> StoredMatch:
-    schedule = plan.schedule
-    spec = schedule.matches(schedule.block(0, 0, tuple(range(len(plan.bots)))))[0]
-    worker.give_plan(plan.message())
-    reply = worker.play(Chunk([(spec, [])], 0).message())
-    if isinstance(reply, Death) and reply.seat >= 0:
-        reply = worker.play(Chunk([(spec, [[reply.seat, reply.ply, reply.cause]])], 0).message())
-    if isinstance(reply, Death):
-        raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")
-    row = MatchRow(*json.loads(reply)["rows"][0])
-    board = schedule.boards[0]
+def single_match(plan: Plan) -> MatchSpec:
+    """The match of a plan that has one."""
+    return plan.schedule.matches(plan.schedule.block(0, 0, tuple(range(len(plan.bots)))))[0]
+
+
+def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) -> list[StoredMatch]:
+    """Play matches outside any log, in this order, by a worker that has the plan."""
+    charged: list[tuple[MatchSpec, list[list[Any]]]] = [(spec, []) for spec in specs]
+    forgiven = False
+    while isinstance(reply := worker.play(Chunk(charged, 0).message()), Death):
+        if reply.starved and not forgiven:
+            forgiven = True
+            continue
+        charges = charged[reply.number][1]
+        if reply.seat < 0 or any(reply.seat == seat for seat, _, _ in charges):
+            raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")
+        charges.append([reply.seat, reply.ply, reply.cause])
+    rows = json.loads(reply)["rows"]
+    return [_stored(plan.schedule, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
+
+
+def _stored(schedule: Schedule, spec: MatchSpec, row: MatchRow) -> StoredMatch:
+    board = schedule.boards[spec.block.board]
     return StoredMatch(
         identity=spec.block.identity,
         block_id=spec.block.id,
-        lineup=0,
+        lineup=spec.lineup,
         game=board.game,
         players=board.players,
-        round=0,
+        round=spec.block.round,
         opening=board.opening,
         seed=schedule.seed,
         ended=row.ended,
@@ -233,6 +272,8 @@ def _single_match(plan: Plan, worker: WorkerProcess) -> StoredMatch:
         scores=[seat[1] for seat in row.seats],
         falls={seat: (cause, ply) for seat, (_, _, cause, ply) in enumerate(row.seats) if cause is not None},
         details={int(seat): text for seat, text in row.details.items()},
+        clocks=read_clocks(row.clocks),
+        again=row.again,
     )
 
 

@@ -15,6 +15,7 @@ from rich.table import Table
 
 import engine
 from arena.api import cores
+from arena.bench_isolation import isolation
 from arena.bench_libraries import libraries
 from arena.bench_search import searches, worker_start
 from arena.bench_tools import Row, best_of, tournament
@@ -225,6 +226,7 @@ def print_bench(full: bool) -> None:
         searches(full),
         libraries(),
         worker_start(),
+        isolation(),
         throughput(full),
     )
     for part in parts:

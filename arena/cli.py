@@ -26,11 +26,17 @@ app = typer.Typer(
 
 Home = Annotated[
     Optional[Path],  # noqa: UP045 - Typer reads it at run time on every Python
-    typer.Option("--home", envvar="ARENA_HOME", help="Folder that holds tournaments; by default reports/."),
+    typer.Option(
+        "--home", envvar="ARENA_HOME", help="Folder that holds tournaments and submitted bots; by default reports/."
+    ),
 ]
 Target = Annotated[
     str, typer.Argument(metavar="CONFIG|DB", help="A configuration, a tournament's name or folder, or its matches.db.")
 ]
+BotPath = Annotated[
+    str, typer.Argument(metavar="PATH", help="file.py, file.py:ClassName, or a folder with a bot.toml.")
+]
+IsolationOption = Annotated[str, typer.Option(help="Where the check runs it: sandbox, process or none.")]
 
 
 @app.command(epilog="Example: arena run configs/demo.toml --workers 4")
@@ -94,13 +100,65 @@ def games(
 def bots(
     bot: Annotated[
         str | None,
-        typer.Argument(metavar="BOT", help="Tell all about one bot: a name, or path/to/file.py:ClassName."),
+        typer.Argument(metavar="BOT", help="Tell all about one bot: a name, file.py:ClassName, or a bot.toml."),
     ] = None,
+    home: Home = None,
 ) -> None:
-    """List the bots, or show one: parameters, games, origin."""
+    """List the bots, submitted ones too, or show one: parameters, games, origin, versions."""
     from arena.commands import print_bots
 
-    print_bots(bot)
+    print_bots(bot, home)
+
+
+@app.command("new-bot", epilog="Example: arena new-bot my_bot --game epicycle --language c")
+def new_bot(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits and _, such as my_bot.")],
+    game: Annotated[Optional[str], typer.Option(help="The game it plays; by default every game.")] = None,  # noqa: UP045
+    language: Annotated[str, typer.Option(help="python, node or c.")] = "python",
+) -> None:
+    """Write a bot that plays, to be made better: NAME.py, or a folder NAME with a program."""
+    from arena.commands import print_new_bot
+
+    print_new_bot(name, game, language)
+
+
+@app.command(epilog="Example: arena check my_bot.py --game epicycle")
+def check(
+    path: BotPath,
+    isolation: IsolationOption = "sandbox",
+    game: Annotated[Optional[list[str]], typer.Option(help="Only this game; may be given again.")] = None,  # noqa: UP045
+    players: Annotated[Optional[list[int]], typer.Option(help="Only this number; may be given again.")] = None,  # noqa: UP045
+    home: Home = None,
+) -> None:
+    """Play smoke matches with a bot wherever it plays, and tell what fails; exit code 1 when something does."""
+    from arena.commands import print_check
+
+    raise typer.Exit(print_check(path, isolation, game or [], players or [], home))
+
+
+@app.command(epilog="Example: arena submit my_bot.py --name my_bot --author Ann")
+def submit(
+    path: BotPath,
+    name: Annotated[str, typer.Option(help="What it will be called.")],
+    author: Annotated[str, typer.Option(help="Whose it is.")],
+    isolation: IsolationOption = "sandbox",
+    home: Home = None,
+) -> None:
+    """Check a bot and keep its source, for tournaments under the same home; again: a new version."""
+    from arena.commands import print_submit
+
+    raise typer.Exit(print_submit(path, name, author, isolation, home))
+
+
+@app.command(epilog="Example: arena withdraw my_bot")
+def withdraw(
+    name: Annotated[str, typer.Argument(metavar="NAME", help="A submitted bot.")],
+    home: Home = None,
+) -> None:
+    """Take a submitted bot out of new tournaments; its sources stay for old ones."""
+    from arena.commands import print_withdraw
+
+    print_withdraw(name, home)
 
 
 @app.command(epilog="Example: arena match epicycle perfect greedy --seed 7 --show")
@@ -109,16 +167,17 @@ def match(
         str, typer.Argument(metavar="GAME", help="A game's spec, such as epicycle or 'epicycle(setup=random)'.")
     ],
     bots: Annotated[
-        list[str], typer.Argument(metavar="BOT", help="Bots by seat: name, name:key=value or file.py:Class.")
+        list[str], typer.Argument(metavar="BOT", help="Bots by seat: name, name:key=value, file.py:Class or bot.toml.")
     ],
     seed: Annotated[int, typer.Option(min=0, help="All chance in the match comes from it.")] = 0,
     opening: Annotated[Optional[str], typer.Option(help="none or random:k; by default what suits the game.")] = None,  # noqa: UP045
     show: Annotated[bool, typer.Option("--show", help="Draw the position after every ply.")] = False,
+    home: Home = None,
 ) -> None:
     """Play one match and print it."""
     from arena.commands import print_match
 
-    print_match(game, bots, seed, opening, show)
+    print_match(game, bots, seed, opening, show, home)
 
 
 @app.command(epilog="Example: arena replay 3f9a0c27-1 --in configs/demo.toml --audit")
@@ -138,6 +197,14 @@ def replay(
     from arena.commands import print_replay
 
     print_replay(match_id, target, audit, show, home)
+
+
+@app.command(epilog="Example: arena doctor")
+def doctor(home: Home = None) -> None:
+    """Check whether this machine has what the arena needs; exit code 1 when something is missing."""
+    from arena.doctor import print_findings
+
+    raise typer.Exit(FINE if print_findings(home) else USER_ERROR)
 
 
 @app.command(epilog="Example: arena bench --full")

@@ -8,31 +8,36 @@ import shlex
 import sys
 from collections.abc import Iterable, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pandas as pd
 from rich import box
 from rich.cells import cell_len
 from rich.console import Console
+from rich.padding import Padding
 from rich.table import Column, Table
 
 import engine
 from arena import api
-from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
-from arena.config import FORMATS
-from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
+from arena.check import ADVICE, BoardCheck, Report, check, submit
+from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED, USER_ERROR
+from arena.config import FORMATS, Isolation
 from arena.errors import ConfigError, StoreError
 from arena.live import Live, Plain, can_draw, matches, tell
+from arena.new_bot import new_bot
 from arena.plan import Plan, Wanted, resolve_bots
-from arena.registry import find_bot, named_bots
-from arena.replay import Ply, replay
+from arena.registry import SUBMITTED, find_bot, named_bots
+from arena.replay import Ply, keys_of, replay
 from arena.report import markdown, records
 from arena.schedule import match_id
 from arena.store import StoredMatch
+from arena.submissions import Submission, Submissions, submitted, withdraw
 from engine.errors import did_you_mean
 
 GAP = 3
 """Columns between columns."""
+MOST_DETAIL = 12
+"""Lines of a traceback or of standard error that a check shows."""
 LESS_NEEDED = ("ties", "wins", "rank", "mu ± sigma", "margin", "matches")
 """Columns of a board that a narrow terminal does without, the first ones first."""
 
@@ -65,7 +70,7 @@ def run_tournament(
     def planned(plan: Plan, kept: Path | None) -> None:
         if kept is not None:
             tell(f"The old log is kept as {kept}.")
-        for line in plan.left_out if not quiet else ():
+        for line in (*plan.left_out, *plan.remarks) if not quiet else ():
             tell(line)
         screen.begin(plan)
 
@@ -112,9 +117,25 @@ def _print_summary(result: api.RunResult) -> None:
         before = f", {progress.found:,} were there before" if progress.found else ""
         rate = progress.played / max(result.outcome.seconds, 1e-9)
         say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
-    if progress.forfeits:
-        say(f"Seats forfeited: {progress.forfeits:,}; see the boards' forfeits and `arena export --what matches`.")
+    print_faults(result.faults, result.folder / api.LOG)
     say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
+
+
+def print_faults(faults: pd.DataFrame, log: Path) -> None:
+    """Every bot that forfeited matches, why, how often, and the command that shows its first one."""
+    out = Output()
+    if len(faults):
+        say("Matches forfeited, and how to see each bot's first one:")
+    for bot, rows in faults.groupby("bot", sort=False):
+        counts = rows.groupby("cause", sort=False)["count"].sum()
+        told = f"  {bot}: " + ", ".join(f"{cause} {count:,}" for cause, count in counts.items())
+        command = shlex.join(["arena", "replay", rows["first_match"].iloc[0], "--in", str(log)])
+        if cell_len(f"{told}; {command}") > out.width:
+            say(told)
+            told = "   "
+        else:
+            told += ";"
+        out.print(f"{told} {command}", soft_wrap=True)
 
 
 # Leaderboards
@@ -141,7 +162,20 @@ def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
     out.print(f"{game}, {players} players", style="bold")
     if len(frame):
         out.print(table)
+    for line in benched_lines(frame):
+        out.print(line)
     out.print("" if len(frame) else "no complete block yet\n")
+
+
+def benched_lines(frame: pd.DataFrame) -> list[str]:
+    """What is said below a leaderboard of the bots that were benched."""
+    if "benched" not in frame:
+        return []
+    columns = frame[frame["benched"].notna()][["benched", "bot", "forfeits", "matches"]]
+    return [
+        f"benched after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
+        for number, bot, forfeits, matches in columns.itertuples(index=False)
+    ]
 
 
 def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:
@@ -219,9 +253,7 @@ def export_files(target: str, what: Sequence[str], formats: Sequence[str], out: 
 def print_games(name: str | None) -> None:
     """`arena games`."""
     if name is None:
-        table = Table(show_edge=False, box=None, padding=(0, 2, 0, 0))
-        for column in ("game", "players", "designer", "what it is"):
-            table.add_column(column, overflow="fold")
+        table = _table("game", "players", "designer", "what it is")
         for each in engine.game_names():
             kind = engine.game_type(each)
             table.add_row(kind.name, _range(kind.min_players, kind.max_players), kind.credit.designer, kind.summary)
@@ -239,7 +271,7 @@ def print_games(name: str | None) -> None:
 
 def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
     """Options of a game or a bot, one a line."""
-    table = Table(show_edge=False, show_header=False, box=None, padding=(0, 2, 0, 0))
+    table = _table()
     for parameter in parameters:
         low, high = parameter["minimum"], parameter["maximum"]
         if parameter["choices"]:
@@ -276,39 +308,160 @@ def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def print_bots(name: str | None) -> None:
+def print_bots(name: str | None, home: Path | None) -> None:
     """`arena bots`."""
-    names = [name] if name is not None else sorted(named_bots())
-    for each in names:
-        find_bot(each)  # so that an unknown name is told without starting a worker
-    found = resolve_bots([Wanted(each, {}) for each in names], [], where="bots")
     if name is not None:
-        bot = found[0]
-        say(f"{bot.source.name} ({bot.source.origin}): {reflowed(bot.about)}\n")
-        say(f"Games: {_any(bot.games)}   players: {_any(bot.players)}\nIdentity: {bot.identity}")
-        if bot.parameters:
-            say("Parameters:")
-            print_parameters(bot.parameters)
+        print_bot(name, home)
         return
-    table = Table(show_edge=False, box=None, padding=(0, 2, 0, 0))
-    for column in ("bot", "games", "players", "what it does"):
-        table.add_column(column, overflow="fold")
+    found = resolve_bots([Wanted(each, {}) for each in sorted(named_bots())], [], where="bots", home=home)
+    table = _table("bot", "games", "players", "what it does")
     for bot in found:
         table.add_row(bot.source.name, _any(bot.games), _any(bot.players), bot.summary)
     Output().print(table)
+    handed_in = submitted(home)
+    if handed_in:
+        print_submissions(handed_in)
     say("\n`arena bots BOT` shows its idea, its parameters and what it costs.")
+
+
+def print_bot(name: str, home: Path | None) -> None:
+    """One bot and all that is known of it; running it is left to its isolation."""
+    handed_in = submitted(home)
+    withdrawn = name in handed_in and handed_in[name].withdrawn and name not in named_bots()
+    spec = f"{name}@{handed_in[name].newest.short}" if withdrawn else name
+    source, _ = find_bot(spec, home=home)  # an unknown name is told without starting a worker
+    bot = resolve_bots([Wanted(spec, {})], [], where="bots", home=home)[0]
+    say(f"{bot.source.name} ({bot.source.origin}): {reflowed(bot.about)}\n")
+    say(f"Games: {_any(bot.games)}   players: {_any(bot.players)}   isolation: {bot.isolation}")
+    say(f"Identity: {bot.identity}")
+    if bot.parameters:
+        say("Parameters:")
+        print_parameters(bot.parameters)
+    if source.submitted:
+        print_versions(source.name, handed_in[source.name])
+
+
+def print_submissions(handed_in: Submissions) -> None:
+    """The submitted bots, one a line."""
+    table = _table("submitted bot", "newest", "author", "versions", "isolation")
+    for name, entry in handed_in.items():
+        state = "withdrawn" if entry.withdrawn else SUBMITTED
+        table.add_row(name, entry.newest.short, entry.newest.author, str(len(entry.versions)), state)
+    Output().print("", table)
+
+
+def print_versions(name: str, entry: Submission) -> None:
+    """What was handed in under a name."""
+    say("Versions, the newest last:" if not entry.withdrawn else "Versions, all withdrawn, the newest last:")
+    table = _table()
+    for number, version in enumerate(entry.versions, 1):
+        table.add_row(f"  {number}", f"{name}@{version.short}", version.author, version.submitted)
+    Output().print(table)
+
+
+def _table(*columns: str) -> Table:
+    table = Table(show_edge=False, show_header=bool(columns), box=None, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
 
 
 def _any(values: Sequence[object] | None) -> str:
     return "all" if values is None else ", ".join(map(str, values))
 
 
+# Submitting bots
+
+
+def print_new_bot(name: str, game: str | None, language: str) -> None:
+    """`arena new-bot`."""
+    path = new_bot(name, game, language)
+    say(f"{path} is written. Next:")
+    print(f"  arena check {path}\n  arena submit {path} --name {name} --author YOU")
+
+
+def print_check(path: str, isolation: str, games: Sequence[str], players: Sequence[int], home: Path | None) -> int:
+    """`arena check`; the exit code."""
+    report = check(path, isolation_of(isolation), games, players, home, print_board_check)
+    print_verdict(report)
+    return FINE if report.ok else USER_ERROR
+
+
+def print_submit(path: str, name: str, author: str, isolation: str, home: Path | None) -> int:
+    """`arena submit`; the exit code."""
+    kept, report = submit(path, name, author, isolation_of(isolation), home, print_board_check)
+    if report is not None:
+        print_verdict(report)
+    if kept is None:
+        say("Not submitted.")
+        return USER_ERROR
+    version = f"{name}@{kept.submission.newest.short}"
+    if not kept.changed:
+        say(f"Nothing changed: {version} is this source, and the newest version already.")
+        return FINE
+    say(
+        f"Submitted: {name}, version {len(kept.submission.versions)}, by {author}. "
+        f"Tournaments name it {name}, which is its newest version, or {version}, which is always this one."
+    )
+    return FINE
+
+
+def print_withdraw(name: str, home: Path | None) -> None:
+    """`arena withdraw`."""
+    if not withdraw(name, home):
+        say(f"Nothing changed: {name} was withdrawn before.")
+        return
+    say(
+        f"{name} is withdrawn: no new plan finds it. Tournaments that had it go on with "
+        f"{name}@{submitted(home)[name].newest.short}; submitting it again brings it back."
+    )
+
+
+def isolation_of(name: str) -> Isolation:
+    """A level of isolation by its name."""
+    for isolation in get_args(Isolation):
+        if isolation == name:
+            return isolation
+    raise ConfigError(f"--isolation {name}: not a choice{did_you_mean(name, get_args(Isolation))}")
+
+
+def print_board_check(board: BoardCheck) -> None:
+    """One board of a check, in a line."""
+    told = ", ".join(problem.cause for problem in board.problems) or f"ok, {board.matches} matches"
+    if board.timed:
+        told += ", not compared because it plays by the clock"
+    if board.walls:
+        told += (
+            f"; a move takes {_span(board.median)}, at most {_span(max(board.walls))} (CPU {_span(max(board.cpus))})"
+        )
+    say(f"{board.title}: {told}")
+
+
+def print_verdict(report: Report) -> None:
+    """What a check comes to: what failed, why, and what to do."""
+    failed = sum(bool(board.problems) for board in report.boards)
+    for cause, found in report.causes().items():
+        board, problem = found[0]
+        say(f"\n{cause} on {len(found)} of {len(report.boards)} boards; {board.title}, {problem.where}:")
+        lines = problem.detail.splitlines()[-MOST_DETAIL:]
+        Output().print(Padding("\n".join(lines) or "nothing was said", (0, 0, 0, 4)))
+        say(f"{ADVICE.get(cause, '')} See it again:")
+        print(f"  {problem.command}")
+    verdict = f"failed on {failed} of {len(report.boards)} boards" if failed else "fine on every board"
+    limit = f"{report.limits.seconds_per_move:g} s for a move, {report.limits.memory:,} MiB of memory"
+    say(f"\n{report.bot.spec}, isolation {report.bot.isolation}: {verdict}. Limits: {limit}.")
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+
+
 # Single matches
 
 
-def print_match(game: str, bots: Sequence[str], seed: int, opening: str | None, show: bool) -> None:
+def print_match(game: str, bots: Sequence[str], seed: int, opening: str | None, show: bool, home: Path | None) -> None:
     """`arena match`."""
-    stored = api.play_match(game, bots, seed, opening)
+    stored = api.play_match(game, bots, seed, opening, home=home)
     say(f"{stored.game}, {stored.players} players, seed {seed}, opening of {stored.opening} random plies")
     _print_plies(stored, list(replay(stored)), show)
 
@@ -321,11 +474,12 @@ def print_replay(match: str, target: str | None, audit: bool, show: bool, home: 
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"
     )
-    keys = (public_key(stored.seed, DICE_PERSON), public_key(stored.seed, BOTS_PERSON)) if audit else None
-    plies = list(replay(stored, keys))
+    plies = list(replay(stored, keys_of(stored) if audit else None))
     _print_plies(stored, plies, show)
     if audit:
         _print_audit(plies)
+        if stored.secret:
+            say(f"The secret key fits its hash {stored.secret.hash}.")
 
 
 def _print_audit(plies: Sequence[Ply]) -> None:

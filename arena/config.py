@@ -174,6 +174,10 @@ class Config(Model):
     """With more sets of bots than this on a board, a balanced sample of them is played."""
     opening: str | None = None
     """`none` or `random:k`; by default what suits each game."""
+    bench_after: Annotated[int, Field(ge=0, le=10_000_000)] = 10
+    """Forfeits on a board from which a bot is benched there, if they are a tenth of its matches; 0 for never."""
+    dice: Literal["auto", "secret"] = "auto"
+    """Whether the key of the dice is drawn at random and kept secret: always, or when any bot was submitted."""
     limits: Limits = Limits()
     output: Output = Output()
 
@@ -276,5 +280,5 @@ def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[st
 
 
 def _short(value: object) -> str:
-    text = repr(value)
+    text = repr(list(value) if isinstance(value, tuple) else value)
     return text if len(text) <= 60 else text[:57] + "..."

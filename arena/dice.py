@@ -24,6 +24,11 @@ def public_key(tournament_seed: int, person: bytes) -> bytes:
     return hashlib.blake2b(str(tournament_seed).encode("ascii"), digest_size=32, person=person).digest()
 
 
+def key_hash(key: bytes) -> str:
+    """What commits to a secret key before it is disclosed: its BLAKE2b-256 in hexadecimal."""
+    return hashlib.blake2b(key, digest_size=32).hexdigest()
+
+
 class Streams:
     """The random streams of one block."""
 

@@ -1,17 +1,20 @@
 """Leaderboards per game and player count: a pure function of log and plan, as pandas frames.
 
-Only complete blocks count, folded in the order (round, table, line-up).
+Only complete blocks count, folded in the order (round, table, line-up), and none that left the plan when a bot was
+benched.
 """
 
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
 from scipy.special import stdtrit
 
+from arena.benching import Bench, in_plan
 from arena.ratings import rate
 from arena.schedule import Block, Schedule, seat_places
 from arena.store import Store
@@ -21,15 +24,65 @@ PAGE = 100_000
 DECIMALS = 4
 
 
-def board_matches(store: Store, schedule: Schedule, board: int) -> pd.DataFrame:
+def benched(store: Store, schedule: Schedule, board: int) -> dict[int, int]:
+    """By entry, the last round that it played on a board before it was benched there."""
+    shape = schedule.boards[board]
+    forfeits = store.forfeits(shape.game, shape.players) if schedule.bench_after else {}
+    if sum(len(falls) for blocks in forfeits.values() for falls in blocks.values()) < max(schedule.bench_after, 1):
+        return {}
+    sizes = store.block_sizes(shape.game, shape.players)
+    bench = Bench(schedule.tables[board], schedule.lineups(shape), schedule.bench_after)
+    for number in range(min(shape.blocks, max(forfeits) + 1)):
+        blocks = [schedule.block(board, number, table) for table in bench.tables]
+        if any(sizes.get(block.identity, 0) < schedule.lineups(shape) for block in blocks):
+            break
+        falls = forfeits.get(number, {})
+        bench.close_round(
+            Counter(
+                schedule.seats(block, lineup)[seat]
+                for block in blocks
+                for lineup, seat, _ in falls.get(block.identity, ())
+            )
+        )
+    return bench.benched
+
+
+def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
+    """Every bot that forfeited matches of the plan, by board and cause; described in reports/README.md.
+
+    The rows are in the plan's order of their first matches.
+    """
+    counts: Counter[tuple[str, str, int, str]] = Counter()
+    first: dict[tuple[str, str, int, str], tuple[tuple[int, ...], str]] = {}
+    for index, board in enumerate(schedule.boards):
+        forfeits = store.forfeits(board.game, board.players)
+        out = benched(store, schedule, index)
+        for number in sorted(number for number in forfeits if number < board.blocks):
+            for place, table in enumerate(schedule.tables[index]):
+                block = schedule.block(index, number, table)
+                for lineup, seat, cause in forfeits[number].get(block.identity, ()):
+                    if in_plan(out, number, table):
+                        label = schedule.entries[schedule.seats(block, lineup)[seat]].label
+                        key = (label, board.game, board.players, cause)
+                        counts[key] += 1
+                        if key not in first:
+                            first[key] = ((number, index, place, lineup, seat), store.short_id(block.identity, lineup))
+    rows = [(*key, counts[key], first[key][1]) for key in sorted(first, key=first.__getitem__)]
+    return pd.DataFrame(rows, columns=["bot", "game", "players", "cause", "count", "first_match"])
+
+
+def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
     """One row for each seat of every match in a complete block, in fold order.
 
     Columns: block (number in plan order), round, lineup, seat, entry, bot (its label), rank (0 is best), return_,
     score, margin (score minus the others' mean; NaN without scores), cause (why it forfeited, or None), timed, ended.
+    `out` are the `benched` bots, if they are known already.
     """
     shape = schedule.boards[board]
+    out = benched(store, schedule, board) if out is None else out
     known, rows = store.seat_rows(shape.game, shape.players)
-    orders, rounds, tables = _plan_order(schedule, board, known)
+    blocks = (block for block in schedule.blocks_of(board) if in_plan(out, block.round, block.table))
+    orders, rounds, tables = _plan_order(blocks, shape.players, known)
     frame = _read(rows)
     order = np.full(max(known.values(), default=0) + 1, -1, np.int64)
     for place, key in enumerate(orders):
@@ -54,12 +107,10 @@ def board_matches(store: Store, schedule: Schedule, board: int) -> pd.DataFrame:
     return frame.drop(columns="place")
 
 
-def _plan_order(schedule: Schedule, board: int, known: dict[bytes, int]) -> tuple[list[int], np.ndarray, np.ndarray]:
+def _plan_order(
+    blocks: Iterable[Block], players: int, known: dict[bytes, int]
+) -> tuple[list[int], np.ndarray, np.ndarray]:
     """The log's keys of a board's blocks in plan order, their rounds, and their tables in base order."""
-    shape = schedule.boards[board]
-    blocks: Iterator[Block] = (
-        schedule.block(board, number, table) for number in range(shape.blocks) for table in schedule.tables[board]
-    )
     keys, rounds, tables = [], [], []
     for block in blocks:
         key = known.get(block.identity)
@@ -67,7 +118,7 @@ def _plan_order(schedule: Schedule, board: int, known: dict[bytes, int]) -> tupl
             keys.append(key)
             rounds.append(block.round)
             tables.append(block.table)
-    return keys, np.array(rounds, np.int64), np.array(tables, np.int64).reshape(-1, shape.players)
+    return keys, np.array(rounds, np.int64), np.array(tables, np.int64).reshape(-1, players)
 
 
 def _read(rows: Iterator[tuple]) -> pd.DataFrame:
@@ -93,8 +144,8 @@ def _returns(ranks: np.ndarray) -> np.ndarray:
     return (2 * beaten + tied) / max(ranks.shape[1] - 1, 1) - 1
 
 
-def leaderboard(matches: pd.DataFrame, players: int) -> pd.DataFrame:
-    """The board of `board_matches`, best first. Columns are described in reports/README.md."""
+def leaderboard(matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
+    """The board of `board_matches`, best first, the `benched` bots last. Columns are described in reports/README.md."""
     if matches.empty:
         return pd.DataFrame(columns=["rank", "bot", "rating", "mu", "sigma", "matches"])
     entries = matches["entry"].to_numpy().reshape(-1, players)
@@ -120,11 +171,15 @@ def leaderboard(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     if matches["score"].notna().any():
         board["mean_margin"] = groups["margin"].mean()
     board["forfeits"] = groups["forfeit"].sum()
+    if out:
+        board["benched"] = pd.Series({entry: number + 1 for entry, number in out.items()}, dtype="Int64")
     by_seat = matches.pivot_table(index="entry", columns="seat", values="return_", aggfunc="mean")
     for seat in range(players):
         board[f"return_seat_{seat}"] = by_seat[seat]
     board.insert(1, "rating", board["mu"] - 3 * board["sigma"])
-    board = board.round(DECIMALS).sort_values(["rating", "bot"], ascending=[False, True]).reset_index(drop=True)
+    board = board.round(DECIMALS).assign(out=[entry in (out or {}) for entry in board.index])
+    board = board.sort_values(["out", "rating", "bot"], ascending=[True, False, True], ignore_index=True)
+    board = board.drop(columns="out")
     floats = board.select_dtypes("float").columns
     board[floats] = board[floats] + 0.0  # no negative zeros in print
     board.insert(0, "rank", np.arange(1, len(board) + 1))
@@ -144,7 +199,8 @@ def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 def leaderboards(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
     """The leaderboard of every board of the plan, by its number."""
-    return {
-        index: leaderboard(board_matches(store, schedule, index), board.players)
-        for index, board in enumerate(schedule.boards)
-    }
+    boards = {}
+    for index, board in enumerate(schedule.boards):
+        out = benched(store, schedule, index)
+        boards[index] = leaderboard(board_matches(store, schedule, index, out), board.players, out)
+    return boards

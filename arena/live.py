@@ -97,7 +97,9 @@ class Live:
         self.shown = time.monotonic()
         done = progress.found + progress.played
         where = f"  {progress.where}" if progress.where else ""
-        self.bar.update(self.task, completed=done, rate=progress.rate, eta=eta(progress), where=where)
+        self.bar.update(
+            self.task, total=progress.total, completed=done, rate=progress.rate, eta=eta(progress), where=where
+        )
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), width=self.width)
         table.add_column(no_wrap=True)
         table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)

@@ -8,16 +8,17 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.bundle import Bundle
 from arena.config import OPENING, Config, Isolation, load_config
-from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
+from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.errors import ArenaError, BotError, ConfigError
 from arena.process import Death, WorkerProcess
 from arena.registry import Source, find_bot
+from arena.sandbox.levels import lacking
 from arena.schedule import Board, Entry, Limits, Schedule
 from arena.store import BotRow
 from engine import EngineError, Game
@@ -71,10 +72,25 @@ class Plan:
     formats: tuple[str, ...]
     left_out: tuple[str, ...]
     """Lines that say which bots do not play on which boards, and why."""
+    secret_dice: bool = False
+    """Whether the key of the dice is drawn at random, instead of following from the seed."""
+    secret_key: bytes | None = field(default=None, repr=False)
+    """The key that was drawn; `arena.keys` keeps it in the log."""
+    remarks: tuple[str, ...] = ()
+    """Lines about its dice, to be said before anything is played."""
 
     @property
     def dice_key(self) -> bytes:
-        return public_key(self.schedule.seed, DICE_PERSON)
+        """Raises `ConfigError` while secret dice have no key yet."""
+        if not self.secret_dice:
+            return public_key(self.schedule.seed, DICE_PERSON)
+        if self.secret_key is None:
+            raise ConfigError(f"{self.name}: the key of its secret dice is drawn when it is first run")
+        return self.secret_key
+
+    def with_key(self, key: bytes) -> Plan:
+        """The same plan with the key of its secret dice."""
+        return replace(self, secret_key=key, schedule=replace(self.schedule, secret=key_hash(key)))
 
     @property
     def bots_key(self) -> bytes:
@@ -113,7 +129,7 @@ class Plan:
         return json.dumps(plan).encode()
 
     def resolved(self) -> dict[str, Any]:
-        """The plan as plain data, as it is kept in the log and beside the leaderboards."""
+        """The plan as plain data, as it is kept in the log and beside the leaderboards; never with a secret key."""
         schedule = self.schedule
         return {
             "name": self.name,
@@ -121,9 +137,12 @@ class Plan:
             "line_ups": "permutations" if schedule.permutations else "rotations",
             "max_tables": schedule.max_tables,
             "hero": schedule.entries[schedule.hero].label if schedule.hero is not None else None,
+            "bench_after": schedule.bench_after,
             "limits": schedule.limits._asdict(),
             "formats": list(self.formats),
-            "dice_key": self.dice_key.hex(),
+            "dice": "secret" if self.secret_dice else "public",
+            "dice_key": None if self.secret_dice else self.dice_key.hex(),
+            "dice_key_hash": schedule.secret if self.secret_dice else key_hash(self.dice_key),
             "bots_key": self.bots_key.hex(),
             "boards": [
                 {
@@ -176,6 +195,8 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
         max_tables=resolved["max_tables"],
         hero=None if resolved["hero"] is None else places[resolved["hero"]],
         limits=Limits(**resolved["limits"]),
+        bench_after=resolved.get("bench_after", 0),
+        secret=resolved["dice_key_hash"] if resolved["dice"] == "secret" else "",
     )
 
 
@@ -225,8 +246,10 @@ def make_plan(
         max_tables=config.max_tables,
         hero=hero,
         limits=Limits(**config.limits.model_dump()),
+        bench_after=config.bench_after,
     )
-    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
+    secret = config.dice == "secret" or any(bot.source.submitted for bot in bots)
+    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out), secret)
 
 
 def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:
@@ -262,6 +285,11 @@ def resolve_bots(
             isolation = isolation or source.isolation
             if source.is_program and isolation == "none":
                 raise BotError(f"'{spec}' is a program: isolation must be process or sandbox")
+            if isolation == "sandbox" and lacking():
+                raise BotError(
+                    f"'{spec}' is for the sandbox, and this machine has none: {lacking()}; `arena doctor` tells more; "
+                    'isolation = "process" (arena check: --isolation process) runs it all the same, with your rights'
+                )
             found.append((source, source.bundle(), {**options, **params}, isolation))
         except (ArenaError, EngineError) as error:
             raise ConfigError(f"{where}[{number}]: {error}") from None

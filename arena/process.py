@@ -19,7 +19,8 @@ from typing import Any
 
 from arena.code import code_hash
 from arena.errors import WorkerError
-from arena.status import SIZE, Status
+from arena.status import SIZE, STARVED, Status, Work
+from arena.trees import end_tree
 
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
@@ -35,6 +36,8 @@ class Death:
     seat: int
     ply: int
     cause: str
+    starved: bool = False
+    """Whether the worker had little of the processor for what it did not finish in time."""
 
 
 class WorkerProcess:
@@ -91,11 +94,13 @@ class WorkerProcess:
             self.give_plan(self._plan)
 
     def give_plan(self, plan: bytes) -> None:
-        """Tell it the plan; a worker started later is told by itself."""
+        """Tell it the plan; a worker started later is told by itself. Raises `WorkerError` when it cannot play it."""
         self._plan = plan
         reply = self._exchange(plan, START_LIMIT)
         if isinstance(reply, Death):
             raise WorkerError(f"a worker process ended while it read the plan ({reply.cause})")
+        if refusal := json.loads(reply)["refusal"]:
+            raise WorkerError(refusal)
 
     def call(self, message: dict[str, Any], limit: float | None = None) -> dict[str, Any] | Death:
         """Its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers."""
@@ -130,18 +135,36 @@ class WorkerProcess:
 
     def _bury(self, cause: str) -> Death:
         work = self._status.read()
+        starved = cause == "timeout" and self._starved(work)
         self.stop()
-        return Death(work.number, work.seat, work.ply, cause)
+        return Death(work.number, work.seat, work.ply, cause, starved)
+
+    def _starved(self, work: Work) -> bool:
+        """Whether it was left without the processor for most of the time that it took."""
+        process = self._process
+        if process is None:
+            return False
+        used = processor_time(process.pid) - work.cpu
+        return used < STARVED * (time.monotonic_ns() - work.since)
 
     def stop(self) -> None:
         """End it, whatever it does; any thread may call this."""
         with self._ending:
             if self._process is None:
                 return
+            end_tree(self._process.pid)  # with whatever a bot may have started
             with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)  # with whatever a bot may have started
+                os.killpg(self._process.pid, signal.SIGKILL)
             self._process.wait()
             self._process = None
             self._connection.close()
             self._status.close()
             self._folder.cleanup()
+
+
+def processor_time(number: int) -> int:
+    """Nanoseconds of processor time that a process has used, all its threads together; 0 when it is gone."""
+    try:
+        return time.clock_gettime_ns(~number << 3 | 2)
+    except OSError:
+        return 0

@@ -7,6 +7,7 @@ takes neither the actor nor Ray with it, and a match is played by the same code 
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import logging
 import os
 import platform
@@ -50,10 +51,10 @@ class RayWorker:
         self._worker.give_plan(plan)
         return self._worker.name
 
-    def play(self, chunk: bytes) -> bytes | tuple[int, int, int, str]:
+    def play(self, chunk: bytes) -> bytes | tuple[Any, ...]:
         """Play a chunk; a death as plain data."""
         reply = self._worker.play(chunk)
-        return (reply.number, reply.seat, reply.ply, reply.cause) if isinstance(reply, Death) else reply
+        return dataclasses.astuple(reply) if isinstance(reply, Death) else reply
 
     def stop(self) -> None:
         self._worker.stop()

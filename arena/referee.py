@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, Protocol
 from arena.dice import Dice, Streams
 from arena.errors import WorkerError
 from arena.schedule import Limits
-from arena.status import NOBODY
+from arena.status import NOBODY, STARVED
 from engine import CHANCE, TERMINAL, Game, State
 from engine.game import ILLEGAL, as_int
 from engine.specs import Value
@@ -25,9 +25,9 @@ MAX_NOTE = 200
 MAX_NOTES = 4000
 MAX_TRACEBACK = 4000
 BEFORE_PLAY = -1
+SOON = 1e-6
+"""Seconds; an alarm set to none would never ring."""
 CLOCK_CAUSES = ("timeout", "memory")
-STARVED = 0.5
-"""A bot that overran its time is taken for starved when it had less of the processor than this share of that time."""
 
 
 class Answer(NamedTuple):
@@ -268,6 +268,7 @@ class Match:
     playing: bool = False
     decided: bool = False
     """Whether forfeits have left one seat, or none."""
+    finished: bool = False
     leaving: bool = False
 
     def __post_init__(self) -> None:
@@ -409,13 +410,22 @@ class Match:
         self.movers.append(self.state.current_player())
         self.state.apply_action(action)
 
+    @property
+    def ended(self) -> str:
+        """How it ended."""
+        return self.state.ended if self.state.is_terminal() else "forfeit"
+
+    def ranks(self) -> list[int]:
+        """Final ranks by seat."""
+        order = self.state.ranks() if self.state.is_terminal() else [0] * self.game.players
+        return ranks_with_forfeits(order, {seat: fall.ply for seat, fall in self.falls.items()})
+
     def result(self) -> Result:
-        over = self.state.is_terminal()
-        order = self.state.ranks() if over else [0] * self.game.players
+        self.finished = True
         return Result(
-            ranks=ranks_with_forfeits(order, {seat: fall.ply for seat, fall in self.falls.items()}),
+            ranks=self.ranks(),
             scores=self.state.scores(),
-            ended=self.state.ended if over else "forfeit",
+            ended=self.ended,
             course=self.course,
             final_hash=final_hash(self.state),
             timed=self.timed,
@@ -474,7 +484,7 @@ class Alarm:
         self.rang = False
         if self.works:
             self.armed = True
-            signal.setitimer(signal.ITIMER_REAL, seconds)
+            signal.setitimer(signal.ITIMER_REAL, max(seconds, SOON))
 
     def disarm(self) -> None:
         if self.works:

@@ -20,6 +20,8 @@ from engine.errors import did_you_mean
 from engine.specs import split_bot_spec
 
 GROUP = "arena.bots"
+SUBMITTED: Isolation = "sandbox"
+"""Where submitted bots run unless somebody says otherwise."""
 HOUSE = Path(__file__).resolve().parents[1] / "bots"
 
 
@@ -47,7 +49,7 @@ class Source:
     @property
     def isolation(self) -> Isolation:
         """Where it runs unless somebody says otherwise."""
-        return "sandbox" if self.submitted else "process" if self.is_program else "none"
+        return SUBMITTED if self.submitted else "process" if self.is_program else "none"
 
     @property
     def is_program(self) -> bool:
@@ -141,7 +143,7 @@ def _find_file(name: str, folders: Sequence[Path]) -> Path:
     for folder in folders or (Path.cwd(),):
         path = folder / name
         if path.is_file():
-            return path.resolve()
+            return path.parent.resolve() / path.name  # a link to a file elsewhere is refused when it is bundled
     looked = ", ".join(str(folder) for folder in folders) or "the working folder"
     raise BotError(f"no file '{name}' in {looked}")
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from arena.dice import Dice, Streams
+from arena.dice import BOTS_PERSON, DICE_PERSON, Dice, Streams, public_key
 from arena.errors import StoreError
 from arena.referee import final_hash, ranks_with_forfeits
 from arena.schedule import match_id
@@ -28,6 +28,12 @@ class Ply:
     """What the keys say it must be, where chance decided and keys were given."""
     state: State
     """After it."""
+
+
+def keys_of(match: StoredMatch) -> tuple[bytes, bytes]:
+    """The keys of a match's dice and of its bots' seeds; raises `StoreError` when a secret one is damaged."""
+    dice = match.secret.checked() if match.secret else public_key(match.seed, DICE_PERSON)
+    return dice, public_key(match.seed, BOTS_PERSON)
 
 
 def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Iterator[Ply]:

@@ -5,6 +5,7 @@ Files are a pure function of log and plan: written again they are the same, byte
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import tempfile
@@ -15,6 +16,8 @@ from typing import Any
 import pandas as pd
 from pandas.api.types import is_numeric_dtype
 
+from arena.benching import in_plan
+from arena.leaderboards import benched
 from arena.plan import schedule_from
 from arena.schedule import Board, Schedule, match_id
 from arena.store import Store
@@ -23,6 +26,7 @@ from arena.store import Store
 def markdown(frame: pd.DataFrame) -> str:
     """A frame as a Markdown table, numbers aligned; texts stay as they are, also those that look like numbers."""
     texts = [place for place, kind in enumerate(frame.dtypes) if len(frame) and not is_numeric_dtype(kind)]
+    frame = frame.astype({name: object for name in frame.select_dtypes("Int64")}).replace({pd.NA: None})
     return frame.to_markdown(index=False, floatfmt=".3f", missingval="", disable_numparse=texts) + "\n"
 
 
@@ -78,21 +82,25 @@ def write_reports(
             path = folder / f"{board.slug}.{kind}"
             write_file(path, [render(board, frame, kind)])
             paths.append(path)
-    for name, data in (("plan.json", resolved), ("versions.json", versions)):
-        write_file(folder / name, [(json.dumps(data, indent=1, sort_keys=True) + "\n").encode()])
-        paths.append(folder / name)
-    return paths
+    return [*paths, write_plan(folder, resolved), _write_json(folder / "versions.json", versions)]
+
+
+def write_plan(folder: Path, resolved: dict[str, Any]) -> Path:
+    """Write plan.json."""
+    return _write_json(folder / "plan.json", resolved)
+
+
+def _write_json(path: Path, data: dict[str, Any]) -> Path:
+    write_file(path, [(json.dumps(data, indent=1, sort_keys=True) + "\n").encode()])
+    return path
 
 
 def match_lines(store: Store, schedule: Schedule) -> Iterator[str]:
     """Every match of the plan in the log as a line of JSON, in fold order; side tables are left out."""
-    batch = []
-    for block in schedule.blocks():
-        batch.append(block)
-        if len(batch) == 256:
-            yield from _lines(store, schedule, batch)
-            batch = []
-    yield from _lines(store, schedule, batch)
+    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
+    blocks = (block for block in schedule.blocks() if in_plan(out[block.board], block.round, block.table))
+    while batch := list(itertools.islice(blocks, 256)):
+        yield from _lines(store, schedule, batch)
 
 
 def _lines(store: Store, schedule: Schedule, blocks: list[Any]) -> Iterator[str]:

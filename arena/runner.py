@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import itertools
 import json
 import queue
 import signal
@@ -20,6 +21,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import engine
+from arena.benching import Bench, Gate
 from arena.errors import ArenaError, WorkerError
 from arena.plan import Plan
 from arena.pools import IN_FLIGHT, LISTEN, Chunk, LocalPool, Lost, Pool, Reply
@@ -44,9 +46,11 @@ class Progress:
     """What a run has done so far, for whoever shows it."""
 
     total: int
+    """Matches in the plan; fewer when a bot is benched."""
     found: int = 0
     """Matches that were in the log already."""
     played: int = 0
+    """Those whose blocks have left the plan are taken off again."""
     failed: int = 0
     started: float = field(default_factory=time.monotonic)
     first_match: float | None = None
@@ -90,6 +94,11 @@ class Outcome:
     """Ids of the matches that could not be played, each with why."""
     seconds: float
 
+    @property
+    def complete(self) -> bool:
+        """Whether every match of the plan is in the log."""
+        return self.progress.left == 0 and not self.not_played
+
 
 @functools.cache
 def _returns(ranks: tuple[int, ...]) -> list[float]:
@@ -112,6 +121,10 @@ class _Signals:
         if self.works:
             for number, handler in self.previous.items():
                 signal.signal(number, handler)
+
+
+Charged = tuple[MatchSpec, list[list[Any]]]
+"""A match with the faults it is charged with: [seat, ply, cause]."""
 
 
 @dataclass
@@ -142,10 +155,24 @@ class Run:
         self.first = first
         self.progress = Progress(plan.schedule.total_matches)
         self.replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
-        self.again: deque[tuple[MatchSpec, list[list[Any]]]] = deque()
+        self.again: deque[Charged] = deque()
         self.trouble: dict[tuple[bytes, int], _Trouble] = defaultdict(_Trouble)
         self.waiting: list[Finished] = []
-        self.not_played: list[str] = []
+        """What is to be written."""
+        schedule = plan.schedule
+        self.gates = [
+            Gate(
+                Bench(schedule.tables[number], schedule.lineups(board), schedule.bench_after),
+                board.blocks,
+                self.waiting,
+            )
+            for number, board in enumerate(schedule.boards)
+        ]
+        self.missing = {number: self._missing(number) for number in range(len(schedule.boards))}
+        """By board, those that are exhausted left out."""
+        self.reached = dict.fromkeys(self.missing, 0)
+        """By board: the round of the last match handed out."""
+        self.not_played: dict[MatchSpec, str] = {}
         self.seconds_per_match: dict[int, float] = {}
         self.in_flight = 0
         self.stopping = False
@@ -160,21 +187,21 @@ class Run:
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C lets the chunks in flight finish and keeps them."""
         started = time.monotonic()
-        missing = self._missing()
-        head = next(missing, None)
+        head = self._new_matches()
+        self._tally()
         resolved = json.dumps(self.plan.resolved(), sort_keys=True)
-        if head is None and resolved == self.store.last_plan():
+        if not head and resolved == self.store.last_plan():
             return Outcome(self.progress, False, [], time.monotonic() - started)
         versions = self._versions()
         bots = [bot.row for bot in self.plan.bots]
         bundles = {key: json.dumps(files) for key, files in self.plan.bundles().items()}
         self.run = self.store.begin_run(resolved, json.dumps(versions), datetime.now(UTC).isoformat(), bots, bundles)
-        if head is not None:
-            self.again.append((head, []))
+        if head:
+            self.again.extend(head)
             with _Signals(self._interrupt):
-                self._drive(missing)
+                self._drive()
         interrupted = self.stopping and self.progress.left > 0
-        return Outcome(self.progress, interrupted, self.not_played, time.monotonic() - started)
+        return Outcome(self.progress, interrupted, self._tell_not_played(), time.monotonic() - started)
 
     def _versions(self) -> dict[str, str]:
         if self.first is None:
@@ -183,26 +210,56 @@ class Run:
             self.first.start()
         return self.first.versions
 
-    def _drive(self, missing: Iterator[MatchSpec]) -> None:
+    def _tell_not_played(self) -> list[str]:
+        """Why matches of the plan were not played, but for an interruption."""
+        lines = [f"{spec.id}: {why}" for spec, why in self.not_played.items()]
+        for board, gate in zip(self.plan.schedule.boards, self.gates, strict=True):
+            failed = sum(self.gates[spec.block.board] is gate for spec in self.not_played)
+            left = gate.total - gate.found - gate.played - failed
+            if left and not self.stopping:
+                lines.append(
+                    f"{left:,} more on {board.title}: whether they are played, round {gate.bench.rounds} decides"
+                )
+        return lines
+
+    def _drive(self) -> None:
         try:
             if self.backend == "ray" or self.address is not None:
                 self._start_ray()
             if self.backend != "ray":
                 self.pools.append(LocalPool(self.workers, self.message, self.replies, self.first))
-            self._play_missing(missing)
+            self._play_missing()
         finally:
             self._write()
             self._dismiss()
+        for gate in self.gates:
+            gate.abandon()
+        self._tally()
         if self.stopping and self.store.totals()[0] > self.progress.found + self.progress.played:
-            for _ in missing:  # counts what an earlier run has played of the rest
-                pass
+            for missing in self.missing.values():  # counts what an earlier run has played of the rest
+                for _ in itertools.takewhile(bool, missing):
+                    pass
+            self._tally()
         self.show(self.progress)
 
-    def _play_missing(self, missing: Iterator[MatchSpec]) -> None:
+    def _tally(self) -> None:
+        """Bring the progress up to date with the boards."""
+        progress = self.progress
+        progress.total = sum(gate.total for gate in self.gates)
+        progress.found = sum(gate.found for gate in self.gates)
+        progress.played = sum(gate.played for gate in self.gates)
+        if self.not_played:
+            self.not_played = {spec: why for spec, why in self.not_played.items() if self._stays(spec.block)}
+            progress.failed = len(self.not_played)
+
+    def _stays(self, block: Block) -> bool:
+        return self.gates[block.board].stays(block)
+
+    def _play_missing(self) -> None:
         written = time.monotonic()
         while not self.hurry:
             self._consider_ray()
-            self._hand_out(missing)
+            self._hand_out()
             if self.in_flight == 0 and (self.pools or self.stopping):
                 return
             with contextlib.suppress(queue.Empty):
@@ -212,6 +269,7 @@ class Run:
             if time.monotonic() - written > WRITE_EVERY or len(self.waiting) > MAX_CHUNK:
                 self._write()
                 written = time.monotonic()
+            self._tally()
             self.progress.seconds_left = self._seconds_left()
             self.show(self.progress)
 
@@ -231,56 +289,75 @@ class Run:
         self.hurry = self.stopping
         self.stopping = self.progress.stopping = True
 
-    def _missing(self) -> Iterator[MatchSpec]:
-        """The matches that the log lacks, in plan order, looked up a few hundred blocks at a time."""
-        schedule = self.plan.schedule
-        batch: list[Block] = []
+    def _missing(self, board: int) -> Iterator[MatchSpec | None]:
+        """A board's matches that the log lacks, in plan order; None while too many results wait.
 
-        def look_up() -> Iterator[MatchSpec]:
+        The log is looked through a few hundred blocks at a time.
+        """
+        schedule, gate = self.plan.schedule, self.gates[board]
+        shape = schedule.boards[board]
+        forfeits = self.store.forfeits(shape.game, shape.players) if schedule.bench_after else {}
+        blocks = filter(gate.stays, schedule.blocks_of(board))
+        while batch := list(itertools.islice(blocks, LOOK_UP)):
             finished = self.store.finished([block.identity for block in batch])
             for block in batch:
+                while gate.full:
+                    yield None
+                if not gate.stays(block):
+                    continue
                 done = finished.get(block.identity, set())
-                self.progress.found += len(done)
-                yield from (spec for spec in schedule.matches(block) if spec.lineup not in done)
-            batch.clear()
+                if done:
+                    falls = forfeits.get(block.round, {}).get(block.identity, ())
+                    gate.find(block, [schedule.seats(block, lineup)[seat] for lineup, seat, _ in falls], len(done))
+                missing = [spec for spec in schedule.matches(block) if spec.lineup not in done]
+                gate.expect(block.table, len(missing))
+                for number, spec in enumerate(missing):
+                    if not gate.stays(block):
+                        gate.expect(block.table, number - len(missing))
+                        break
+                    yield spec
 
-        for block in schedule.blocks():
-            batch.append(block)
-            if len(batch) == LOOK_UP:
-                yield from look_up()
-        yield from look_up()
-
-    def _hand_out(self, missing: Iterator[MatchSpec]) -> None:
+    def _hand_out(self) -> None:
         """Keep every worker a chunk ahead."""
         for pool in reversed(self.pools):
             while not self.stopping and (idle := pool.idle()):
-                chunk = self._next_chunk(missing)
-                if chunk is None:
+                matches = self._matches_again() or self._new_matches()
+                if not matches:
                     return
                 self.in_flight += 1
-                pool.submit(idle[0], chunk)
+                pool.submit(idle[0], Chunk(matches, matches[0][0].block.board))
 
-    def _next_chunk(self, missing: Iterator[MatchSpec]) -> Chunk | None:
-        """About `CHUNK_SECONDS` of matches of one board; a match that ended its worker goes alone."""
-        matches: list[tuple[MatchSpec, list[list[Any]]]] = []
+    def _matches_again(self) -> list[Charged]:
+        """Matches of one board that came back unplayed; one that ended its worker goes alone."""
+        matches: list[Charged] = []
         board, size = -1, 1
-        while len(matches) < size:
-            if self.again:
-                spec, charges = self.again[0]
-            else:
-                head = next(missing, None)
-                if head is None:
-                    break
-                spec, charges = head, []
-                self.again.append((spec, charges))
-            alone = (spec.block.identity, spec.lineup) in self.trouble
-            if matches and (alone or spec.block.board != board):
+        while self.again and len(matches) < size:
+            block, lineup, _ = self.again[0][0]
+            if not self._stays(block):
+                self.gates[block.board].expect(block.table, -1)
+                self.again.popleft()
+                continue
+            alone = (block.identity, lineup) in self.trouble
+            if matches and (alone or block.board != board):
                 break
             if not matches:
-                board = spec.block.board
+                board = block.board
                 size = 1 if alone else self._chunk_size(board)
             matches.append(self.again.popleft())
-        return Chunk(matches, board) if matches else None
+        return matches
+
+    def _new_matches(self) -> list[Charged]:
+        """About `CHUNK_SECONDS` of missing matches of the board whose turn it is."""
+        while ready := [number for number in self.missing if not self.gates[number].full]:
+            board = min(ready, key=self.reached.__getitem__)
+            missing = itertools.takewhile(bool, self.missing[board])
+            matches: list[Charged] = [(spec, []) for spec in itertools.islice(missing, self._chunk_size(board)) if spec]
+            if matches:
+                self.reached[board] = matches[-1][0].block.round
+                return matches
+            if not self.gates[board].full:
+                del self.missing[board]
+        return []
 
     def _chunk_size(self, board: int) -> int:
         seconds = self.seconds_per_match.get(board)
@@ -307,22 +384,17 @@ class Run:
         if self.progress.first_match is None:
             self.progress.first_match = time.monotonic() - self.progress.started
             self.progress.first_reply = len(rows)
+        gate = self.gates[chunk.board]
         for (spec, _), row in zip(chunk.matches, rows, strict=True):
             trouble = self.trouble.pop((spec.block.identity, spec.lineup), None)
             attempts = trouble.attempts if trouble else 1
-            self.waiting.append(Finished(spec, row, chunk.worker_name, attempts))
+            forfeits = [spec.seats[number] for number, seat in enumerate(row.seats) if seat[2] is not None]
+            gate.take(spec.block, forfeits, Finished(spec, row, chunk.worker_name, attempts))
             self._count(spec, row)
-        self.progress.played += len(rows)
 
     def _seconds_left(self) -> float | None:
         """Estimated from the boards that have been played on; None before any has."""
-        schedule = self.plan.schedule
-        sizes = {
-            board: schedule.boards[board].blocks
-            * len(schedule.tables[board])
-            * schedule.lineups(schedule.boards[board])
-            for board in self.seconds_per_match
-        }
+        sizes = {board: self.gates[board].total for board in self.seconds_per_match}
         if not sizes:
             return None
         mean = sum(size * self.seconds_per_match[board] for board, size in sizes.items()) / sum(sizes.values())
@@ -345,20 +417,19 @@ class Run:
         trouble = self.trouble[spec.block.identity, spec.lineup]
         trouble.attempts += 1
         trouble.deaths.append(death)
-        certain = death.cause == "timeout" and death.seat >= 0
+        certain = death.cause == "timeout" and death.seat >= 0 and not death.starved
         if not certain and len(trouble.deaths) < TRIES:
             self.again.appendleft(lost)
         elif certain or (death.seat >= 0 and all(other.seat == death.seat for other in trouble.deaths)):
             self.again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause]]))
             trouble.deaths.clear()
         else:
-            self.progress.failed += 1
-            self.not_played.append(f"{spec.id}: its worker process ended {TRIES} times ({death.cause})")
+            self.not_played[spec] = f"its worker process ended {TRIES} times ({death.cause})"
 
     def _write(self) -> None:
         if self.waiting:
             self.store.add(self.plan.schedule, self.waiting, self.run)
-            self.waiting = []
+            self.waiting.clear()
 
     def _consider_ray(self) -> None:
         """Bring Ray in when enough is left to pay for its start; it takes over when it is ready."""

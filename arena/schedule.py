@@ -131,6 +131,8 @@ class Schedule:
     limits: Limits
     secret: str = ""
     """Hash of a secret dice key; empty when the key follows from the seed."""
+    bench_after: int = 0
+    """Forfeits on a board from which a bot may be benched there, as `arena.benching` says; 0: never."""
 
     def lineups(self, board: Board) -> int:
         """Matches in one block."""
@@ -167,6 +169,12 @@ class Schedule:
                 if number < board.blocks:
                     for table in self.tables[index]:
                         yield self.block(index, number, table)
+
+    def blocks_of(self, index: int) -> Iterator[Block]:
+        """A board's blocks, in fold order."""
+        for number in range(self.boards[index].blocks):
+            for table in self.tables[index]:
+                yield self.block(index, number, table)
 
     def block(self, index: int, number: int, table: Table) -> Block:
         """The block of a board's table (entries ordered by key) in one round."""

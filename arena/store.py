@@ -16,18 +16,22 @@ import re
 import sqlite3
 import zlib
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 from typing import Any, NamedTuple
 
+from arena.dice import key_hash
 from arena.errors import StoreError
-from arena.schedule import Block, MatchSpec, Schedule
+from arena.referee import Clocking
+from arena.schedule import Block, MatchSpec, Schedule, match_id
 
 SCHEMA_VERSION = 2
 LONG_COURSE = 256
 BATCH = 500
 MAX_COURSE = 64 * 2**20
+SHORT_ID = 12
+"""Hexadecimal digits that tell the matches of all but the largest logs apart."""
 MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
 
 SCHEMA = """
@@ -35,7 +39,15 @@ CREATE TABLE runs (
     run INTEGER PRIMARY KEY,
     plan TEXT NOT NULL,          -- the resolved plan, JSON
     versions TEXT NOT NULL,      -- of Python and the packages that played, JSON
-    started TEXT NOT NULL        -- UTC
+    started TEXT NOT NULL,       -- UTC
+    finished TEXT                -- UTC: when every match of the plan was in the log
+);
+CREATE TABLE keys (              -- the key of secret dice: one row, or none
+    number INTEGER PRIMARY KEY CHECK (number = 1),
+    key BLOB NOT NULL,
+    hash TEXT NOT NULL,          -- BLAKE2b-256 of it, hexadecimal
+    drawn TEXT NOT NULL,         -- UTC
+    disclosed TEXT               -- UTC: when it was first written beside the leaderboards
 );
 CREATE TABLE bots (
     bot INTEGER PRIMARY KEY,
@@ -62,7 +74,8 @@ CREATE TABLE blocks (
     board INTEGER NOT NULL REFERENCES boards,
     round INTEGER NOT NULL,
     opening INTEGER NOT NULL,    -- random plies
-    seed INTEGER NOT NULL
+    seed INTEGER NOT NULL,
+    secret INTEGER NOT NULL      -- 1 when the dice are drawn with the key in `keys`
 );
 CREATE TABLE matches (
     block INTEGER NOT NULL REFERENCES blocks,
@@ -86,6 +99,7 @@ CREATE TABLE seats (
     fell INTEGER,                -- at which ply, -1 before play
     PRIMARY KEY (block, lineup, seat)
 ) WITHOUT ROWID;
+CREATE INDEX forfeits ON seats (block, lineup, seat) WHERE cause IS NOT NULL;
 CREATE TABLE timings (           -- side table
     block INTEGER NOT NULL,
     lineup INTEGER NOT NULL,
@@ -116,6 +130,22 @@ class BotRow:
     module: str
     class_name: str
     bundle: str
+
+
+@dataclass(frozen=True)
+class SecretKey:
+    """The key of a log's secret dice as it is kept there."""
+
+    key: bytes = field(repr=False)
+    hash: str
+    drawn: str
+    disclosed: str | None
+
+    def checked(self) -> bytes:
+        """The key; raises `StoreError` when it is not the one whose hash stands beside it."""
+        if len(self.key) != 32 or key_hash(self.key) != self.hash:
+            raise StoreError("the log is damaged: its dice key is not the one whose hash it holds")
+        return self.key
 
 
 class MatchRow(NamedTuple):
@@ -171,6 +201,11 @@ class StoredMatch:
     scores: list[int | None]
     falls: dict[int, tuple[str, int]]
     details: dict[int, str]
+    clocks: list[Clocking]
+    again: bool
+    """Played once more, because the machine starved a bot."""
+    secret: SecretKey | None = None
+    """What its dice were drawn with; None when that follows from the seed."""
 
 
 class Store:
@@ -250,6 +285,38 @@ class Store:
         row = self._db.execute("SELECT versions FROM runs ORDER BY run DESC LIMIT 1").fetchone()
         return json.loads(row[0]) if row else {}
 
+    def finish_run(self, when: str, disclose: bool) -> None:
+        """Note that every match of the latest run's plan is in the log and, if so, that its dice key is disclosed."""
+        with self._db:
+            self._db.execute(
+                "UPDATE runs SET finished = ? WHERE run = (SELECT max(run) FROM runs) AND finished IS NULL", (when,)
+            )
+            if disclose:
+                self._db.execute("UPDATE keys SET disclosed = ? WHERE disclosed IS NULL", (when,))
+
+    def is_finished(self) -> bool:
+        """Whether every match of the latest run's plan was in the log."""
+        row = self._db.execute("SELECT finished FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        return row is not None and row[0] is not None
+
+    def secret_key(self) -> SecretKey | None:
+        """The key of secret dice, unchecked; raises `StoreError` when there was one and it is gone."""
+        row = self._db.execute("SELECT CAST(key AS BLOB), hash, drawn, disclosed FROM keys").fetchone()
+        if row is None and self.has_blocks(secret=True):
+            raise StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
+        return SecretKey(*row) if row else None
+
+    def keep_key(self, key: bytes, drawn: str) -> SecretKey:
+        """Keep the key of secret dice for good; a second one is refused by the database."""
+        with self._db:
+            self._db.execute("INSERT INTO keys VALUES (1, ?, ?, ?, NULL)", (key, key_hash(key), drawn))
+        return SecretKey(key, key_hash(key), drawn, None)
+
+    def has_blocks(self, secret: bool) -> bool:
+        """Whether any block was played with secret dice, or with public ones."""
+        query = "SELECT EXISTS (SELECT 1 FROM blocks WHERE secret = ?)"
+        return bool(self._db.execute(query, (int(secret),)).fetchone()[0])
+
     def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
         """The line-ups already played of each block that has any; in batches, for plans of any size."""
         found: dict[bytes, set[int]] = {}
@@ -309,8 +376,12 @@ class Store:
             query = "SELECT board FROM boards WHERE game = ? AND players = ?"
             self._boards[at] = self._db.execute(query, at).fetchone()[0]
         cursor = self._db.execute(
-            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed) VALUES (?, ?, ?, ?, ?, ?)",
-            (block.identity, block.id, self._boards[at], block.round, board.opening, schedule.seed),
+            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed, secret) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (
+                *(block.identity, block.id, self._boards[at], block.round, board.opening),
+                *(schedule.seed, int(schedule.secret != "")),
+            ),
         )
         if cursor.rowcount == 1:
             return int(cursor.lastrowid or 0)
@@ -338,6 +409,31 @@ class Store:
         )
         return blocks, rows
 
+    def forfeits(self, game: str, players: int) -> dict[int, dict[bytes, list[tuple[int, int, str]]]]:
+        """A board's forfeited seats by round and block: (line-up, seat, cause), in that order."""
+        found: dict[int, dict[bytes, list[tuple[int, int, str]]]] = {}
+        query = (
+            "SELECT b.round, b.identity, s.lineup, s.seat, s.cause FROM seats s "
+            "JOIN blocks b USING (block) JOIN boards o USING (board) "
+            "WHERE s.cause IS NOT NULL AND o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat"
+        )
+        for number, identity, *fall in self._db.execute(query, (game, players)):
+            found.setdefault(number, {}).setdefault(identity, []).append(tuple(fall))
+        return found
+
+    def block_sizes(self, game: str, players: int) -> dict[bytes, int]:
+        """How many matches of each of a board's blocks are in the log."""
+        query = (
+            "SELECT b.identity, count(*) FROM blocks b JOIN boards o USING (board) JOIN matches m USING (block) "
+            "WHERE o.game = ? AND o.players = ? GROUP BY b.block"
+        )
+        return dict(self._db.execute(query, (game, players)))
+
+    def short_id(self, identity: bytes, lineup: int) -> str:
+        """The beginning of a match's id, as much of it as means no other match of the log, and its line-up."""
+        shortened = (f"{identity.hex()[:digits]}-{lineup}" for digits in range(SHORT_ID, 2 * len(identity)))
+        return next((short for short in shortened if len(self.find_matches(short)) < 2), match_id(identity, lineup))
+
     def find_matches(self, prefix: str) -> list[tuple[bytes, int]]:
         """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
         if not MATCH_ID.fullmatch(prefix):
@@ -357,19 +453,21 @@ class Store:
     def match(self, identity: bytes, lineup: int) -> StoredMatch:
         """One match, whole; raises `StoreError` when it is not there or cannot be read."""
         row = self._db.execute(
-            "SELECT block, id, game, players, round, opening, seed, ended, course, final, timed, notes "
+            "SELECT block, id, game, players, round, opening, seed, secret, ended, course, final, timed, notes "
             "FROM blocks JOIN boards USING (board) JOIN matches USING (block) WHERE identity = ? AND lineup = ?",
             (identity, lineup),
         ).fetchone()
         if row is None:
             raise StoreError(f"{self.path}: has no match {identity.hex()}-{lineup}")
-        block, id, game, players, number, opening, seed, ended, course, final, timed, notes = row
+        block, id, game, players, number, opening, seed, secret, ended, course, final, timed, notes = row
         seats = self._db.execute(
             "SELECT b.spec, s.rank, s.score, s.cause, s.fell FROM seats s JOIN bots b USING (bot) "
             "WHERE block = ? AND lineup = ? ORDER BY seat",
             (block, lineup),
         ).fetchall()
         details = self._db.execute("SELECT seat, detail FROM faults WHERE block = ? AND lineup = ?", (block, lineup))
+        timing = self._db.execute("SELECT clocks, again FROM timings WHERE block = ? AND lineup = ?", (block, lineup))
+        clocks, again = timing.fetchone() or ("", 0)
         return StoredMatch(
             identity=identity,
             block_id=id,
@@ -389,6 +487,9 @@ class Store:
             scores=[seat[2] for seat in seats],
             falls={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
             details=dict(details),
+            clocks=read_clocks(clocks),
+            again=bool(again),
+            secret=self.secret_key() if secret else None,
         )
 
     def totals(self) -> tuple[int, int]:
@@ -426,6 +527,15 @@ def _lock(log: Path) -> int:
         os.close(lock)
         raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
     return lock
+
+
+def read_clocks(text: str) -> list[Clocking]:
+    """What each call of a bot took, as `MatchRow.clocks` has it."""
+    try:
+        calls = [[int(part) for part in call.split(",")] for call in text.split()]
+        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
+    except ValueError:
+        raise StoreError("the log is damaged: a match's clocks cannot be read") from None
 
 
 def read_course(value: str | bytes) -> str:

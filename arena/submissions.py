@@ -46,9 +46,10 @@ class Version(Model):
     def short(self) -> str:
         return self.hash[:SHORT]
 
-    def is_of(self, other: Version) -> bool:
-        """Whether it is the same source."""
-        return (self.hash, self.module, self.class_name) == (other.hash, other.module, other.class_name)
+    @property
+    def source(self) -> tuple[str, str, str]:
+        """What makes it another version than others."""
+        return self.hash, self.module, self.class_name
 
 
 class Submission(Model):
@@ -136,12 +137,12 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
     now = datetime.now(UTC).isoformat(timespec="seconds")
     version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
     with _locked(home):
-        bots = _admitted(name, author, home)
+        bots = admitted(name, author, home)
         _write(_source_path(bundle.hash, home), _packed(bundle.files))
         before = bots.get(name)
         if before is None:
             after = Submission(versions=(version,))
-        elif before.newest.is_of(version):
+        elif before.newest.source == version.source:
             after = Submission(versions=before.versions)
         else:
             after = Submission(versions=(*before.versions, version))
@@ -152,24 +153,20 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
 
 def withdraw(name: str, home: str | Path | None = None) -> bool:
     """Take a bot out of new plans; its sources stay, for `name@hash`. False when it was withdrawn already."""
+    bots = submitted(home)
+    if name not in bots:
+        hint = did_you_mean(name, bots) if bots else "; nothing has been submitted"
+        raise BotError(f"no submitted bot '{name}'{hint}")
     with _locked(home):
         bots = submitted(home)
-        if name not in bots:
-            hint = did_you_mean(name, bots) if bots else "; nothing has been submitted"
-            raise BotError(f"no submitted bot '{name}'{hint}")
         before = bots[name]
         if not before.withdrawn:
             _write_index({**bots, name: before.model_copy(update={"withdrawn": True})}, home)
         return not before.withdrawn
 
 
-def admit(name: str, author: str, home: str | Path | None = None) -> None:
-    """Raise `BotError` when that author cannot submit under that name."""
-    _admitted(name, author, home)
-
-
-def _admitted(name: str, author: str, home: str | Path | None) -> Submissions:
-    """The submissions, if a name may join them."""
+def admitted(name: str, author: str, home: str | Path | None = None) -> Submissions:
+    """What has been submitted; raises `BotError` when that author cannot submit under that name."""
     from arena.registry import named_bots
 
     try:

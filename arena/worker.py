@@ -32,6 +32,7 @@ from arena.loader import load_class
 from arena.referee import Charge, Clocking, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits, seat_orders
 from arena.status import NOBODY, SIZE, Status
+from arena.trees import close_to_others, end_below, keep_orphans
 
 if TYPE_CHECKING:
     from arena.sandbox.players import Hosts, RemoteBot
@@ -89,6 +90,14 @@ class Remote:
 
         wanted = {key: bot[key] for key in ("name", "class", "options", "boards")}
         return description(self.hosts, self.bot(bot, bundle, -1), wanted)
+
+    def refusal(self, bots: list[dict[str, Any]]) -> str:
+        """Why this machine cannot take some of the entries of a plan; empty when it can."""
+        if all(bot["isolation"] != "sandbox" for bot in bots):
+            return ""
+        from arena.sandbox.levels import lacking
+
+        return f"{platform.node()} cannot sandbox bots: {lacking()}" if lacking() else ""
 
     def close(self) -> None:
         """End their processes."""
@@ -199,7 +208,7 @@ class Worker:
         if message["do"] == "plan":
             self.remote.close()
             self.table = Table(message, self.report, self.remote)
-            return {}
+            return {"refusal": self.remote.refusal(message["entries"])}
         if message["do"] == "play" and self.table is not None:
             return {"rows": list(self.play(message["matches"]))}
         raise ValueError(f"a worker does not know how to {message['do']}")
@@ -214,6 +223,8 @@ class Worker:
 def main(arguments: list[str]) -> None:
     """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
+    keep_orphans()
+    close_to_others()
     connection = Connection(int(arguments[0]))
     worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
     threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
@@ -243,6 +254,7 @@ def _leave_with(parent: int, folder: str) -> None:
 
 def _leave(folder: str) -> None:
     """Do what a driver that was killed cannot do any more: remove the working folder, end what bots started."""
+    end_below(os.getpid())
     shutil.rmtree(folder, ignore_errors=True)
     os.killpg(os.getpid(), signal.SIGKILL)
 

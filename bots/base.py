@@ -13,6 +13,7 @@ Annotated class attributes with a default are the bot's parameters: bool, int, f
 
 from __future__ import annotations
 
+import math
 import random
 import typing
 from abc import ABC, abstractmethod
@@ -61,6 +62,10 @@ class Bot(ABC):
     seed: int
     note: str | None = None
     """A bot may say something about its move here while choosing; it is kept with the match (200 characters)."""
+    seconds_left: float = math.inf
+    """Wall-clock seconds for this move, set before each `choose`; a bot that looks at it must set `timed = True`."""
+    timed: bool = False
+    """Whether its moves depend on a clock, said at the latest in `prepare`: its matches are then marked."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -115,7 +120,7 @@ class Bot(ABC):
 
 
 def _is_plain_attribute(cls: type, name: str, hint: Any) -> bool:
-    if name.startswith("_") or typing.get_origin(hint) is ClassVar or hint is ClassVar:
+    if name.startswith("_") or name in Bot.__annotations__ or typing.get_origin(hint) is ClassVar or hint is ClassVar:
         return True
     return not hasattr(cls, name)
 

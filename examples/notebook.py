@@ -51,16 +51,15 @@ match = arena.play_match("epicycle", [f"{bot}:MyBot", "random"], seed=1)
 print(f"{' '.join(match.course)}: ended {match.ended}, ranks {match.ranks}")
 
 # %% A match is replayed by the rules alone, without its bots; every state can be drawn (in Jupyter also in colour).
-from arena.replay import replay  # noqa: E402 - where it is needed
+from arena.replay import keys_of, replay  # noqa: E402 - where it is needed
 
 for ply in replay(match):
     last = ply.state
 print(last)
 
-# %% Every match of the log can be found by its id; with the plan's keys, every roll and random move is recomputed.
+# %% Every match of the log can be found by its id; with its keys, every roll and random move is recomputed.
 arena.export(config, home=folder, what=["matches"])
 first = (folder / "notebook" / "matches.jsonl").read_text().splitlines()[0]
-stored, resolved = arena.find_match(config, first.split('"')[3], home=folder)
-keys = bytes.fromhex(resolved["dice_key"]), bytes.fromhex(resolved["bots_key"])
-drawn = [ply for ply in replay(stored, keys) if ply.expected is not None]
+stored, _ = arena.find_match(config, first.split('"')[3], home=folder)
+drawn = [ply for ply in replay(stored, keys_of(stored)) if ply.expected is not None]
 print(f"{len(drawn)} random plies, all as the keys say: {all(ply.text == ply.expected for ply in drawn)}")

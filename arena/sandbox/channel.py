@@ -77,10 +77,14 @@ class Channel:
             raise
 
     def tell(self, message: dict[str, Any]) -> None:
-        """Send what asks for no answer, as far as the process listens."""
-        with contextlib.suppress(OSError):
-            self._signal(signal.SIGCONT)
-            os.write(self.to_bot, json.dumps(message, separators=(",", ":")).encode() + b"\n")
+        """Leave a message that asks for no answer, to be read when the process goes on; it ends if it is behind."""
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        try:
+            if os.write(self.to_bot, line) == len(line):
+                return
+        except OSError:
+            pass
+        self.close()
 
     def _exchange(self, line: bytes, limit: float, slack: float) -> bytes:
         if self._waiting():
@@ -124,9 +128,7 @@ class Channel:
 
     def _ended(self, closed: str) -> Fault:
         """What to call it that standard input or output is closed."""
-        poll = select.poll()
-        poll.register(self.process, select.POLLIN)
-        if not poll.poll(DYING * 1000):
+        if not self._gone(DYING):
             return Fault("protocol", f"it closed its standard {closed}")
         return Fault("crash", "its process ended")
 
@@ -208,9 +210,15 @@ class Channel:
     def leave(self, limit: float) -> None:
         """Ask it to end, and wait a little."""
         self.tell({"type": "quit"})
+        if self.open:
+            self._signal(signal.SIGCONT)
+            self._gone(limit)
+
+    def _gone(self, limit: float) -> bool:
+        """Whether the process ends within so many seconds."""
         poll = select.poll()
         poll.register(self.process, select.POLLIN)
-        poll.poll(limit * 1000)
+        return bool(poll.poll(limit * 1000))
 
     def close(self) -> None:
         """End the process and let go of everything."""

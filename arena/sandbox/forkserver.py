@@ -27,7 +27,6 @@ import json
 import shutil
 import signal
 import socket
-from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -35,10 +34,10 @@ from typing import Any
 from arena.bundle import unpack
 from arena.sandbox import launch
 from arena.sandbox.client import Client
+from arena.trees import close_to_others, end_below, keep_orphans
 from engine import Game, load_game
 
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
-PR_SET_DUMPABLE = 4
 SECCOMP_MODE_FILTER = 2
 CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 0x1000
@@ -104,6 +103,10 @@ class ForkServer:
         os.close(descriptor)
         return None
 
+    def do_sweep(self, message: dict[str, Any]) -> None:
+        """Clear away the last match, in the master's time; it waits for no answer."""
+        self.sweep()
+
     def number_next_child(self) -> None:
         """Every child of a sandbox has the same number; numbers go on from it when the bot starts threads."""
         if self.sandboxed and LAST_NUMBER.exists():
@@ -151,7 +154,7 @@ class ForkServer:
             with contextlib.suppress(ProcessLookupError):
                 os.kill(-1, signal.SIGKILL)  # everything in the sandbox but this process, its first
         else:
-            _end_children()
+            end_below(os.getpid())
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, 0):
                 pass
@@ -225,24 +228,6 @@ def _put_on(rules: bytes) -> None:
         raise OSError(ctypes.get_errno(), "seccomp filter refused")
 
 
-def _end_children() -> None:
-    """Kill everything below this process, which its orphans come back to, until nothing is left."""
-    while children := list(_children()):
-        for child in children:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(child, signal.SIGKILL)
-        for child in children:
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(child, 0)
-
-
-def _children() -> Iterator[int]:
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            if int(path.read_text().rpartition(")")[2].split()[1]) == os.getpid():
-                yield int(path.parent.name)
-
-
 def _remove(path: Path) -> None:
     with contextlib.suppress(OSError):
         if path.is_dir() and not path.is_symlink():
@@ -254,8 +239,8 @@ def _remove(path: Path) -> None:
 def main() -> None:
     """Serve standard input."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    launch.control(PR_SET_DUMPABLE, 0)
-    launch.control(launch.PR_SET_CHILD_SUBREAPER, 1)
+    close_to_others()
+    keep_orphans()
     ForkServer(sys.argv[1] == "sandbox").serve()
 
 

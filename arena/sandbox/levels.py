@@ -14,6 +14,7 @@ import importlib.util
 import json
 import os
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -25,6 +26,7 @@ from typing import TYPE_CHECKING
 
 from arena.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.sandbox.seccomp import bpf
+from arena.trees import end_tree, send
 
 if TYPE_CHECKING:
     from arena.config import Isolation
@@ -96,7 +98,10 @@ class Spawn:
                 start_new_session=self.isolation == "process",
             )
             stack.callback(process.wait)
-            stack.callback(_kill, process)
+            if self.isolation == "sandbox":
+                stack.callback(send, process.pid, signal.SIGKILL)  # and with it everything inside
+            else:
+                stack.callback(end_tree, process.pid)
             number = process.pid
             if self.isolation == "sandbox":
                 os.close(status_in)
@@ -151,11 +156,6 @@ def _out_of_the_way(descriptor: int) -> int:
 
 def _spare() -> dict[str, str]:
     return {name: os.environ[name] for name in SPARE if name in os.environ}
-
-
-def _kill(process: subprocess.Popen[bytes]) -> None:
-    with contextlib.suppress(ProcessLookupError):
-        process.kill()
 
 
 def _child(status: int) -> int:

@@ -226,18 +226,18 @@ class RemotePlayer:
         return self.channel.cpu if self.channel is not None else 0.0
 
     def close(self, limit: float) -> None:
-        self.host.release(self.channel, None if self.fallen else self._farewell())
+        over = None if self.fallen or not self.match.finished else self._farewell()
+        self.host.release(self.channel, over)
 
     def _farewell(self) -> dict[str, Any]:
-        state, over = self.match.state, self.match.state.is_terminal()
-        ranks = state.ranks() if over else None
+        ranks = self.match.ranks()
         return {
             "type": "gameover",
             "plies": self._news(),
             "ranks": ranks,
-            "returns": returns_from_ranks(ranks) if ranks is not None else None,
-            "scores": state.scores(),
-            "ended": state.ended if over else "forfeit",
+            "returns": returns_from_ranks(ranks),
+            "scores": self.match.state.scores(),
+            "ended": self.match.ended,
         }
 
 
@@ -317,6 +317,8 @@ class ForkServer:
         self.busy = False
         if channel is not None:
             channel.close()
+        with contextlib.suppress(OSError):  # the next call tells that it is gone
+            self._connection.send_bytes(b'{"do": "sweep"}')
 
     def _call(self, message: dict[str, Any]) -> None:
         with contextlib.suppress(OSError):  # there will be no reply either

@@ -130,7 +130,7 @@ def _program(data: dict[str, Any], name: str, source: str) -> Program:
 
 
 def description(program: Program, options: Mapping[str, object], boards: Sequence[tuple[str, int]]) -> dict[str, Any]:
-    """What a program says of itself, its parameters resolved, in the form of `arena.worker.describe`."""
+    """What a program says of itself, its parameters resolved, in the form of `arena.describe.describe`."""
     params: dict[str, Value] = resolve(program.settings, options, program.name)
     return {
         "params": params,

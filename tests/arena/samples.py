@@ -52,11 +52,14 @@ def resolved(plan: Schedule) -> dict:
     return {
         "name": "sample",
         "seed": plan.seed,
+        "dice": "secret" if plan.secret else "public",
+        "dice_key_hash": plan.secret,
         "formats": ["csv", "json", "md", "parquet"],
         "line_ups": "permutations" if plan.permutations else "rotations",
         "max_tables": plan.max_tables,
         "hero": None if plan.hero is None else labels[plan.hero],
         "limits": LIMITS,
+        "bench_after": plan.bench_after,
         "boards": [
             {
                 "game": each.game,

@@ -25,7 +25,10 @@ from arena.referee import final_hash
 from tests.arena import tournaments
 from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 
-COMMANDS = ("run", "leaderboard", "export", "games", "bots", "match", "replay", "bench")
+COMMANDS = (
+    *("run", "leaderboard", "export", "games", "bots", "match", "replay", "doctor", "bench"),
+    *("new-bot", "check", "submit", "withdraw"),
+)
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""
 name = "small"
@@ -142,9 +145,10 @@ print("heavy:", *(name for name in heavy if name in sys.modules))
 
 def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     typed = []
-    for name in ("run_tournament", "print_leaderboards", "export_files", "print_games", "print_bots", "print_match"):
+    names = ["run_tournament", "print_leaderboards", "export_files", "print_games", "print_bots", "print_match"]
+    names += ["print_replay", "print_new_bot", "print_check", "print_submit", "print_withdraw"]
+    for name in names:
         monkeypatch.setattr(f"arena.commands.{name}", lambda *given: typed.append(given) or 0)
-    monkeypatch.setattr("arena.commands.print_replay", lambda *given: typed.append(given))
     monkeypatch.setattr("arena.bench.print_bench", lambda *given: typed.append(given))
     for command in COMMANDS:
         example = say(capsys, command, "--help").rpartition("Example: arena ")[2]
@@ -393,6 +397,12 @@ def test_output_fits_the_width_that_the_terminal_says(here, played, monkeypatch,
         (60, "games epicycle"),
         (60, "bots"),
         (60, "bots b.py:Low"),
+        (60, "check b.py:Low --isolation none --game epicycle --players 2"),
+        (60, "check b.py:Wrong --isolation none --game epicycle --players 2"),
+        (60, "submit b.py:Low --name a_name_of_some_length --author Ann --isolation none"),
+        (60, "bots"),
+        (60, "bots a_name_of_some_length"),
+        (60, "withdraw a_name_of_some_length"),
         (80, "match epicycle random random b.py:Low random random --show"),
         (60, f"replay {name} --audit"),
     ):

@@ -277,7 +277,7 @@ def test_files_are_the_same_bytes_whenever_and_in_whatever_order_the_log_was_wri
     with Store.create(tmp_path / "other.db") as store:
         for spec in reversed(all_matches(plan)):
             if spec.id in rows:
-                later = rows[spec.id]._replace(seconds=9.0, clocks="9")
+                later = rows[spec.id]._replace(seconds=9.0, clocks="0,0,9,9")
                 store.add(plan, [finished(spec, later, attempts=2)], begin(store, plan))
     assert written(tmp_path / "second", plan, tmp_path / "other.db") == first
     slug = plan.boards[0].slug

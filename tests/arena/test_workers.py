@@ -100,6 +100,7 @@ def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_t
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(process, "GRACE", 0.5)
+    monkeypatch.setattr(process, "processor_time", lambda number: 2**62)  # none is starved, however busy the machine
     bots = ["b.py:Low", "b.py:Faults", "b.py:Kills", "b.py:Loops"]
     config = write(tmp_path, config_of(bots, more='schedule = "gauntlet"\nlimits = { seconds_per_move = 0.5 }'), BOTS)
     outcome = play(config)
@@ -115,6 +116,35 @@ def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_t
     assert rows(config, "SELECT count(*) FROM timings WHERE attempts = 1") == [(3,)]
     (frame,) = api.leaderboard(config, home_of(config)).values()
     assert dict(zip(frame["bot"], frame["forfeits"])) == {"Low": 0, "Faults": 1, "Kills": 1, "Loops": 1}
+
+
+def test_a_bot_that_hangs_a_starved_worker_is_charged_only_when_every_try_ends_so(tmp_path, monkeypatch):
+    monkeypatch.setattr(process, "GRACE", 0.5)
+    monkeypatch.setattr(process, "processor_time", lambda number: 0)
+    config = write(tmp_path, config_of(["b.py:Low", "b.py:Loops"], more="limits = { seconds_per_move = 0.5 }"), BOTS)
+    outcome = play(config)
+    assert (outcome.progress.played, outcome.not_played) == (2, [])
+    assert faults(config) == [("Loops", 1, "timeout", 4)]
+
+
+@pytest.mark.parametrize(("deed", "starved"), [("pass", False), ("time.sleep(1)", True)])
+def test_a_death_tells_whether_the_worker_had_the_processor(tmp_path, monkeypatch, deed, starved):
+    monkeypatch.setattr(process, "GRACE", 0.0)
+    monkeypatch.setattr(process, "STARVED", 0.02)  # even a busy machine gives more to who wants it
+    text = BOTS.replace("                    pass\n", f"                    {deed}\n")
+    config = write(
+        tmp_path, config_of(["b.py:Low", "b.py:Loops"], more="limits = { seconds_per_move = 1 }"), f"import time{text}"
+    )
+    worker = WorkerProcess()
+    try:
+        plan = api.plan_of(config, worker)
+        worker.give_plan(plan.message())
+        matches = plan.schedule.matches(next(plan.schedule.blocks()))
+        spec = next(spec for spec in matches if plan.bots[spec.seats[1]].spec == "Loops")
+        death = worker.play(Chunk([(spec, [])], 0).message())
+    finally:
+        worker.stop()
+    assert (death.seat, death.cause, death.starved) == (1, "timeout", starved)
 
 
 def test_two_bots_that_end_the_process_in_one_match_are_both_charged(tmp_path, monkeypatch):

@@ -47,6 +47,14 @@ def test_a_parameter_of_another_type_is_an_error_when_the_class_is_made():
                 return 0
 
 
+def test_what_every_bot_has_is_no_parameter_even_when_a_bot_annotates_it_again():
+    class Clocked(Chooser):
+        timed: bool = True
+        note: str | None = None
+
+    assert [parameter.name for parameter in Clocked.parameters] == ["depth", "style"]
+
+
 def test_pick_draws_every_action_equally_often():
     bot = chooser()
     counts = Counter(bot.pick([3, 5, 8]) for _ in range(9000))

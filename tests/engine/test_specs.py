@@ -192,9 +192,12 @@ def test_a_number_of_players_that_a_game_does_not_have_is_refused(players, text)
         (" uct: c = 1.4 , iterations = 50 ", "uct", {"c": "1.4", "iterations": "50"}),
         ("path/to my/bot.py:Mine", "path/to my/bot.py:Mine", {}),
         ("bot.py:Mine:depth=2", "bot.py:Mine", {"depth": "2"}),
+        ("path/to my/bot.toml", "path/to my/bot.toml", {}),
+        ("bot.toml:depth=2,c=x", "bot.toml", {"depth": "2", "c": "x"}),
+        ("mine@0123ab:depth=2", "mine@0123ab", {"depth": "2"}),
     ],
 )
-def test_a_bot_spec_is_a_name_or_a_file_with_a_class_and_options(spec, name, options):
+def test_a_bot_spec_is_a_name_a_file_with_a_class_or_a_manifest_and_options(spec, name, options):
     assert split_bot_spec(spec) == (name, options)
 
 

@@ -1,0 +1,204 @@
+"""Benching: a bot that forfeits too often leaves the plan of a board from the next round on.
+
+The rule is a pure function of plan and results. At the end of a round, a bot that has forfeited at least `bench_after`
+matches on the board, and at least one in `ONE_IN` of those it has played there, is benched: the blocks of later rounds
+that it sits in leave the plan, and count for nobody.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+
+from arena.schedule import Block, Table
+from arena.store import Finished
+
+ONE_IN = 10
+MOST_HELD = 20_000
+"""Matches of a board that may wait for a decision before no more of it are handed out."""
+
+
+def in_plan(benched: Mapping[int, int], number: int, table: Table) -> bool:
+    """Whether a table's block in a round stays in the plan; `benched` has the last round of every benched entry."""
+    return not benched or all(number <= benched.get(entry, number) for entry in table)
+
+
+class Bench:
+    """Who is benched on one board; it is told the board's rounds one after the other, each when it is complete."""
+
+    def __init__(self, tables: Sequence[Table], lineups: int, after: int) -> None:
+        self.tables = list(tables)
+        """Those still in the plan."""
+        self.after = after
+        self.rounds = 0
+        """Complete rounds; the number of the first that is not."""
+        self.benched: dict[int, int] = {}
+        """By entry: the last round that it played."""
+        self.faults: defaultdict[int, int] = defaultdict(int)
+        """By entry: matches forfeited in complete rounds."""
+        self._lineups = lineups
+        self._since, self._before = 0, dict[int, int]()
+        self._set_sizes()
+
+    def _set_sizes(self) -> None:
+        self.per_round = len(self.tables) * self._lineups
+        """Matches in the present round, and in all later ones as far as is known."""
+        counts = Counter(entry for table in self.tables for entry in table)
+        self._share = {entry: count * self._lineups for entry, count in counts.items()}
+        """Of those, by entry."""
+
+    def matches(self, entry: int, rounds: int) -> int:
+        """Matches of an entry in the first rounds, of which all but one at most are complete."""
+        return self._before.get(entry, 0) + self._share.get(entry, 0) * (rounds - self._since)
+
+    def close_round(self, faults: Mapping[int, int]) -> bool:
+        """The present round is complete, with so many matches forfeited by each entry; whether anybody is benched."""
+        self.rounds += 1
+        if not faults or not self.after:
+            return False
+        for entry, count in faults.items():
+            self.faults[entry] += count
+        out = [
+            entry
+            for entry in faults
+            if entry not in self.benched
+            and self.faults[entry] >= self.after
+            and self.faults[entry] * ONE_IN >= self.matches(entry, self.rounds)
+        ]
+        if out:
+            self._before = {entry: self.matches(entry, self.rounds) for entry in self._share}
+            self._since = self.rounds
+            self.benched.update((entry, self.rounds - 1) for entry in sorted(out))
+            self.tables = [table for table in self.tables if in_plan(self.benched, self.rounds, table)]
+            self._set_sizes()
+        return bool(out)
+
+
+class Gate:
+    """Lets results of one board pass as soon as it is certain that their blocks stay in the plan.
+
+    Matches may come in any order, but those missing are announced (`expect`) in plan order. Others than those that
+    pass wait here, and pass or are dropped when all earlier rounds are complete.
+    """
+
+    def __init__(self, bench: Bench, rounds: int, passed: list[Finished]) -> None:
+        self.bench, self.rounds, self.passed = bench, rounds, passed
+        self.total = rounds * bench.per_round
+        """Matches in the plan, as far as is known."""
+        self.found = self.played = 0
+        """Results taken of matches in the plan: those from the log, those of this run."""
+        self.held = 0
+        """Results of both kinds that wait."""
+        self._pending: defaultdict[int, int] = defaultdict(int)
+        self._taken: defaultdict[int, int] = defaultdict(int)
+        """By round that is not complete."""
+        self._faults: defaultdict[int, Counter[int]] = defaultdict(Counter)
+        """By such a round and by entry."""
+        self._late: defaultdict[int, int] = defaultdict(int)
+        """The same in all of them together."""
+        self._held: dict[int, list[tuple[Table, Sequence[int], Finished | None, int]]] = {}
+
+    @property
+    def full(self) -> bool:
+        """Whether too many results wait to hand out more."""
+        return self.held > MOST_HELD
+
+    def stays(self, block: Block) -> bool:
+        """Whether a block is in the plan as far as is known."""
+        return in_plan(self.bench.benched, block.round, block.table)
+
+    def expect(self, table: Table, count: int) -> None:
+        """So many matches of a block are going to be taken (or, below 0, are not after all)."""
+        for entry in table:
+            self._pending[entry] += count
+
+    def find(self, block: Block, forfeits: Sequence[int], count: int) -> None:
+        """Take results that are in the log: how many, and who forfeited, an entry for each match."""
+        self.found += count
+        if self.bench.after:
+            self._take(block, forfeits, None, count)
+
+    def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
+        """Take the result of a match that was expected."""
+        self.played += 1
+        if not self.bench.after:
+            self.passed.append(result)
+            return
+        for entry in block.table:
+            self._pending[entry] -= 1
+        self._take(block, forfeits, result, 1)
+
+    def _take(self, block: Block, forfeits: Sequence[int], result: Finished | None, count: int) -> None:
+        number, table = block.round, block.table
+        if self.bench.benched and not in_plan(self.bench.benched, number, table):
+            self._uncount(result, count)
+            return
+        self._taken[number] += count
+        if forfeits:
+            self._count_faults(number, forfeits, 1)
+        if number > self.bench.rounds and not all(map(self._is_safe, table)):
+            self._held.setdefault(number, []).append((table, forfeits, result, count))
+            self.held += count
+            return
+        if result is not None:
+            self.passed.append(result)
+        if number == self.bench.rounds:
+            self._advance()
+
+    def _count_faults(self, number: int, forfeits: Sequence[int], sign: int) -> None:
+        for entry in forfeits:
+            self._faults[number][entry] += sign
+            self._late[entry] += sign
+
+    def _uncount(self, result: Finished | None, count: int) -> None:
+        if result is None:
+            self.found -= count
+        else:
+            self.played -= count
+
+    def _is_safe(self, entry: int) -> bool:
+        """Whether nothing that may still come in can bench an entry in the rounds announced so far.
+
+        Matches of later rounds than are asked about are among those counted, which errs on the safe side.
+        """
+        bench = self.bench
+        worst = bench.faults[entry] + self._late[entry] + self._pending[entry]
+        return worst < bench.after or worst * ONE_IN < bench.matches(entry, bench.rounds + 1)
+
+    def _advance(self) -> None:
+        """Close every round that is complete, and let pass what waited for it."""
+        bench = self.bench
+        while bench.rounds < self.rounds and self._taken.get(bench.rounds) == bench.per_round:
+            del self._taken[bench.rounds]
+            faults: Mapping[int, int] = self._faults.pop(bench.rounds, {})
+            for entry, count in faults.items():
+                self._late[entry] -= count
+            size = bench.per_round
+            if bench.close_round(faults):
+                self.total -= (size - bench.per_round) * (self.rounds - bench.rounds)
+                self._drop()
+            for _, _, result, count in self._held.pop(bench.rounds, ()):
+                self.held -= count
+                if result is not None:
+                    self.passed.append(result)
+
+    def _drop(self) -> None:
+        """Forget the results whose blocks have left the plan."""
+        for number, waiting in self._held.items():
+            self._held[number] = []
+            for each in waiting:
+                table, forfeits, result, count = each
+                if in_plan(self.bench.benched, number, table):
+                    self._held[number].append(each)
+                    continue
+                self.held -= count
+                self._uncount(result, count)
+                self._taken[number] -= count
+                self._count_faults(number, forfeits, -1)
+
+    def abandon(self) -> None:
+        """Give up what this run has played and still waits: it is not going to be in the log."""
+        for waiting in self._held.values():
+            self.played -= sum(count for _, _, result, count in waiting if result is not None)
+        self._held.clear()
+        self.held = 0

@@ -1,0 +1,439 @@
+"""Secret dice: their key is drawn once for a log, committed to first, kept from every bot, and disclosed at the end."""
+
+from __future__ import annotations
+
+import base64
+import contextlib
+import hashlib
+import itertools
+import json
+import os
+import shutil
+import signal
+import sqlite3
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+import engine
+from arena import api, runner
+from arena.cli import run_command
+from arena.store import Store
+from arena.submissions import submit
+from tests.arena.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes
+from tests.arena.tournaments import arena, home_of, log_of, results, rows, write
+
+BOTS = """
+from bots import Bot
+
+
+class Seed(Bot):
+    def choose(self, state):
+        self.note = str(self.seed)
+        return self.rng.choice(state.legal_actions())
+"""
+MATCHES = 8
+ROOT = Path(__file__).parents[2]
+
+
+def config_of(blocks=2, dice="secret"):
+    """Two boards with dice, played by `random` and a bot that notes its seed: four matches a round."""
+    return f"""
+name = "small"
+seed = 11
+blocks = {blocks}
+dice = "{dice}"
+opening = "random:1"
+games = [{{ game = "pyramid_punch", players = 2 }}, {{ game = "epicycle(setup=random)", players = 2 }}]
+bots = [{{ bot = "random" }}, {{ bot = "b.py:Seed" }}]
+"""
+
+
+@pytest.fixture
+def config(tmp_path):
+    return write(tmp_path / "run", config_of(), BOTS)
+
+
+@pytest.fixture
+def chunks_of_one(monkeypatch):
+    for name in ("FIRST_CHUNK", "MAX_CHUNK"):
+        monkeypatch.setattr(runner, name, 1)
+    monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
+
+
+def play(config, **options):
+    return api.run(config, home_of(config), backend="local", **({"workers": 1} | options))
+
+
+def interrupted(config):
+    """A run that is interrupted by Ctrl-C after its first match."""
+
+    def interrupt(progress):
+        if progress.played and not progress.stopping:
+            signal.raise_signal(signal.SIGINT)
+
+    result = play(config, show=interrupt)
+    assert result.outcome.interrupted
+    return result
+
+
+def plan_json(config):
+    return json.loads((home_of(config) / "small" / "plan.json").read_text())
+
+
+def lines(config):
+    """The matches as they are exported, by id."""
+    listed = map(json.loads, results(config)["matches.jsonl"].decode().splitlines())
+    return {line["match"]: line for line in listed}
+
+
+def kept_key(config):
+    """The key as it lies in the log."""
+    return rows(config, "SELECT key FROM keys")[0][0]
+
+
+def alter(config, script):
+    """Do what no run does to a log."""
+    with contextlib.closing(sqlite3.connect(log_of(config))) as log:
+        log.executescript(script)
+
+
+def blake2b_256(key):
+    return hashlib.blake2b(key, digest_size=32).hexdigest()
+
+
+def test_the_hash_printed_before_play_is_that_of_the_key_disclosed_afterwards(config):
+    told = arena("run", config, "--workers", 1, "--home", home_of(config), folder=config.parent)
+    assert told.returncode == 0, told.stderr
+    (line,) = [line for line in told.stderr.splitlines() if "hash" in line]
+    written = plan_json(config)
+    assert line.endswith(f" {written['dice_key_hash']}")
+    assert blake2b_256(bytes.fromhex(written["dice_key"])) == written["dice_key_hash"]
+    assert len(bytes.fromhex(written["dice_key"])) == 32
+    quiet = arena("run", config, "--quiet", "--home", home_of(config), folder=config.parent)
+    assert (quiet.returncode, quiet.stderr) == (0, "")
+
+
+def test_the_check_in_the_dice_document_accepts_the_disclosed_key_and_no_other(played, tmp_path, monkeypatch):
+    written = plan_json(played[0])
+    code = (ROOT / "docs" / "dice.md").read_text().split("```python\n")[1].split("```")[0]
+    check = code.replace("the hash that the run printed", written["dice_key_hash"])
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plan.json").write_text(json.dumps(written))
+    exec(check)
+    (tmp_path / "plan.json").write_text(json.dumps(written | {"dice_key": "00" * 32}))
+    with pytest.raises(AssertionError):
+        exec(check)
+
+
+def test_the_key_is_in_the_log_and_its_hash_beside_it_before_anything_is_played(config):
+    def look(plan, kept):
+        seen.append((rows(config, "SELECT hash, disclosed FROM keys"), rows(config, "SELECT * FROM matches")))
+        seen.append(plan_json(config))
+        assert plan.dice_key == kept_key(config)
+
+    seen = []
+    play(config, planned=look)
+    assert seen[0] == ([(seen[1]["dice_key_hash"], None)], [])
+    assert (seen[1]["dice"], seen[1]["dice_key"]) == ("secret", None)
+    assert plan_json(config) == seen[1] | {"dice_key": kept_key(config).hex()}
+
+
+def test_every_roll_and_opening_move_follows_from_the_disclosed_key(config):
+    play(config)
+    key = bytes.fromhex(plan_json(config)["dice_key"])
+    arrangements = sorted(set(itertools.permutations("SSSMMMLLL")), key=lambda deal: ["SML".index(p) for p in deal])
+    outcomes = {
+        "pyramid_punch": pyramid_punch_outcomes(),
+        "epicycle(setup=random)": [("".join(deal), 1) for deal in arrangements],
+    }
+    drawn = Counter()
+    for line in lines(config).values():
+        state = engine.load_game(line["game"], line["players"]).new_initial_state()
+        draws, opening = Counter(), line["opening"]
+        for text in line["course"].split():
+            stream = None
+            if state.is_chance_node():
+                stream = "setup" if state.rolling_seat() < 0 else f"dice/{state.rolling_seat()}"
+                possible = outcomes[line["game"]]
+            elif opening:
+                opening -= 1
+                stream = "opening"
+                possible = [(state.action_to_string(action), 1) for action in state.legal_actions()]
+            if stream is not None:
+                weights = [weight for _, weight in possible]
+                block = bytes.fromhex(line["block"])
+                number, _ = number_by_the_page(key, block, stream, draws[stream], sum(weights))
+                assert text == possible[place_by_the_page(number, weights)][0]
+                draws[stream] += 1
+            state.apply_action(state.string_to_action(text))
+        drawn += draws
+    assert drawn["setup"] == drawn["opening"] // 2 == MATCHES // 2
+    assert min(drawn["dice/0"], drawn["dice/1"]) > 4
+
+
+def dealt(config):
+    """Deals and openings by block, and by block the seeds that bots were handed."""
+    found = lines(config).values()
+    begins = {line["block"]: line["course"].split()[:2] for line in found}
+    return begins, {(line["block"], line["lineup"]): {seed for _, seed in line["notes"]} for line in found}
+
+
+def test_two_homes_have_different_keys_and_dice_and_both_have_the_bots_seeds_of_public_dice(tmp_path):
+    configs = [
+        write(tmp_path / str(n), config_of(dice=dice), BOTS) for n, dice in enumerate(("secret",) * 2 + ("auto",))
+    ]
+    for config in configs:
+        play(config)
+    assert [plan_json(config)["dice"] for config in configs] == ["secret", "secret", "public"]
+    assert len({plan_json(config)["dice_key"] for config in configs}) == 3
+    for config in configs:
+        assert blake2b_256(bytes.fromhex(plan_json(config)["dice_key"])) == plan_json(config)["dice_key_hash"]
+    assert len({plan_json(config)["bots_key"] for config in configs}) == 1
+    (begins, seeds), *others = map(dealt, configs)
+    assert len(begins) == MATCHES // 2
+    for other_begins, other_seeds in others:
+        assert other_begins.keys() == begins.keys()
+        assert other_begins != begins
+        assert other_seeds == seeds
+    assert not set(lines(configs[0])) & set(lines(configs[1]))
+
+
+def test_a_resumed_and_extended_tournament_keeps_its_key_and_finds_its_matches(config):
+    play(config)
+    before, key = lines(config), kept_key(config)
+    config.write_text(config_of(blocks=3))
+    progress = play(config).outcome.progress
+    assert (progress.found, progress.played) == (MATCHES, MATCHES // 2)
+    assert kept_key(config) == key == bytes.fromhex(plan_json(config)["dice_key"])
+    assert before.items() <= lines(config).items()
+
+
+def test_a_fresh_log_draws_another_key(config):
+    play(config)
+    key = kept_key(config)
+    assert play(config, fresh=True).outcome.progress.played == MATCHES
+    assert kept_key(config) != key
+
+
+def test_a_log_takes_no_second_key(config):
+    with Store.create(home_of(config) / "small" / api.LOG) as store:
+        store.keep_key(bytes(32), "2026")
+        with pytest.raises(sqlite3.IntegrityError):
+            store.keep_key(bytes(range(32)), "2026")
+    assert kept_key(config) == bytes(32)
+
+
+@pytest.mark.usefixtures("chunks_of_one")
+def test_the_key_is_disclosed_by_the_run_that_finishes_and_not_before(config):
+    interrupted(config)
+    files = [path for path in home_of(config).rglob("*") if not path.name.startswith(api.LOG)]
+    assert {"plan.json", "versions.json"} < {path.name for path in files}
+    for held in [path.read_bytes() for path in files if path.is_file()] + [
+        row[0].encode() for row in rows(config, "SELECT plan FROM runs")
+    ]:
+        assert not holds(held, kept_key(config))
+    hashed = plan_json(config)["dice_key_hash"]
+    assert json.loads(results(config)["plan.json"])["dice_key"] is None
+    assert rows(config, "SELECT disclosed FROM keys") == [(None,)]
+    assert play(config).outcome.complete
+    assert blake2b_256(bytes.fromhex(plan_json(config)["dice_key"])) == hashed
+    assert json.loads(results(config)["plan.json"]) == plan_json(config)
+    assert rows(config, "SELECT disclosed IS NOT NULL FROM keys") == [(1,)]
+
+
+@pytest.mark.usefixtures("chunks_of_one")
+def test_a_tournament_extended_after_disclosure_says_so_and_keeps_the_first_moment(config):
+    assert not any("disclosed" in line for line in play(config).plan.remarks)
+    assert not any("disclosed" in line for line in play(config).plan.remarks)
+    moment = rows(config, "SELECT disclosed FROM keys")
+    config.write_text(config_of(blocks=1))
+    assert not any("disclosed" in line for line in play(config).plan.remarks)
+    config.write_text(config_of(blocks=3))
+    for run in (interrupted, play):
+        assert plan_json(config)["dice_key"] is not None or run is play
+        (line,) = [line for line in run(config).plan.remarks if "disclosed" in line]
+        assert f"disclosed on {moment[0][0][:10]}" in line
+        assert "--fresh" in line
+    assert rows(config, "SELECT disclosed FROM keys") == moment
+
+
+@pytest.mark.usefixtures("chunks_of_one")
+def test_every_match_can_be_audited_before_and_after_disclosure(config, capsys):
+    def audit():
+        (match,) = rows(config, "SELECT hex(identity) || '-' || lineup FROM matches JOIN blocks USING (block) LIMIT 1")
+        where = ["--in", str(log_of(config)), "--audit", "--no-show"]
+        assert run_command(["replay", match[0].lower(), *where]) == 0
+        return " ".join(capsys.readouterr().out.split())
+
+    interrupted(config)
+    hashed = plan_json(config)["dice_key_hash"]
+    before = audit()
+    assert "all as recorded" in before
+    assert f"The secret key fits its hash {hashed}." in before
+    play(config)
+    assert audit() == before
+    alter(config, f"UPDATE keys SET key = zeroblob(32), hash = '{blake2b_256(bytes(32))}'")
+    with pytest.raises(AssertionError):
+        audit()
+    assert "by the keys" in capsys.readouterr().err
+
+
+def test_results_do_not_depend_on_workers_or_interruptions(tmp_path, monkeypatch, chunks_of_one):
+    monkeypatch.setattr("arena.keys.secrets.token_bytes", lambda size: bytes(range(size)))
+    one, two, resumed = (write(tmp_path / name, config_of(), BOTS) for name in ("one", "two", "resumed"))
+    play(one)
+    play(two, workers=2)
+    interrupted(resumed)
+    play(resumed)
+    assert results(one) == results(two) == results(resumed)
+    assert results(one)["matches.jsonl"].count(b"\n") == MATCHES
+
+
+DAMAGES = {
+    "another key": "UPDATE keys SET key = zeroblob(32)",
+    "a longer key": "UPDATE keys SET key = key || x'00'",
+    "a text": "UPDATE keys SET key = 'no key'",
+    "another hash": "UPDATE keys SET hash = 'no hash'",
+    "no key": "DELETE FROM keys",
+}
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A tournament that has been played, and its plan before a key was drawn."""
+    config = write(tmp_path_factory.mktemp("played"), config_of(), BOTS)
+    planned = api.plan_of(config)
+    play(config)
+    return config, planned
+
+
+@pytest.mark.parametrize("damage", DAMAGES)
+def test_a_damaged_key_is_one_line_and_nothing_is_played_or_drawn(played, damage, tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(api, "plan_of", lambda *_: played[1])
+    shutil.copytree(played[0].parent, tmp_path, dirs_exist_ok=True)
+    config = tmp_path / played[0].name
+    alter(config, DAMAGES[damage])
+    kept = rows(config, "SELECT CAST(key AS BLOB), hash FROM keys")
+    match = rows(config, "SELECT lower(hex(identity)) || '-0' FROM blocks LIMIT 1")[0][0]
+    for command in (["run", str(config)], ["export", str(config)], ["replay", match, "--audit"]):
+        assert run_command([*command, "--home", str(home_of(config))]) == 1
+        said = capsys.readouterr().err
+        assert (said.count("\n"), said.startswith("error: ")) == (1, True)
+        assert "the log is damaged" in said
+    assert rows(config, "SELECT CAST(key AS BLOB), hash FROM keys") == kept
+
+
+def test_other_dice_than_the_log_holds_are_said_in_one_line(tmp_path):
+    config = write(tmp_path, config_of(blocks=1, dice="auto"), BOTS)
+    assert play(config).plan.remarks == ()
+    config.write_text(config_of(blocks=1))
+    result = play(config)
+    assert result.plan.remarks[0].startswith("The dice are secret now")
+    assert (len(result.plan.remarks), result.outcome.progress.found) == (2, 0)
+    config.write_text(config_of(blocks=1, dice="auto"))
+    result = play(config)
+    assert (result.plan.remarks, result.outcome.progress.played) == ((), 0)
+
+
+def test_public_dice_where_the_log_holds_secret_ones_are_said_too(played):
+    config, planned = played
+    public = replace(planned, secret_dice=False)
+    with Store.create(log_of(config)) as store:
+        (line,) = api.with_dice_key(public, store).remarks
+    assert line.startswith("The dice are public now")
+
+
+def test_the_dice_are_secret_as_soon_as_a_bot_was_submitted(config):
+    config.write_text(config_of(dice="auto"))
+    assert not api.plan_of(config, home=home_of(config)).secret_dice
+    submit(f"{config.parent / 'b.py'}:Seed", "seed", "somebody", home_of(config))
+    config.write_text(config_of(dice="auto").replace('"b.py:Seed"', '"seed", isolation = "none"'))
+    planned = api.plan_of(config, home=home_of(config))
+    assert planned.secret_dice
+    with pytest.raises(api.ConfigError, match="drawn when it is first run"):
+        planned.message()
+    assert play(config).plan.schedule.secret == plan_json(config)["dice_key_hash"]
+
+
+# What a bot can find
+
+SPY = """
+import os
+import stat
+from pathlib import Path
+
+from bots import Bot
+
+FOUND, TEMPORARY = Path({found!r}), Path({temporary!r})
+
+
+def read(path):
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def regular_files():
+    for number in os.listdir("/proc/self/fd"):
+        try:
+            if stat.S_ISREG(os.fstat(int(number)).st_mode):
+                yield os.pread(int(number), 1 << 20, 0)
+        except OSError:
+            pass
+
+
+def ancestors():
+    # This process, the one that started it, and so on up to the driver and whoever started that
+    number, found = os.getpid(), []
+    while number > 1 and len(found) < 6:
+        found.append(number)
+        number = int(read(Path(f"/proc/{{number}}/stat")).rpartition(b")")[2].split()[1])
+    return found
+
+
+class Seed(Bot):
+    def choose(self, state):
+        seen = [read(Path(f"/proc/{{each}}/{{name}}")) for each in ancestors() for name in ("environ", "cmdline")]
+        folders = [Path.cwd(), TEMPORARY]
+        seen += [read(path) for folder in folders for path in folder.rglob("*") if path.is_file()]
+        seen += [b"regular file: " + content for content in regular_files()]
+        (FOUND / f"{{self.seed}}-{{len(os.listdir(FOUND))}}").write_bytes(b"\\n".join(seen))
+        return state.legal_actions()[0]
+"""
+
+
+def holds(content, key):
+    """Whether the key stands there, raw or in one of the usual spellings."""
+    spellings = [key, key[::-1], key.hex().encode(), key.hex().upper().encode(), base64.b64encode(key)[:-1]]
+    return any(spelling in content for spelling in spellings)
+
+
+@pytest.mark.parametrize(
+    ("isolation", "seen_for_sure"),
+    [
+        ("none", [b"PYTHONHASHSEED=0", b"arena.worker", b"pytest", b"regular file: "]),
+        ("process", [b"PATH=", b"arena.sandbox", b"arena.worker"]),
+    ],
+)
+def test_no_bot_finds_the_key_in_environment_arguments_or_files(tmp_path, monkeypatch, isolation, seen_for_sure):
+    found, temporary = tmp_path / "found", tmp_path / "temporary"
+    for folder in (found, temporary):
+        folder.mkdir()
+    monkeypatch.setenv("TMPDIR", str(temporary))
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    told = config_of(blocks=1).replace('"b.py:Seed"', f'"b.py:Seed", isolation = "{isolation}"')
+    config = write(tmp_path / "run", told, SPY.format(found=str(found), temporary=str(temporary)))
+    planned = api.plan_of(config)
+    monkeypatch.setattr(api, "plan_of", lambda *_: planned)  # so that the worker starts when the key has been drawn
+    play(config)
+    key = kept_key(config)
+    seen = b"".join(path.read_bytes() for path in found.iterdir())
+    for there in seen_for_sure:
+        assert there in seen
+    assert holds(b"..." + key.hex().encode() + b"...", key)
+    assert not holds(seen, key)
+    assert os.listdir(temporary) == []
