@@ -150,6 +150,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     for name in names:
         monkeypatch.setattr(f"arena.commands.{name}", lambda *given: typed.append(given) or 0)
     monkeypatch.setattr("arena.bench.print_bench", lambda *given: typed.append(given))
+    monkeypatch.setattr("arena.doctor.print_findings", lambda *given: typed.append(given) or True)
     for command in COMMANDS:
         example = say(capsys, command, "--help").rpartition("Example: arena ")[2]
         assert run_command(example.split()) == 0, example
