@@ -147,7 +147,7 @@ def isolation() -> Iterator[Finding]:
             WARNING,
             "sandbox",
             f"{why}. Until then submitted bots are refused, and all with isolation sandbox; what is written out "
-            'as isolation = "process" in a configuration runs all the same, limited, but with your rights',
+            'as isolation = "process" (in a command: --isolation process) runs all the same, limited, but with your rights',
         )
     else:
         yield Finding(OK, "sandbox", "works: tried with a command in it")

@@ -186,7 +186,7 @@ class RemotePlayer:
 
     def _clock(self, limit: float) -> dict[str, float | None]:
         limits = self.match.limits
-        left = round(self.match.left[self.seat], 6) if limits.seconds_per_match else None
+        left = max(0.0, round(self.match.left[self.seat], 6)) if limits.seconds_per_match else None
         return {"move": round(limit, 6), "match": left, "increment": limits.increment}
 
     def _news(self) -> list[list[Any]]:
@@ -336,7 +336,9 @@ class ProgramHost:
         self.program = read_program(bot.bundle.files[MANIFEST], bot.name)
         self._stack = contextlib.ExitStack()
         self._channel: Channel | None = None
-        self._block: bytes | None = None
+        self._block = b""
+        self._blocks: set[bytes] = set()
+        """Those that the process has played in."""
         self.failure = ""
         try:
             self.folder = built(bot.bundle, self.program, bot.isolation)
@@ -345,7 +347,7 @@ class ProgramHost:
 
     def rest_of(self, block: bytes, game: Game) -> None:
         """Before a match: a process that knows the dice of this block may not play again in it."""
-        if self._block == block and game.explicit_chance:
+        if block in self._blocks and game.explicit_chance:
             self.close()
         self._block = block
 
@@ -355,6 +357,7 @@ class ProgramHost:
         if self._channel is None or not self._channel.open:
             self.close()
             self._channel = self._start(limits)
+        self._blocks.add(self._block)
         return self._channel
 
     def _start(self, limits: Limits) -> Channel:
@@ -395,6 +398,7 @@ class ProgramHost:
         if self._channel is not None:
             self._channel.close()
         self._channel = None
+        self._blocks.clear()
         self._stack.close()
 
 

@@ -48,7 +48,11 @@ def rule(plan, falls):
             for who in set(shape.entries) - set(out):
                 mine = [spec for spec in played if who in spec.seats]
                 lost = [spec for spec in mine if spec.seats.index(who) in falls[spec.id]]
-                if plan.bench_after and len(lost) >= plan.bench_after and Fraction(len(lost), len(mine)) >= Fraction(1, 10):
+                if (
+                    plan.bench_after
+                    and len(lost) >= plan.bench_after
+                    and Fraction(len(lost), len(mine)) >= Fraction(1, 10)
+                ):
                     out[who] = number
         stay += played
         boards.append(out)
@@ -60,7 +64,11 @@ def random_plan(rng):
     by_key = range(len(names))
     boards = tuple(
         board(players, by_key, rng.randint(1, 9), game=game, params=params)
-        for players, game, params in ((2, "epicycle", "{}"), (3, "epicycle", "{}"), (2, "epicycle(setup=random)", '{"setup": 1}'))
+        for players, game, params in (
+            (2, "epicycle", "{}"),
+            (3, "epicycle", "{}"),
+            (2, "epicycle(setup=random)", '{"setup": 1}'),
+        )
         if players <= len(names) and rng.random() < 0.7
     )
     return schedule(

@@ -167,17 +167,6 @@ def test_preparations_over_the_limit_are_an_init_fault_that_a_clock_had_a_say_in
     assert (result.ranks, result.falls[0].cause, result.falls[0].ply, result.timed) == ([1, 0], "init", -1, True)
 
 
-def test_the_limit_is_for_each_move_alone():
-    class Leisurely(Random):
-        def choose(self, state):
-            time.sleep(LIMIT / 4)
-            return super().choose(state)
-
-    result = play(Leisurely, Random, seconds_per_move=LIMIT, block=10)
-    assert seconds(result, 0) > LIMIT
-    assert not result.falls
-
-
 def fails_to_begin(error):
     def prepare(self):
         raise error
