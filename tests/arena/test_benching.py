@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 import json
-import os
 import random
-import shlex
-import signal
 import tempfile
 from collections import Counter
 from fractions import Fraction
 from pathlib import Path
 from types import SimpleNamespace
 
-import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import api, benching, commands, runner
+from arena import benching, runner
 from arena.benching import Bench
-from arena.cli import run_command
-from arena.leaderboards import benched, board_matches, faults, leaderboards
+from arena.leaderboards import benched
 from arena.pools import Lost
 from arena.process import Death
-from arena.report import match_lines, render
 from arena.schedule import Schedule
 from arena.store import BotRow, Store
-from tests.arena import tournaments
-from tests.arena.samples import all_matches, begin, board, entry, finished, resolved, row, schedule
-from tests.arena.tournaments import home_of, results, rows, write
+from tests.arena.samples import all_matches, begin, board, finished, resolved, row, schedule
 
 CAUSES = ("crash", "timeout", "illegal_action")
 

@@ -441,7 +441,7 @@ def test_an_opening_never_ends_a_match():
 def facts(result):
     """All of a result that a plan decides: everything but the seconds."""
     falls = {seat: (fall.cause, fall.ply) for seat, fall in result.falls.items()}
-    return dataclasses.replace(result, falls=falls, clocks=[])
+    return dataclasses.replace(result, falls=falls, calls=[])
 
 
 @given(block=st.integers(0, 2**64), players=st.integers(2, 5), opening=st.integers(0, 6), random_setup=st.booleans())
