@@ -146,8 +146,8 @@ def isolation() -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "sandbox",
-            f"{why}. Until then submitted bots are refused, and all with isolation sandbox; what is written out "
-            'as isolation = "process" (in a command: --isolation process) runs all the same, limited, but with your rights',
+            f"{why}. Until then submitted bots are refused, and all with isolation sandbox; written out, "
+            'isolation = "process" (in a command: --isolation process) runs them all the same, limited, with your rights',
         )
     else:
         yield Finding(OK, "sandbox", "works: tried with a command in it")
