@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import ast
 import hashlib
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -48,6 +49,24 @@ class Bundle:
             for part in (name.encode(), self.files[name]):
                 hasher.update(len(part).to_bytes(8, "little") + part)
         return hasher.hexdigest()
+
+
+def pack(bundle: Bundle) -> int:
+    """A descriptor of a nameless file in memory that holds the bundle."""
+    names = sorted(bundle.files)
+    header = json.dumps([bundle.module, [[name, len(bundle.files[name])] for name in names]]).encode() + b"\n"
+    descriptor = os.memfd_create("bundle")
+    with open(descriptor, "wb", closefd=False) as file:
+        file.write(header + b"".join(bundle.files[name] for name in names))
+    return descriptor
+
+
+def unpack(descriptor: int) -> Bundle:
+    """The bundle out of such a file, which is closed."""
+    with open(descriptor, "rb") as file:
+        file.seek(0)
+        module, sizes = json.loads(file.readline())
+        return Bundle(module, {name: file.read(size) for name, size in sizes})
 
 
 def bundle_file(path: Path) -> Bundle:

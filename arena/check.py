@@ -122,7 +122,7 @@ def check(
         raise ConfigError(f"no game is for {' or '.join(map(str, players))} players")
     worker = WorkerProcess()
     try:
-        found = resolve_bots([Wanted(spec, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, path, home)
+        found = resolve_bots([Wanted(spec, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, home=home)
         bot = found[BOT]
         playing = [game for game, refusal in zip(wanted, bot.refusals, strict=True) if refusal is None]
         _check_choice(bot, wanted, playing, bool(games))

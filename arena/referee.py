@@ -14,6 +14,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 from arena.dice import Dice, Streams
+from arena.errors import WorkerError
 from arena.schedule import Limits
 from arena.status import NOBODY, STARVED
 from engine import CHANCE, TERMINAL, Game, State
@@ -370,6 +371,8 @@ class Match:
             cause, detail = "memory", "MemoryError"
         except BaseException as error:  # a bot may raise anything, SystemExit too; it loses the match and no more
             cause, detail = "crash", traceback.format_exc()[-MAX_TRACEBACK:]
+            if isinstance(error, WorkerError) and not player.guarded:
+                raise
             if isinstance(error, Fault) and not player.guarded:
                 cause, detail = error.cause, str(error)
         taken = self.clock.wall() - started

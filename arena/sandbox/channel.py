@@ -11,6 +11,7 @@ import time
 from typing import Any, NamedTuple
 
 from arena.referee import MAX_TRACEBACK, Fault
+from arena.sandbox.launch import MOST_FILES
 
 MAX_LINE = 65_536
 MAX_MESSAGE = 16 * 2**20
@@ -22,7 +23,6 @@ DYING = 0.1
 """Seconds that a process may take to end once it has closed a pipe."""
 READ = 65_536
 CAUSES = ("crash", "memory", "illegal_action")
-MOST_FILES = 10_000
 PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
@@ -185,10 +185,15 @@ class Channel:
         self.looked = time.monotonic()
         if self._resident() > self.memory:
             raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
-        if self.tmp:
+        if self.tmp and self._files() > MOST_FILES:
+            raise Fault("memory", f"it made more than {MOST_FILES:,} files")
+
+    def _files(self) -> int:
+        try:
             files = os.statvfs(self.tmp)
-            if files.f_files - files.f_ffree > MOST_FILES:
-                raise Fault("memory", f"it made more than {MOST_FILES:,} files")
+        except OSError:  # it has just ended
+            return 0
+        return files.f_files - files.f_ffree
 
     def _resident(self) -> int:
         """Bytes of memory that it has now."""

@@ -40,4 +40,4 @@ def _forgiving(save: Any) -> Any:
     return save_overload
 
 
-Cache.save_overload = _forgiving(Cache.save_overload)
+Cache.save_overload = _forgiving(Cache.save_overload)  # type: ignore[method-assign]

@@ -1,9 +1,12 @@
 """The parent of Python bots' processes: loads the engine and the games once, then forks a child for each match.
 
-It runs inside the sandbox (or, at level `process`, beside it) and never runs a bot's code: the child loads the bot. So
+It runs inside the sandbox (or, at level `process`, beside it) and never sees a bot's code: the child loads the bot. So
 nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. Its
 master, `arena.sandbox.players`, sends JSON over the socket that is this process's standard input, and with each
-order to fork the ends of three pipes.
+order to fork the ends of three pipes and a file with the bot's source.
+
+In the sandbox each child gets a /tmp of its own and the same process number, and does not see this process: what the
+kernel counts, or keeps of a folder, would tell one match about another.
 
 Run as `python -I -S forkserver.py LEVEL PATH ...` with what `sys.path` needs.
 """
@@ -28,17 +31,18 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from arena.bundle import Bundle
-from arena.loader import is_house
+from arena.bundle import unpack
 from arena.sandbox import launch
 from arena.sandbox.client import Client
 from arena.trees import close_to_others, end_below, keep_orphans
 from engine import Game, load_game
 
-LIBRARIES = ("numpy", "numba", "scipy", "pandas")
-"""Installed packages that are loaded before the fork when a bot imports them."""
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
 SECCOMP_MODE_FILTER = 2
+CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 0x1000
+CAPABILITY_VERSION = 0x20080522
+LAST_NUMBER = Path("/proc/sys/kernel/ns_last_pid")
 
 
 class ForkServer:
@@ -48,7 +52,6 @@ class ForkServer:
         self.sandboxed = sandboxed
         self.socket = socket.socket(fileno=os.dup(0))
         self.connection = Connection(os.dup(0))
-        self.bundles: dict[str, Bundle] = {}
         self.child = 0
         self.filter = b""
         self.folder = Path.cwd()
@@ -71,30 +74,29 @@ class ForkServer:
         self.filter = bytes.fromhex(message["filter"])
         return {}
 
-    def do_bundle(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Keep a bot's source, and load what it uses of the installed packages and of our own bots."""
-        bundle = Bundle(message["module"], {name: bytes.fromhex(text) for name, text in message["files"].items()})
-        self.bundles[message["hash"]] = bundle
-        for name in _trusted_modules(bundle):
+    def do_load(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Load modules that are not the bot author's: a few installed packages, our own bots."""
+        for name in message["modules"]:
             with contextlib.suppress(ImportError):
                 __import__(name)
         return {}
 
     def do_warm(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Load a game, and what our own bots in a bundle prepare for it."""
-        self.warm(message["bundle"], message["game"], message["players"])
+        """Load a game, and what our own bots among some modules prepare for it."""
+        self.warm(tuple(message["modules"]), message["game"], message["players"])
         return {}
 
     def do_fork(self, message: dict[str, Any]) -> dict[str, Any] | None:
         """Start a child for one match; the child's number goes back, and a descriptor of its process."""
         self.sweep()
-        _, pipes, _, _ = socket.recv_fds(self.socket, 1, 3)
+        _, descriptors, _, _ = socket.recv_fds(self.socket, 1, 4)
+        self.number_next_child()
         gc.freeze()
         self.child = os.fork()
         if self.child == 0:
-            self.become_child(pipes, message)
-        for pipe in pipes:
-            os.close(pipe)
+            self.become_child(descriptors, message)
+        for each in descriptors:
+            os.close(each)
         descriptor = os.pidfd_open(self.child)
         self.connection.send_bytes(b"{}")
         socket.send_fds(self.socket, [b"."], [descriptor])
@@ -105,32 +107,41 @@ class ForkServer:
         """Clear away the last match, in the master's time; it waits for no answer."""
         self.sweep()
 
-    def _warm(self, bundle: str, game: str, players: int) -> Game:
-        """A game with all that a match calls compiled, and what our own bots in a bundle prepare."""
+    def number_next_child(self) -> None:
+        """Every child of a sandbox has the same number; numbers go on from it when the bot starts threads."""
+        if self.sandboxed and LAST_NUMBER.exists():
+            LAST_NUMBER.write_text(str(os.getpid()))
+
+    def _warm(self, modules: tuple[str, ...], game: str, players: int) -> Game:
+        """A game with all that a match calls compiled, and what our own bots prepare."""
         from arena.referee import warm_up
         from bots.base import Bot, make_bot
 
         loaded = load_game(game, players)
         warm_up(loaded)
-        names = _trusted_modules(self.bundles[bundle])
-        modules = [sys.modules[name] for name in names if name.startswith("bots.") and name in sys.modules]
-        for kind in [value for module in modules for value in vars(module).values()]:
+        own = [sys.modules[name] for name in modules if name.startswith("bots.") and name in sys.modules]
+        for kind in [value for module in own for value in vars(module).values()]:
             if isinstance(kind, type) and issubclass(kind, Bot) and not getattr(kind, "__abstractmethods__", True):
                 with contextlib.suppress(Exception):
                     make_bot(kind, loaded, 0, 0)
+        gc.collect()
         return loaded
 
-    def become_child(self, pipes: list[int], message: dict[str, Any]) -> None:
+    def become_child(self, descriptors: list[int], message: dict[str, Any]) -> None:
         """Give up everything but the pipes, then speak for the bot until the match is over."""
         code = 1
         try:
-            _lay_out_descriptors(pipes)
+            os.setsid()
+            bundle = unpack(descriptors.pop())
+            _lay_out_descriptors(descriptors)
+            if self.sandboxed:
+                _set_apart()
             launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)
             launch.control(launch.PR_SET_NO_NEW_PRIVS, 1)
             launch.limit(message["memory"] + _megabytes_of_data(), message["seconds"])
             if self.sandboxed:
                 _put_on(self.filter)
-            Client(self.bundles[message["bundle"]], message["class"], PROTOCOL_IN, PROTOCOL_OUT).serve()
+            Client(bundle, message["class"], PROTOCOL_IN, PROTOCOL_OUT).serve()
             code = 0
         finally:
             os._exit(code)
@@ -148,21 +159,9 @@ class ForkServer:
             while os.waitpid(-1, 0):
                 pass
         self.child = 0
-        for path in self.folder.iterdir():
-            _remove(path)
-
-
-def _trusted_modules(bundle: Bundle) -> list[str]:
-    """Modules that a bundle uses and that are not the bot author's: a few installed packages, our own bots."""
-    from arena.bundle import imported_names
-
-    found = {name for name in imported_names(bundle) if name.partition(".")[0] in LIBRARIES}
-    own = {name.partition("/")[0].removesuffix(".py") for name in bundle.files}
-    trusted = sorted(name for name in found if name.partition(".")[0] not in own)
-    if is_house(bundle.files):
-        names = [Path(name).with_suffix("") for name in bundle.files if name.startswith("bots/") and name[-3:] == ".py"]
-        trusted += sorted(".".join(name.parts).removesuffix(".__init__") for name in names)
-    return trusted
+        if not self.sandboxed:
+            for path in self.folder.iterdir():
+                _remove(path)
 
 
 def _lay_out_descriptors(pipes: list[int]) -> None:
@@ -181,6 +180,39 @@ def _megabytes_of_data() -> int:
     """What this process has of private memory already, which a child inherits."""
     pages = int(Path("/proc/self/statm").read_text().split()[5])
     return pages * os.sysconf("SC_PAGE_SIZE") // 2**20 + 1
+
+
+def _set_apart() -> None:
+    """A sandbox within the sandbox: an empty /tmp, nothing to be seen of the parent, and no capability any more."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    options = f"size={launch.TMP_BYTES},nr_inodes={launch.MOST_FILES},mode=755".encode()
+    _check(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC), "unshare")
+    shown = {path: os.open(path, os.O_PATH) for path in _mounted_in_tmp()}
+    _check(libc.mount(b"tmpfs", b"/tmp", b"tmpfs", MS_NOSUID | MS_NODEV, options), "a new /tmp")
+    for path, descriptor in shown.items():
+        source = Path(f"/proc/self/fd/{descriptor}")
+        if source.is_dir():
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        _check(libc.mount(os.fsencode(source), os.fsencode(path), None, MS_BIND, None), str(path))
+        os.close(descriptor)
+    parent = f"/proc/{os.getppid()}".encode()
+    _check(libc.mount(b"tmpfs", parent, b"tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, b"size=4k,mode=0"), "hiding")
+    os.chdir("/tmp")
+    _check(libc.capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()), "capset")
+
+
+def _mounted_in_tmp() -> list[Path]:
+    """What of ours the sandbox shows below /tmp, outer folders first."""
+    points = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    return [Path(point.encode().decode("unicode_escape")) for point in points if point.startswith("/tmp/")]
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
 
 
 class _Program(ctypes.Structure):

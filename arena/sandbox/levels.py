@@ -8,6 +8,7 @@ user's, a private /tmp, no capabilities, no new privileges, and a seccomp filter
 from __future__ import annotations
 
 import contextlib
+import fcntl
 import functools
 import importlib.util
 import json
@@ -23,6 +24,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.sandbox.seccomp import bpf
 from arena.trees import end_tree, send
 
@@ -30,8 +32,9 @@ if TYPE_CHECKING:
     from arena.config import Isolation
 
 BWRAP = "bwrap"
-TMP_BYTES = 64 * 2**20
 NOBODY = "65534"
+DEVICES = ("null", "zero", "full", "random", "urandom")
+LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 LAUNCH = Path(__file__).with_name("launch.py")
 HOUSE = Path(__file__).resolve().parents[2]
@@ -58,8 +61,11 @@ class Spawn:
     """For `arena.sandbox.launch`; None for what limits itself."""
     processes: bool = False
     """Whether it may start others."""
-    filtered: bool = True
-    """Whether the seccomp filter is put on before it starts; what is not filtered does so itself."""
+    divides: bool = False
+    """Whether it is a program of ours that gives each of its children a sandbox within the sandbox.
+
+    It has the capability that this takes, and puts on the seccomp filter itself.
+    """
 
     @contextlib.contextmanager
     def start(self, stdin: int, stdout: int, stderr: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
@@ -71,15 +77,16 @@ class Spawn:
             command = list(self.command)
             keep: list[int] = []
             if self.isolation == "sandbox":
-                told = stack.enter_context(tempfile.TemporaryFile())
-                told.write(b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0")
-                told.seek(0)
-                status, status_in = os.pipe()
-                stack.callback(os.close, status)
-                keep += [told.fileno(), status_in]
-                command = [*(BWRAP, "--args", str(told.fileno()), "--json-status-fd", str(status_in), "--", *command)]
+                arguments = b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0"
+                told = _kept(stack, arguments)
+                status, status_in = _status_pipe(stack)
+                keep += [told, status_in]
+                if self.limits is not None:
+                    command = ["/bin/sh", "-c", TAKE_OVER, "sh", *command]
+                command = [BWRAP, "--args", str(told), "--json-status-fd", str(status_in), "--", *command]
             if self.limits is not None:
-                command = [python(), "-I", "-S", str(LAUNCH), json.dumps(dict(self.limits)), *command]
+                limits = {**self.limits, "sandboxed": self.isolation == "sandbox"}
+                command = [python(), "-I", "-S", str(LAUNCH), json.dumps(limits), *command]
             process = subprocess.Popen(
                 command,
                 stdin=stdin,
@@ -106,8 +113,10 @@ class Spawn:
             *("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1"),
             *("--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "arena", "--clearenv"),
             *_system(),
-            *("--proc", "/proc", "--remount-ro", "/proc", "--dev", "/dev", "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
+            *("--proc", "/proc", "--remount-ro", "/proc", *_devices(), "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
         ]
+        if self.divides:
+            arguments += ["--cap-add", "CAP_SYS_ADMIN", "--bind-try", LAST_NUMBER, LAST_NUMBER]
         for name, value in {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", **self.environment}.items():
             arguments += ["--setenv", name, value]
         for path in self.readable:
@@ -116,13 +125,33 @@ class Spawn:
             for outside, inside in pairs:
                 arguments += [kind, outside, inside]
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.folder]
-        if self.filtered:
-            rules = stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
-            rules.write(bpf(self.processes))
-            rules.seek(0)
-            keep.append(rules.fileno())
-            arguments += ["--seccomp", str(rules.fileno())]
+        if not self.divides:
+            keep.append(_kept(stack, bpf(self.processes)))
+            arguments += ["--seccomp", str(keep[-1])]
         return arguments
+
+
+def _kept(stack: contextlib.ExitStack, content: bytes) -> int:
+    """A descriptor of a nameless file with that content, for bubblewrap to read; its number is out of others' way."""
+    with tempfile.TemporaryFile() as file:
+        file.write(content)
+        file.seek(0)
+        descriptor = _out_of_the_way(file.fileno())
+        stack.callback(os.close, descriptor)
+        return descriptor
+
+
+def _status_pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
+    status, low = os.pipe()
+    stack.callback(os.close, status)
+    status_in = _out_of_the_way(low)
+    os.close(low)
+    return status, status_in
+
+
+def _out_of_the_way(descriptor: int) -> int:
+    """Another number for a descriptor, above those that `arena.sandbox.launch` uses."""
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HELD_OUT + 1)
 
 
 def _spare() -> dict[str, str]:
@@ -138,6 +167,16 @@ def _child(status: int) -> int:
             raise OSError("bubblewrap did not start")
         told += part
     return int(json.loads(told.partition(b"\n")[0])["child-pid"])
+
+
+def _devices() -> list[str]:
+    """The harmless devices; bubblewrap's own `--dev` brings terminals, and a user namespace that cannot be divided."""
+    arguments = ["--tmpfs", "/dev", "--dir", "/dev/shm", "--symlink", "/proc/self/fd", "/dev/fd"]
+    for name in DEVICES:
+        arguments += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        arguments += ["--symlink", f"/proc/self/fd/{number}", f"/dev/{name}"]
+    return arguments
 
 
 def _system() -> list[str]:
@@ -210,7 +249,8 @@ def lacking() -> str:
 def _trial() -> str:
     with tempfile.TemporaryFile() as complaints:
         try:
-            with Spawn(["true"], "sandbox").start(subprocess.DEVNULL, subprocess.DEVNULL, complaints.fileno()) as told:
+            spawn = Spawn(["unshare", "--mount", "true"], "sandbox", divides=True)
+            with spawn.start(subprocess.DEVNULL, subprocess.DEVNULL, complaints.fileno()) as told:
                 if told[0].wait(TRIAL_SECONDS) == 0:
                     return ""
         except (OSError, subprocess.TimeoutExpired):

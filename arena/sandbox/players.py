@@ -18,8 +18,9 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
-from arena.bundle import MANIFEST, Bundle
+from arena.bundle import MANIFEST, Bundle, imported_names, pack
 from arena.errors import WorkerError
+from arena.loader import is_house
 from arena.referee import Answer, Fault, Match, Player, clean_note
 from arena.sandbox.channel import Channel, Pipes
 from arena.sandbox.client import PROTOCOL
@@ -45,6 +46,8 @@ BUILD_BYTES = 256 * 2**20
 LEAVE_LIMIT = 0.2
 """Seconds that a program may take to end by itself when its match is over."""
 LONGEST = 86_400.0
+LIBRARIES = ("numpy", "numba", "scipy", "pandas")
+"""Installed packages that are loaded before the fork when a bot imports them."""
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
@@ -91,6 +94,9 @@ class Hosts:
                 self._programs[bot.key] = ProgramHost(bot)
             return self._programs[bot.key]
         servers = self._servers[bot.isolation]
+        for dead in [each for each in servers if not each.is_alive]:
+            servers.remove(dead)
+            dead.close()
         server = next((each for each in servers if not each.busy), None)
         if server is None:
             server = ForkServer(bot.isolation)
@@ -186,7 +192,7 @@ class RemotePlayer:
 
     def _clock(self, limit: float) -> dict[str, float | None]:
         limits = self.match.limits
-        left = max(0.0, round(self.match.left[self.seat], 6)) if limits.seconds_per_match else None
+        left = round(self.match.left[self.seat], 6) if limits.seconds_per_match else None
         return {"move": round(limit, 6), "match": left, "increment": limits.increment}
 
     def _news(self) -> list[list[Any]]:
@@ -242,7 +248,7 @@ class ForkServer:
         _must_be_able(isolation)
         self.isolation = isolation
         self.busy = False
-        self._bundles: set[str] = set()
+        self._bundles: dict[str, tuple[int, list[str]]] = {}
         self._stack = contextlib.ExitStack()
         folder = "/tmp"
         if isolation == "process":
@@ -265,42 +271,47 @@ class ForkServer:
                 environment=_environment(folder),
                 readable=[*python_paths(), os.environ["NUMBA_CACHE_DIR"]],
                 folder=folder,
-                filtered=False,
+                divides=True,
             )
-            _, self.number = self._stack.enter_context(
-                spawn.start(theirs.fileno(), subprocess.DEVNULL, self._complaints.fileno())
-            )
+            self._stack.enter_context(spawn.start(theirs.fileno(), subprocess.DEVNULL, self._complaints.fileno()))
         self._call({"do": "hello", "filter": bpf().hex() if self.isolation == "sandbox" else ""})
 
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process is there: a bot at level `process` may have ended it."""
+        return not self._connection.poll()
+
     def get_ready(self, bot: RemoteBot, game: Game | None) -> None:
-        """Hand over the bot's source and load the game: the arena's own time, on no bot's clock."""
+        """Load what the bot uses and the game: the arena's own time, on no bot's clock."""
         key = bot.bundle.hash
         if key not in self._bundles:
-            files = {name: content.hex() for name, content in bot.bundle.files.items()}
-            self._call({"do": "bundle", "hash": key, "module": bot.bundle.module, "files": files})
-            self._bundles.add(key)
+            modules = trusted_modules(bot.bundle)
+            self._call({"do": "load", "modules": modules})
+            descriptor = pack(bot.bundle)
+            self._stack.callback(os.close, descriptor)
+            self._bundles[key] = descriptor, modules
         if game is not None:
-            self._call({"do": "warm", "bundle": key, "game": game.spec, "players": game.players})
+            modules = self._bundles[key][1]
+            self._call({"do": "warm", "modules": modules, "game": game.spec, "players": game.players})
 
     def open(self, bot: RemoteBot, limits: Limits) -> Channel:
         (bot_in, to_bot), (from_bot, bot_out), (stderr, bot_err) = os.pipe(), os.pipe(), os.pipe()
         try:
             message = {
                 "do": "fork",
-                "bundle": bot.bundle.hash,
                 "class": bot.class_name,
                 "memory": limits.memory,
                 "seconds": processor_seconds(limits),
             }
-            self._connection.send_bytes(json.dumps(message).encode())
-            socket.send_fds(self._socket, [b"."], [bot_in, bot_out, bot_err])
+            with contextlib.suppress(OSError):  # there will be no reply either
+                self._connection.send_bytes(json.dumps(message).encode())
+                socket.send_fds(self._socket, [b"."], [bot_in, bot_out, bot_err, self._bundles[bot.bundle.hash][0]])
             self._reply()
             process = socket.recv_fds(self._socket, 1, 1)[1][0]
         finally:
             for descriptor in (bot_in, bot_out, bot_err):
                 os.close(descriptor)
-        tmp = f"/proc/{self.number}/root/tmp" if self.isolation == "sandbox" else ""
-        return Channel(Pipes(to_bot, from_bot, stderr), _number_of(process), process, limits.memory, tmp)
+        return Channel(Pipes(to_bot, from_bot, stderr), _number_of(process), process, limits.memory)
 
     def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
         self.busy = False
@@ -310,7 +321,8 @@ class ForkServer:
             self._connection.send_bytes(b'{"do": "sweep"}')
 
     def _call(self, message: dict[str, Any]) -> None:
-        self._connection.send_bytes(json.dumps(message).encode())
+        with contextlib.suppress(OSError):  # there will be no reply either
+            self._connection.send_bytes(json.dumps(message).encode())
         self._reply()
 
     def _reply(self) -> None:
@@ -336,9 +348,7 @@ class ProgramHost:
         self.program = read_program(bot.bundle.files[MANIFEST], bot.name)
         self._stack = contextlib.ExitStack()
         self._channel: Channel | None = None
-        self._block = b""
         self._blocks: set[bytes] = set()
-        """Those that the process has played in."""
         self.failure = ""
         try:
             self.folder = built(bot.bundle, self.program, bot.isolation)
@@ -349,7 +359,8 @@ class ProgramHost:
         """Before a match: a process that knows the dice of this block may not play again in it."""
         if block in self._blocks and game.explicit_chance:
             self.close()
-        self._block = block
+            self._blocks.clear()
+        self._blocks.add(block)
 
     def open(self, bot: RemoteBot, limits: Limits) -> Channel:
         if self.failure:
@@ -357,7 +368,6 @@ class ProgramHost:
         if self._channel is None or not self._channel.open:
             self.close()
             self._channel = self._start(limits)
-        self._blocks.add(self._block)
         return self._channel
 
     def _start(self, limits: Limits) -> Channel:
@@ -398,7 +408,6 @@ class ProgramHost:
         if self._channel is not None:
             self._channel.close()
         self._channel = None
-        self._blocks.clear()
         self._stack.close()
 
 
@@ -408,6 +417,17 @@ def processor_seconds(limits: Limits) -> float:
         return LONGEST
     clocks = limits.seconds_to_start + limits.seconds_to_prepare + limits.seconds_per_match + 1000 * limits.increment
     return min(LONGEST, clocks * (os.cpu_count() or 1))
+
+
+def trusted_modules(bundle: Bundle) -> list[str]:
+    """Modules that a bundle uses and that are not the bot author's: a few installed packages, our own bots."""
+    found = {name for name in imported_names(bundle) if name.partition(".")[0] in LIBRARIES}
+    own = {name.partition("/")[0].removesuffix(".py") for name in bundle.files}
+    trusted = sorted(name for name in found if name.partition(".")[0] not in own)
+    if is_house(bundle.files):
+        names = [Path(name).with_suffix("") for name in bundle.files if name.startswith("bots/") and name[-3:] == ".py"]
+        trusted += sorted(".".join(name.parts).removesuffix(".__init__") for name in names)
+    return trusted
 
 
 def _must_be_able(isolation: Isolation) -> None:

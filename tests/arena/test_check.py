@@ -22,6 +22,7 @@ from arena.registry import find_bot, spec_at
 from arena.submissions import submitted
 from tests.arena.test_bundle import lay
 from tests.arena.test_cli import complain, say
+from tests.arena.tournaments import arena
 
 BOTS = """
 import os
@@ -440,6 +441,14 @@ def test_a_new_bot_of_each_language_passes_in_the_sandbox(desk, language):
     report = check(str(path), players=[2])
     assert report.ok
     assert report.bot.isolation == "sandbox"
+
+
+def test_a_machine_without_a_sandbox_refuses_to_check_in_one_and_says_what_to_do(desk):
+    done = arena("check", "b.py:Sound", folder=desk, PATH=str(desk))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "`arena doctor` tells more" in done.stderr
+    assert "--isolation process" in done.stderr
 
 
 def test_a_check_measures_the_bots_moves_against_the_limits(desk, capsys):

@@ -13,5 +13,5 @@ class FillsTmp(Bot):
                 with open(f"/tmp/big{number}", "xb") as file:
                     file.write(bytes(2**20))
         except OSError:
-            self.note = "got nothing" if number > 50 else f"got no more than {number} MiB"
+            self.note = "got nothing" if number <= 64 else f"got {number} MiB"
         return state.legal_actions()[0]

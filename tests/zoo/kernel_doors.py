@@ -18,8 +18,9 @@ class KernelDoors(Attempting):
         yield "mount", lambda: libc.mount(b"none", b"/tmp", b"tmpfs", 0, None) == 0 or None
         for name, flag in [("user", NEW_USER), ("mnt", NEW_SPACE), ("pid", NEW_PID), ("net", NEW_NET)]:
             yield f"unshare {name}", lambda flag=flag: libc.unshare(flag) == 0 or None
-            yield f"setns {name}", lambda name=name: (
-                libc.setns(os.open(f"/proc/self/ns/{name}", os.O_RDONLY), 0) == 0 or None
+            yield (
+                f"setns {name}",
+                lambda name=name: libc.setns(os.open(f"/proc/self/ns/{name}", os.O_RDONLY), 0) == 0 or None,
             )
         yield "become root", lambda: os.setuid(0) or "root"
         yield "chroot", lambda: os.chroot("/tmp") or "done"

@@ -10,12 +10,14 @@ EXPECTED = {"process": "crash", "sandbox": "plays on"}
 
 class KillsItsParent(Bot):
     def choose(self, state):
-        for number in sorted(signal.valid_signals(), key=lambda number: number == signal.SIGKILL):
-            for target in (1, os.getppid()) if os.getppid() == 1 else (os.getppid(),):
+        for target in self.targets():
+            for number in sorted(signal.valid_signals(), key=lambda number: number == signal.SIGKILL):
                 try:
                     os.kill(target, number)
                 except OSError:
                     pass
-        if os.getppid() == 1:
-            os.kill(-1, signal.SIGKILL)
         return state.legal_actions()[0]
+
+    def targets(self):
+        """At level `process` everything else in sight is the user's."""
+        return (1, -1) if os.getppid() == 1 else (os.getppid(),)

@@ -10,6 +10,9 @@ class MutatesItsState(Bot):
         action = state.legal_actions()[0]
         while not state.is_terminal():
             state.apply_action(state.legal_actions()[-1])
-        state.__class__ = type("Mine", (type(state),), {"ranks": lambda self: [0, 0]})
-        state.__dict__.clear() if hasattr(state, "__dict__") else None
+        for name in dir(state):
+            try:
+                setattr(state, name, None)
+            except (AttributeError, TypeError):
+                pass
         return action
