@@ -258,7 +258,7 @@ class Distant:
     def cpu(self):
         return self.used
 
-    def close(self, limit):
+    def close(self):
         self.limits.append("closed")
 
 
