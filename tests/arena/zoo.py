@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ZOO = Path(__file__).parents[1] / "zoo"
-EXPECTED = re.compile(r"EXPECTED = (\{.*?\})")
 PLAYS_ON = "plays on"
 
 
@@ -26,7 +25,16 @@ class Animal:
 
     @property
     def expected(self) -> dict[str, str]:
-        found = EXPECTED.search(self.source)
+        return self._declared("EXPECTED")
+
+    def note(self, level: str) -> str | None:
+        """How the notes begin with which it tells what it got; None when it tells nothing."""
+        if "(Attempting)" in self.source or '"got nothing"' in self.source:
+            return self._declared("NOTES").get(level, "got nothing")
+        return None
+
+    def _declared(self, name: str) -> dict[str, str]:
+        found = re.search(rf"{name} = (\{{.*?\}})", self.source)
         return ast.literal_eval(found[1]) if found else {}
 
     @property

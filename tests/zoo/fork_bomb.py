@@ -6,6 +6,7 @@ import time
 from bots import Bot
 
 EXPECTED = {"process": "plays on", "sandbox": "plays on"}
+NOTES = {"process": "got 50 children"}
 MOST = 50
 
 

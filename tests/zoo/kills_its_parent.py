@@ -16,6 +16,8 @@ class KillsItsParent(Bot):
                     os.kill(target, number)
                 except OSError:
                     pass
+        if os.getppid() != 1:
+            signal.pause()  # what was sent takes a moment
         return state.legal_actions()[0]
 
     def targets(self):

@@ -8,6 +8,7 @@ from attempts import TARGETS
 from bots import Bot
 
 EXPECTED = {"process": "plays on", "sandbox": "plays on"}
+NOTES = {"process": "got a child"}
 
 
 class LeavesAChild(Bot):

@@ -10,7 +10,7 @@ import inspect
 from attempts import Attempting
 
 EXPECTED = {"none": "plays on", "process": "plays on", "sandbox": "plays on"}
-FINDS = {"none"}
+NOTES = {"none": "got: objects=["}
 
 
 class ReachesForTheDice(Attempting):

@@ -18,7 +18,7 @@ class ReadsFiles(Attempting):
 
     def known_names(self):
         """Anything named like a target, wherever it may be in sight."""
-        names = {os.path.basename(path) for path in TARGETS["files"] + TARGETS["folders"]}
+        names = set(TARGETS["names"])
         for folder, folders, files in os.walk("/"):
             if folder == "/":
                 folders[:] = [name for name in folders if name not in ("proc", "usr", "lib", "bin", "sbin", "lib64")]

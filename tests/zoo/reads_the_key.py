@@ -10,6 +10,7 @@ from pathlib import Path
 from attempts import TARGETS, Attempting
 
 EXPECTED = {"process": "plays on", "sandbox": "plays on"}
+PLANNED = False  # it takes its time
 PART = 2**24
 
 

@@ -38,7 +38,7 @@ class Remembers(Attempting):
         yield "mode of /tmp", lambda: None if os.stat("/tmp").st_mode == 0o40755 else oct(os.stat("/tmp").st_mode)
         yield "times of /tmp", lambda: None if os.stat("/tmp").st_atime > 10**9 else os.stat("/tmp").st_atime
         yield "attributes of /tmp", lambda: os.getxattr("/tmp", "user.memo")
-        yield "links of /tmp", lambda: os.stat("/tmp").st_nlink if os.stat("/tmp").st_nlink > 3 else None
+        yield "links of /tmp", lambda: os.stat("/tmp").st_nlink if os.stat("/tmp").st_nlink > 20 else None
         yield "numbers of files", lambda: self.number_of_a_file() if self.number_of_a_file() > 1000 else None
         yield "numbers of processes", lambda: os.getpid() if os.getpid() > 2 else None
         yield "parent's badness", lambda: int(open("/proc/1/oom_score_adj").read()) or None

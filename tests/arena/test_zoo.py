@@ -1,0 +1,300 @@
+"""Tournaments with every bad bot of the zoo: each gets what is due to it, and nobody else notices."""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import socket
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+import engine
+from arena import api
+from arena.bundle import bundle_file
+from arena.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
+from arena.referee import Contestant, play_match
+from arena.replay import replay
+from arena.sandbox import description
+from arena.sandbox.players import Hosts, RemoteBot, RemoteContestant
+from arena.schedule import Limits
+from arena.store import Store, StoredMatch
+from arena.trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
+from bots.random_bot import Random
+from engine.kernel import cache_root
+from tests.arena import zoo
+from tests.arena.tournaments import processes, wait_until
+from tests.arena.zoo import ANIMALS, PLAYS_ON
+
+SEED = 7
+SECRETS = (public_key(SEED, DICE_PERSON), public_key(SEED, BOTS_PERSON))
+SLEEP = f"85{os.getpid():07}"
+"""How long a child would sleep that an animal leaves behind: a number that tells it from all other processes."""
+VARIABLE = "ARENA_ZOO_SECRET"
+LIMITS = {"seconds_per_move": 0.5, "seconds_to_start": 3, "seconds_to_prepare": 1, "memory": 256}
+SLOW = ("timeout", "init")
+FIRST = """
+from bots import Bot
+
+
+class First(Bot):
+    def choose(self, state):
+        return state.legal_actions()[0]
+"""
+
+
+def residents(level: str) -> list[str]:
+    """The animals of a tournament; what takes its time in the sandbox already, and programs, are left out elsewhere."""
+    names = zoo.at(level)
+    if level == "process":
+        return [n for n in names if ANIMALS[n].expected[level] not in SLOW and not ANIMALS[n].path.is_dir()]
+    return names
+
+
+@dataclass(frozen=True)
+class Played:
+    """A tournament that is over."""
+
+    level: str
+    folder: Path
+    labels: dict[str, str]
+    matches: list[StoredMatch]
+    again: set[tuple[bytes, int]]
+    left_over: set[int]
+    mounts: set[str]
+    files: set[str]
+    """Beside the log, before anybody read it."""
+
+    def of(self, name: str) -> list[tuple[StoredMatch, int]]:
+        """The matches of a contestant, each with its seat."""
+        return [
+            (match, seat) for match in self.matches for seat, bot in enumerate(match.bots) if self.labels[bot] == name
+        ]
+
+    @property
+    def log(self) -> Path:
+        return self.folder / "reports" / "zoo" / api.LOG
+
+
+def config(level: str, names: list[str], animals: Path) -> dict[str, object]:
+    """Every animal against a good bot, and two good bots against each other."""
+    bots = [
+        {"bot": "random", "label": "good"},
+        {"bot": f"{animals / 'first.py'}:First", "label": "better"},
+        *({"bot": ANIMALS[name].spec(animals), "label": name} for name in names),
+    ]
+    return {
+        "name": "zoo",
+        "seed": SEED,
+        "blocks": 1,
+        "opening": "none",
+        "schedule": "gauntlet",
+        "hero": "good",
+        "games": [{"game": "epicycle", "players": 2}],
+        "bots": [{**bot, "isolation": level} for bot in bots],
+        "limits": LIMITS,
+    }
+
+
+@contextlib.contextmanager
+def settled(folder: Path) -> Iterator[Path]:
+    """The zoo, with things to find: files, folders, a variable, a port, secrets."""
+    log = folder / "reports" / "zoo" / api.LOG
+    home = folder / "zoo_home"
+    home.mkdir()
+    (home / "zoo_secret").write_text("secret")
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        targets = {
+            "files": [
+                str(log),
+                str(log.with_suffix(".lock")),
+                str(home / "zoo_secret"),
+                "/etc/passwd",
+                "/etc/hostname",
+            ],
+            "folders": [str(home), str(log.parent), "/home", "/var", "/sys", "/mnt", "/run"],
+            "names": ["zoo_home", "zoo_secret", api.LOG, ".ssh", ".git", ".bashrc"],
+            "variables": [VARIABLE],
+            "port": server.getsockname()[1],
+            "sleep": SLEEP,
+            "secrets": [zoo.told(form) for key in SECRETS for form in (key, key.hex().encode())],
+        }
+        animals = zoo.settle(folder, targets)
+        (animals / "first.py").write_text(FIRST)
+        yield animals
+
+
+@contextlib.contextmanager
+def orphans_come_here() -> Iterator[None]:
+    """Whatever loses its parent meanwhile becomes a child of this process, instead of getting out of sight."""
+    keep_orphans()
+    yield
+    ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0)
+
+
+def mounts() -> set[str]:
+    return {line.split(" ", 3)[3] for line in Path("/proc/self/mountinfo").read_text().splitlines()}
+
+
+def play(level: str, names: list[str], folder: Path) -> Played:
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    known, mounted = set(below(os.getpid())), mounts()
+    with pytest.MonkeyPatch.context() as patch, settled(folder) as animals, orphans_come_here():
+        patch.setenv("TMPDIR", str(temporary))
+        patch.setattr(tempfile, "tempdir", str(temporary))
+        patch.setenv(VARIABLE, "secret")
+        ran = api.run(config(level, names, animals), folder / "reports", workers=2, backend="local")
+        left_over = set(below(os.getpid())) - known
+    files = {path.suffix for path in ran.folder.glob("matches.*")}
+    assert (ran.outcome.progress.played, list(ran.outcome.not_played)) == (2 * (len(names) + 1), [])
+    labels = {entry.spec: entry.label for entry in ran.plan.schedule.entries}
+    log = folder / "reports" / "zoo" / api.LOG
+    with Store.open(log) as store:
+        found = [store.match(*at) for at in rows(log, "SELECT identity, lineup FROM blocks JOIN matches USING (block)")]
+    again = rows(log, "SELECT identity, lineup FROM blocks JOIN timings USING (block) WHERE again = 1")
+    return Played(level, folder, labels, found, set(again), left_over, mounts() - mounted, files)
+
+
+def rows(log: Path, query: str) -> list[tuple]:
+    with contextlib.closing(sqlite3.connect(f"{log.as_uri()}?mode=ro", uri=True)) as db:
+        return db.execute(query).fetchall()
+
+
+@pytest.fixture(scope="module")
+def sandbox(tmp_path_factory):
+    return play("sandbox", residents("sandbox"), tmp_path_factory.mktemp("sandbox"))
+
+
+@pytest.fixture(scope="module")
+def process(tmp_path_factory):
+    return play("process", residents("process"), tmp_path_factory.mktemp("process"))
+
+
+@pytest.fixture(scope="module")
+def none(tmp_path_factory):
+    return play("none", residents("none"), tmp_path_factory.mktemp("none"))
+
+
+@pytest.fixture(params=["sandbox", "process", "none"])
+def played(request):
+    return request.getfixturevalue(request.param)
+
+
+def check_outcome(played: Played, name: str) -> None:
+    """An animal's matches, one in each seat, ended as its file says, and what it got is what its file says."""
+    animal, expected = ANIMALS[name], ANIMALS[name].expected[played.level]
+    matches = played.of(name)
+    assert [seat for _, seat in sorted(matches, key=lambda found: found[1])] == [0, 1]
+    for match, seat in matches:
+        if expected == PLAYS_ON:
+            assert (match.falls, match.timed) == ({}, False), match.details
+        else:
+            assert [cause for cause, _ in match.falls.values()] == [expected], match.details
+            assert (list(match.falls), match.ranks[seat], match.ended) == ([seat], 1, "forfeit")
+        check_notes(match, animal.note(played.level))
+        if animal.is_played_again:
+            assert (match.identity, match.lineup) in played.again
+        if expected in ("timeout", "memory"):
+            assert match.timed
+
+
+def check_notes(match: StoredMatch, expected: str | None) -> None:
+    told = [text for _, text in match.notes]
+    if expected is not None:
+        assert told and all(text.startswith(expected) for text in told)
+
+
+@pytest.mark.parametrize("name", residents("sandbox"))
+def test_in_the_sandbox_each_animal_gets_what_is_due_to_it(sandbox, name):
+    check_outcome(sandbox, name)
+
+
+@pytest.mark.parametrize("name", residents("process"))
+def test_in_a_process_each_animal_gets_what_is_due_to_it(process, name):
+    check_outcome(process, name)
+
+
+@pytest.mark.parametrize("name", residents("none"))
+def test_in_the_workers_process_each_animal_gets_what_is_due_to_it(none, name):
+    check_outcome(none, name)
+
+
+def test_the_good_bots_play_the_same_matches_as_without_the_zoo(played, tmp_path):
+    alone = play("none", [], tmp_path)
+    expected = {match.identity: [] for match in alone.matches}
+    for tournament in (alone, played):
+        for match in tournament.matches:
+            if match.identity in expected:
+                expected[match.identity].append((match.lineup, match.course, match.ranks, match.final, match.falls))
+    (found,) = expected.values()
+    assert sorted(found[:2]) == sorted(found[2:])
+
+
+def test_the_boards_show_the_faults_of_animals_and_none_of_others(played):
+    (frame,) = api.leaderboard(played.log).values()
+    forfeits = dict(zip(frame["bot"], frame["forfeits"], strict=True))
+    assert forfeits == {
+        name: 2 * (name in ANIMALS and ANIMALS[name].expected[played.level] != PLAYS_ON) for name in forfeits
+    }
+    assert len(forfeits) == len(residents(played.level)) + 2
+
+
+def test_the_log_is_sound_and_every_match_replays_with_its_dice(played):
+    assert rows(played.log, "PRAGMA integrity_check") == [("ok",)]
+    for match in played.matches:
+        assert all(ply.expected in (None, ply.text) for ply in replay(match, SECRETS))
+
+
+def test_nothing_is_left_behind(played):
+    wait_until(lambda: not played.left_over & set(processes()), "the processes of the tournament have ended")
+    assert not [command for _, command in processes().values() if command == f"sleep {SLEEP}"]
+    assert os.listdir(played.folder / "temporary") == []
+    assert played.mounts == set()
+    assert played.files == {".db", ".lock"}
+    assert not [path for path in cache_root().glob("programs/tmp*")]
+    Store.create(played.log).close()  # nobody holds its lock
+
+
+def alone(name: str, level: str, folder: Path, **limits: float):
+    """A match of an animal, outside of a tournament, against a bot in this process."""
+    with settled(folder) as animals, contextlib.chdir(folder), contextlib.closing(Hosts()) as hosts:
+        animal = ANIMALS[name]
+        bot = RemoteBot(name, bundle_file(animals / animal.path.name), animal.class_name, {}, level)
+        players = [RemoteContestant(bot, hosts), Contestant(Random, {})]
+        return play_match(
+            engine.load_game("epicycle", 2), players, Streams(*SECRETS, bytes(16)), limits=Limits(**limits)
+        )
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+def test_a_bot_that_hangs_where_it_is_imported_forfeits_before_play(level, tmp_path):
+    result = alone("loop_at_import", level, tmp_path, seconds_to_start=0.5)
+    assert (result.falls[0].cause, result.falls[0].ply, result.ranks) == ("init", -1, [1, 0])
+
+
+def test_a_bot_that_hangs_where_it_is_imported_cannot_be_entered(tmp_path, monkeypatch):
+    monkeypatch.setattr(description, "LIMIT", 0.5)
+    animal = ANIMALS["loop_at_import"]
+    wanted = {"name": animal.name, "class": animal.class_name, "options": {}, "boards": []}
+    with contextlib.closing(Hosts()) as hosts:
+        bot = RemoteBot(animal.name, bundle_file(animal.path), animal.class_name, {}, "sandbox")
+        assert "no answer within 0.5 s" in description.description(hosts, bot, wanted)["error"]
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+def test_the_key_of_the_dice_is_nowhere_in_a_bots_process(level, tmp_path):
+    result = alone("reads_the_key", level, tmp_path)
+    assert result.falls == {}
+    assert {note for _, note in result.notes} == {"got nothing"}
+
+
+def test_each_animal_says_what_is_expected_of_it():
+    named = {path.stem for path in zoo.ZOO.iterdir()} - {"attempts", "__pycache__"}
+    assert named == set(ANIMALS)
+    assert all("sandbox" in animal.expected for animal in ANIMALS.values())
