@@ -109,6 +109,7 @@ class Gate:
         self._late: defaultdict[int, int] = defaultdict(int)
         """The same in all of them together."""
         self._held: dict[int, list[Held]] = {}
+        self._abandoned = False
 
     @property
     def full(self) -> bool:
@@ -127,7 +128,7 @@ class Gate:
     def find(self, block: Block, forfeits: Sequence[int], count: int) -> None:
         """Take results that are in the log: how many, and who forfeited, an entry for each match."""
         self.found += count
-        if self.bench.after:
+        if self.bench.after and not self._abandoned:
             self._take(block, forfeits, None, count)
 
     def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
@@ -226,8 +227,9 @@ class Gate:
         return self.held < before
 
     def abandon(self) -> None:
-        """Give up what this run has played and still waits: it is not going to be in the log."""
+        """Give up what this run has played and still waits: it will not be in the log. From now on only count."""
         for waiting in self._held.values():
             self.played -= sum(each.matches for each in waiting if each.result is not None)
         self._held.clear()
         self.held = 0
+        self._abandoned = True

@@ -232,7 +232,7 @@ class Run:
         self._tally()
         if self.stopping and self.store.totals()[0] > self.progress.found + self.progress.played:
             for missing in self.missing.values():  # counts what an earlier run has played of the rest
-                for _ in itertools.takewhile(bool, missing):
+                for _ in missing:
                     pass
             self._tally()
         self.show(self.progress)
