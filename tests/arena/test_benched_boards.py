@@ -236,7 +236,8 @@ def test_a_run_that_ends_because_of_benching_is_complete_and_tells_who_failed(pl
         assert cause in shown
 
 
-def test_a_bot_whose_folder_has_a_space_gets_a_command_that_can_be_typed(capsys):
+def test_a_bot_whose_folder_has_a_space_gets_a_command_that_can_be_typed(capsys, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "100")
     found = pd.DataFrame(
         [("bad", "epicycle", 2, "crash", 1200, "3f9a0c27d1aa-0"), ("bad", "epicycle", 3, "init", 1, "aa9a0c27d1aa-0")],
         columns=["bot", "game", "players", "cause", "count", "first_match"],
