@@ -36,7 +36,7 @@ SECRETS = (public_key(SEED, DICE_PERSON), public_key(SEED, BOTS_PERSON))
 SLEEP = f"85{os.getpid():07}"
 """How long a child would sleep that an animal leaves behind: a number that tells it from all other processes."""
 VARIABLE = "ARENA_ZOO_SECRET"
-LIMITS = {"seconds_per_move": 0.5, "seconds_to_start": 3, "seconds_to_prepare": 1, "memory": 256}
+LIMITS = {"seconds_per_move": 1, "seconds_to_start": 3, "seconds_to_prepare": 1, "memory": 128}
 SLOW = ("timeout", "init")
 FIRST = """
 from bots import Bot

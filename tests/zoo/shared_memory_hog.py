@@ -10,8 +10,6 @@ EXPECTED = {"process": "memory", "sandbox": "memory"}
 
 class SharedMemoryHog(Bot):
     def choose(self, state):
-        kept = []
-        while len(kept) < 40:
-            kept.append(mmap.mmap(-1, 2**24))
-            kept[-1].write(b"x" * 2**24)
+        memory = mmap.mmap(-1, 2**29)
+        memory[:: mmap.PAGESIZE] = bytes(2**29 // mmap.PAGESIZE)
         time.sleep(3600)

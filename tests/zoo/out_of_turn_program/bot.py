@@ -1,4 +1,4 @@
-"""Answers, and answers again before it is asked."""
+"""Answers, and speaks again before it is asked."""
 
 import json
 import sys
@@ -17,6 +17,5 @@ for text in sys.stdin:
         say('{"type":"ready"}')
     elif message["type"] == "move":
         legal = message["legal"][0]
-        answer = json.dumps({"type": "action", "action": legal})
-        say(answer)
-        say(answer)
+        say(json.dumps({"type": "action", "action": legal}))
+        say('{"type":"ready"}')
