@@ -143,13 +143,13 @@ class Gate:
 
     def _take(self, block: Block, forfeits: Sequence[int], result: Finished | None, count: int) -> None:
         number, table = block.round, block.table
-        if self._has_left(number, table):
+        if self.bench.benched and self._has_left(number, table):
             self._uncount(result, count)
             return
         self._taken[number] += count
         if forfeits:
             self._count_faults(number, forfeits, 1)
-        if not self._is_certain(number, table):
+        if number > self.bench.rounds and not self._is_certain(number, table):
             self._held.setdefault(number, []).append(Held(table, forfeits, result, count))
             self.held += count
             return
