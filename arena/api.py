@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.config import OPENING, Config, config_from
+from arena.config import OPENING, Config, Isolation, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.home import home_folder
 from arena.keys import now, with_dice_key, with_disclosed_key
@@ -210,16 +210,26 @@ def export(
 
 
 def play_match(
-    game: str, bots: Sequence[str], seed: int = 0, opening: str | None = None, home: str | Path | None = None
+    game: str,
+    bots: Sequence[str],
+    seed: int = 0,
+    opening: str | None = None,
+    isolation: Isolation | Sequence[Isolation | None] | None = None,
+    home: str | Path | None = None,
 ) -> StoredMatch:
-    """Play one match outside any log: bots by seat, all chance from the seed. A worker process runs the bots."""
+    """Play one match outside any log: bots by seat, all chance from the seed. A worker process runs the bots.
+
+    `isolation` is one level for all bots, or one by seat; None leaves a bot where it runs by itself.
+    """
     loaded = load_game(game, len(bots))
     chosen = OPENING.fullmatch(opening or loaded.default_opening)
     if chosen is None:
         raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
     worker = WorkerProcess()
     try:
-        found = resolve_bots([Wanted(bot, {}) for bot in bots], [loaded], worker=worker, home=home)
+        levels = [isolation] * len(bots) if isolation is None or isinstance(isolation, str) else isolation
+        wanted = [Wanted(bot, {}, level) for bot, level in zip(bots, levels, strict=True)]
+        found = resolve_bots(wanted, [loaded], worker=worker, home=home)
         for bot in found:
             if bot.refusals[0] is not None:
                 raise ConfigError(f"{bot.spec} {bot.refusals[0]}")

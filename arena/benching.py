@@ -8,7 +8,8 @@ that it sits in leave the plan, and count for nobody.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from arena.schedule import Block, Table
 from arena.store import Finished
@@ -74,11 +75,22 @@ class Bench:
         return bool(out)
 
 
+class Held(NamedTuple):
+    """Results of one block that wait for a decision."""
+
+    table: Table
+    forfeits: Sequence[int]
+    result: Finished | None
+    """None for matches that are in the log."""
+    matches: int
+
+
 class Gate:
     """Lets results of one board pass as soon as it is certain that their blocks stay in the plan.
 
-    Matches may come in any order, but those missing are announced (`expect`) in plan order. Others than those that
-    pass wait here, and pass or are dropped when all earlier rounds are complete.
+    Matches may come in any order, but blocks are announced in plan order: by `find` what the log has of one, then by
+    `expect` what it lacks. What does not pass waits here until all earlier rounds are complete, and then passes or is
+    dropped.
     """
 
     def __init__(self, bench: Bench, rounds: int, passed: list[Finished]) -> None:
@@ -96,7 +108,8 @@ class Gate:
         """By such a round and by entry."""
         self._late: defaultdict[int, int] = defaultdict(int)
         """The same in all of them together."""
-        self._held: dict[int, list[tuple[Table, Sequence[int], Finished | None, int]]] = {}
+        self._held: dict[int, list[Held]] = {}
+        self._abandoned = False
 
     @property
     def full(self) -> bool:
@@ -105,7 +118,7 @@ class Gate:
 
     def stays(self, block: Block) -> bool:
         """Whether a block is in the plan as far as is known."""
-        return in_plan(self.bench.benched, block.round, block.table)
+        return not self._has_left(block.round, block.table)
 
     def expect(self, table: Table, count: int) -> None:
         """So many matches of a block are going to be taken (or, below 0, are not after all)."""
@@ -115,7 +128,7 @@ class Gate:
     def find(self, block: Block, forfeits: Sequence[int], count: int) -> None:
         """Take results that are in the log: how many, and who forfeited, an entry for each match."""
         self.found += count
-        if self.bench.after:
+        if self.bench.after and not self._abandoned:
             self._take(block, forfeits, None, count)
 
     def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
@@ -130,14 +143,14 @@ class Gate:
 
     def _take(self, block: Block, forfeits: Sequence[int], result: Finished | None, count: int) -> None:
         number, table = block.round, block.table
-        if self.bench.benched and not in_plan(self.bench.benched, number, table):
+        if self._has_left(number, table):
             self._uncount(result, count)
             return
         self._taken[number] += count
         if forfeits:
             self._count_faults(number, forfeits, 1)
-        if number > self.bench.rounds and not all(map(self._is_safe, table)):
-            self._held.setdefault(number, []).append((table, forfeits, result, count))
+        if not self._is_certain(number, table):
+            self._held.setdefault(number, []).append(Held(table, forfeits, result, count))
             self.held += count
             return
         if result is not None:
@@ -177,28 +190,46 @@ class Gate:
             if bench.close_round(faults):
                 self.total -= (size - bench.per_round) * (self.rounds - bench.rounds)
                 self._drop()
-            for _, _, result, count in self._held.pop(bench.rounds, ()):
-                self.held -= count
-                if result is not None:
-                    self.passed.append(result)
+            self._pass(self._held.pop(bench.rounds, ()))
+
+    def _pass(self, waiting: Iterable[Held]) -> None:
+        for _, _, result, count in waiting:
+            self.held -= count
+            if result is not None:
+                self.passed.append(result)
 
     def _drop(self) -> None:
         """Forget the results whose blocks have left the plan."""
-        for number, waiting in self._held.items():
-            self._held[number] = []
-            for each in waiting:
-                table, forfeits, result, count = each
-                if in_plan(self.bench.benched, number, table):
-                    self._held[number].append(each)
-                    continue
+        for number in self._held:
+            for _, forfeits, result, count in self._withdraw(number, self._has_left):
                 self.held -= count
                 self._uncount(result, count)
                 self._taken[number] -= count
                 self._count_faults(number, forfeits, -1)
 
+    def _has_left(self, number: int, table: Table) -> bool:
+        return not in_plan(self.bench.benched, number, table)
+
+    def _is_certain(self, number: int, table: Table) -> bool:
+        return number <= self.bench.rounds or all(map(self._is_safe, table))
+
+    def _withdraw(self, number: int, chosen: Callable[[int, Table], bool]) -> list[Held]:
+        """Take the chosen tables' results out of those that are held for a round."""
+        waiting = self._held[number]
+        self._held[number] = [each for each in waiting if not chosen(number, each.table)]
+        return [each for each in waiting if chosen(number, each.table)]
+
+    def recheck(self) -> bool:
+        """Let pass what has become certain while it waited; whether there was any."""
+        before = self.held
+        for number in self._held:
+            self._pass(self._withdraw(number, self._is_certain))
+        return self.held < before
+
     def abandon(self) -> None:
-        """Give up what this run has played and still waits: it is not going to be in the log."""
+        """Give up what this run has played and still waits: it will not be in the log. From now on only count."""
         for waiting in self._held.values():
-            self.played -= sum(count for _, _, result, count in waiting if result is not None)
+            self.played -= sum(each.matches for each in waiting if each.result is not None)
         self._held.clear()
         self.held = 0
+        self._abandoned = True

@@ -122,7 +122,7 @@ def check(
         raise ConfigError(f"no game is for {' or '.join(map(str, players))} players")
     worker = WorkerProcess()
     try:
-        found = resolve_bots([Wanted(spec, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, path, home)
+        found = resolve_bots([Wanted(spec, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, home=home)
         bot = found[BOT]
         playing = [game for game, refusal in zip(wanted, bot.refusals, strict=True) if refusal is None]
         _check_choice(bot, wanted, playing, bool(games))
@@ -204,7 +204,9 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
     problems: dict[str, Problem] = {}
     for match, first, second in zip(matches, played, reversed(played), strict=False):
         seat = match.seats.index(BOT)
-        for problem in _problems(plan.bots[BOT], first, second, seat, _command(game, spec, match)):
+        for problem in _problems(
+            plan.bots[BOT], first, second, seat, _command(game, spec, plan.bots[BOT].isolation, match)
+        ):
             problems.setdefault(problem.cause, problem)
     moves = [
         move
@@ -240,6 +242,6 @@ def _problems(bot: ResolvedBot, first: StoredMatch, second: StoredMatch, seat: i
         )
 
 
-def _command(game: Game, spec: str, match: MatchSpec) -> str:
+def _command(game: Game, spec: str, isolation: Isolation, match: MatchSpec) -> str:
     bots = [spec if entry == BOT else OPPONENT for entry in match.seats]
-    return shlex.join(["arena", "match", game.spec, *bots, "--seed", str(SEED)])
+    return shlex.join(["arena", "match", game.spec, *bots, "--seed", str(SEED), "--isolation", isolation])

@@ -171,13 +171,17 @@ def match(
     ],
     seed: Annotated[int, typer.Option(min=0, help="All chance in the match comes from it.")] = 0,
     opening: Annotated[Optional[str], typer.Option(help="none or random:k; by default what suits the game.")] = None,  # noqa: UP045
+    isolation: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where all bots run: sandbox, process or none; by default what suits each."),
+    ] = None,
     show: Annotated[bool, typer.Option("--show", help="Draw the position after every ply.")] = False,
     home: Home = None,
 ) -> None:
     """Play one match and print it."""
     from arena.commands import print_match
 
-    print_match(game, bots, seed, opening, show, home)
+    print_match(game, bots, seed, opening, isolation, show, home)
 
 
 @app.command(epilog="Example: arena replay 3f9a0c27-1 --in configs/demo.toml --audit")

@@ -427,13 +427,11 @@ def isolation_of(name: str) -> Isolation:
 
 def print_board_check(board: BoardCheck) -> None:
     """One board of a check, in a line."""
-    told = ", ".join(problem.cause for problem in board.problems) or f"ok, {board.matches} matches"
+    told = ", ".join(problem.cause for problem in board.problems) or "ok"
     if board.timed:
         told += ", not compared because it plays by the clock"
     if board.walls:
-        told += (
-            f"; a move takes {_span(board.median)}, at most {_span(max(board.walls))} (CPU {_span(max(board.cpus))})"
-        )
+        told += f"; a move {_span(board.median)}, worst {_span(max(board.walls))} (CPU {_span(max(board.cpus))})"
     say(f"{board.title}: {told}")
 
 
@@ -453,15 +451,24 @@ def print_verdict(report: Report) -> None:
 
 
 def _span(seconds: float) -> str:
-    return f"{seconds:.3g} s" if seconds >= 1 else f"{seconds * 1000:.3g} ms"
+    return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1000:.2g} ms"
 
 
 # Single matches
 
 
-def print_match(game: str, bots: Sequence[str], seed: int, opening: str | None, show: bool, home: Path | None) -> None:
+def print_match(
+    game: str,
+    bots: Sequence[str],
+    seed: int,
+    opening: str | None,
+    isolation: str | None,
+    show: bool,
+    home: Path | None,
+) -> None:
     """`arena match`."""
-    stored = api.play_match(game, bots, seed, opening, home=home)
+    level = isolation_of(isolation) if isolation is not None else None
+    stored = api.play_match(game, bots, seed, opening, level, home)
     say(f"{stored.game}, {stored.players} players, seed {seed}, opening of {stored.opening} random plies")
     _print_plies(stored, list(replay(stored)), show)
 

@@ -98,25 +98,21 @@ def packages(name: str = "pyramid-arena") -> Finding:
         wanted = [text for text in requires(name) or () if "extra ==" not in text]
     except PackageNotFoundError:
         return Finding(MISSING, "packages", f"{name} is not installed; {_pip(f'--editable {_root()}')}")
-    found: list[str] = []
-    lacking: list[str] = []
-    for text in wanted:
-        package, least = _requirement(text)
-        try:
-            installed = version(package)
-        except PackageNotFoundError:
-            installed = ""
-        good = installed and _release(installed) >= _release(least)
-        (found if good else lacking).append(f"{package} {installed}" if good else f"{package}>={least}")
+    found = {text: _satisfied(text) for text in wanted}
+    lacking = [text for text in wanted if not found[text]]
     if lacking:
         return Finding(MISSING, "packages", f"{', '.join(lacking)}; {_pip(' '.join(map(repr, lacking)))}")
-    return Finding(OK, "packages", ", ".join(found))
+    return Finding(OK, "packages", ", ".join(found.values()))
 
 
-def _requirement(text: str) -> tuple[str, str]:
-    """Name and least version of a requirement such as `numpy>=2.1`."""
-    package, _, least = text.partition(">=")
-    return package.strip(), least.strip() or "0"
+def _satisfied(requirement: str) -> str:
+    """Name and version of what is installed for a requirement such as `numpy>=2.1`; empty when it is not enough."""
+    name, _, least = requirement.partition(">=")
+    try:
+        installed = version(name)
+    except PackageNotFoundError:
+        return ""
+    return f"{name} {installed}" if _release(installed) >= _release(least) else ""
 
 
 def _release(text: str) -> tuple[int, ...]:
@@ -146,8 +142,8 @@ def isolation() -> Iterator[Finding]:
         yield Finding(
             WARNING,
             "sandbox",
-            f"{why}. Until then submitted bots are refused, and all with isolation sandbox; what is written out "
-            'as isolation = "process" in a configuration runs all the same, limited, but with your rights',
+            f"{why}. Until then submitted bots are refused, and all with isolation sandbox; written "
+            'out, isolation = "process" (in a command: --isolation process) runs them all the same, with your rights',
         )
     else:
         yield Finding(OK, "sandbox", "works: tried with a command in it")

@@ -288,7 +288,7 @@ def resolve_bots(
             if isolation == "sandbox" and lacking():
                 raise BotError(
                     f"'{spec}' is for the sandbox, and this machine has none: {lacking()}; `arena doctor` tells more; "
-                    'isolation = "process" (arena check: --isolation process) runs it all the same, with your rights'
+                    'isolation = "process" (in a command: --isolation process) runs it all the same, with your rights'
                 )
             found.append((source, source.bundle(), {**options, **params}, isolation))
         except (ArenaError, EngineError) as error:

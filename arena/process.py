@@ -15,7 +15,7 @@ import threading
 import time
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.code import code_hash
 from arena.errors import WorkerError
@@ -40,6 +40,14 @@ class Death:
     """Whether the worker had little of the processor for what it did not finish in time."""
 
 
+class Seen(NamedTuple):
+    """What a worker was first seen at, when, and with how much processor time behind it; in nanoseconds."""
+
+    work: Work
+    since: int
+    cpu: int
+
+
 class WorkerProcess:
     """A worker, started again with the same plan whenever it dies.
 
@@ -51,6 +59,7 @@ class WorkerProcess:
         self._plan: bytes | None = None
         self._process: subprocess.Popen[bytes] | None = None
         self._ending = threading.Lock()
+        self._seen: Seen | None = None
         self.versions: dict[str, str] = {}
         self.name = ""
 
@@ -114,6 +123,7 @@ class WorkerProcess:
         return self._exchange(chunk, None)
 
     def _exchange(self, message: bytes, limit: float | None) -> bytes | Death:
+        self._seen = None
         try:
             self._status.rest(0)  # the worker is idle: an old deadline counts no more
             self._connection.send_bytes(message)
@@ -128,6 +138,8 @@ class WorkerProcess:
     def _overrun(self) -> bool:
         """Whether the worker is still at something whose time is up; it may write while we read, so look twice."""
         work = self._status.read()
+        if self._seen is None or self._seen.work != work:
+            self._seen = Seen(work, time.monotonic_ns(), processor_time(self._process))
         if time.monotonic_ns() <= work.until + GRACE * 1e9:
             return False
         time.sleep(LOOK)
@@ -135,17 +147,16 @@ class WorkerProcess:
 
     def _bury(self, cause: str) -> Death:
         work = self._status.read()
-        starved = cause == "timeout" and self._starved(work)
+        starved = cause == "timeout" and self._starved()
         self.stop()
         return Death(work.number, work.seat, work.ply, cause, starved)
 
-    def _starved(self, work: Work) -> bool:
-        """Whether it was left without the processor for most of the time that it took."""
-        process = self._process
-        if process is None:
+    def _starved(self) -> bool:
+        """Whether it was left without the processor for most of the time that it was seen at its work."""
+        if self._seen is None:
             return False
-        used = processor_time(process.pid) - work.cpu
-        return used < STARVED * (time.monotonic_ns() - work.since)
+        used = processor_time(self._process) - self._seen.cpu
+        return used < STARVED * (time.monotonic_ns() - self._seen.since)
 
     def stop(self) -> None:
         """End it, whatever it does; any thread may call this."""
@@ -162,9 +173,9 @@ class WorkerProcess:
             self._folder.cleanup()
 
 
-def processor_time(number: int) -> int:
+def processor_time(process: subprocess.Popen[bytes] | None) -> int:
     """Nanoseconds of processor time that a process has used, all its threads together; 0 when it is gone."""
     try:
-        return time.clock_gettime_ns(~number << 3 | 2)
+        return time.clock_gettime_ns(~process.pid << 3 | 2) if process is not None else 0
     except OSError:
         return 0

@@ -65,7 +65,7 @@ class Player(Protocol):
     def cpu(self) -> float:
         """Seconds of processor time that it has used, counted from anywhere."""
 
-    def close(self, limit: float) -> None:
+    def close(self) -> None:
         """Drop the bot."""
 
 
@@ -112,7 +112,7 @@ class LocalPlayer:
     def cpu(self) -> float:
         return self.match.clock.cpu()
 
-    def close(self, limit: float) -> None:
+    def close(self) -> None:
         self.bot = None
 
 
@@ -165,10 +165,16 @@ class Result:
     timed: bool
     falls: dict[int, Fall]
     notes: list[tuple[int, str]]
-    clocks: list[Clocking]
-    """What each call of a bot took."""
+    calls: list[int]
+    """What each call of a bot took: seat, ply, and microseconds on the wall and of the processor, one after another."""
     again: bool = False
     """Played once more, because a bot overran its time with little of the processor: a starved machine."""
+
+    @property
+    def clocks(self) -> list[Clocking]:
+        """What each call of a bot took."""
+        calls = zip(*[iter(self.calls)] * 4, strict=True)
+        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
 
 
 class Clocking(NamedTuple):
@@ -262,14 +268,13 @@ class Match:
     again: bool
     falls: dict[int, Fall] = field(default_factory=dict)
     notes: list[tuple[int, str]] = field(default_factory=list)
-    clocks: list[Clocking] = field(default_factory=list)
+    calls: list[int] = field(default_factory=list)
     noted: int = 0
     timed: bool = False
     playing: bool = False
     decided: bool = False
     """Whether forfeits have left one seat, or none."""
     finished: bool = False
-    leaving: bool = False
 
     def __post_init__(self) -> None:
         self.dice = Dice(self.streams)
@@ -302,15 +307,26 @@ class Match:
 
     def dismiss(self) -> None:
         """Drop the bots, each under its clock: dropping runs code of theirs too. It is no fault any more."""
-        self.leaving = True
         for seat, player in enumerate(self.players):
             if seat in self.charges:
-                _kept_for_ever.append(getattr(player, "bot", None))
-        for seat, player in enumerate(self.players):
-            if player.guarded:
-                self.ask(seat, player.close, self.limits.seconds_per_move)
+                _kept_for_ever.append(player)
+            elif player.guarded:
+                self.drop(seat, player)
             else:
-                player.close(0.0)
+                player.close()
+
+    def drop(self, seat: int, player: Player) -> None:
+        """Let go of a bot in this process."""
+        limit = self.limits.seconds_per_move
+        self.report(seat, self.ply, limit)
+        try:
+            self.alarm.arm(limit)
+            player.close()
+        except BaseException:
+            pass
+        finally:
+            self.alarm.disarm()
+        self.report(NOBODY, self.ply, 0.0)
 
     def play_opening(self, plies: int) -> None:
         """Random plies, the same for all line-ups of a block; they stop short of one that would end the match."""
@@ -353,40 +369,40 @@ class Match:
         if charge is not None and charge.ply <= ply:
             self.fall(seat, charge.cause, "the worker process ended while this bot was at work")
             return False, None
-        player = self.players[seat]
+        player, clock = self.players[seat], self.clock
+        guarded = player.guarded
         latest = limit + self.limits.margin
         cause = detail = ""
         answer = None
         cpu = player.cpu()
-        started = self.clock.wall()
+        started = clock.wall()
         self.report(seat, ply, latest)
         try:
             try:
-                if player.guarded:
+                if guarded:
                     self.alarm.arm(latest)
                 answer = call(limit)
             finally:
-                self.alarm.disarm()
+                if guarded:
+                    self.alarm.disarm()
         except MemoryError:
             cause, detail = "memory", "MemoryError"
         except BaseException as error:  # a bot may raise anything, SystemExit too; it loses the match and no more
             cause, detail = "crash", traceback.format_exc()[-MAX_TRACEBACK:]
-            if isinstance(error, WorkerError) and not player.guarded:
+            if isinstance(error, WorkerError) and not guarded:
                 raise
-            if isinstance(error, Fault) and not player.guarded:
+            if isinstance(error, Fault) and not guarded:
                 cause, detail = error.cause, str(error)
-        taken = self.clock.wall() - started
-        used = max(0.0, player.cpu() - cpu)
+        taken = clock.wall() - started
+        used = player.cpu() - cpu
         self.report(NOBODY, ply, 0.0)
-        if self.alarm.rang or (
-            player.guarded and not cause and taken > latest
-        ):  # whatever the bot, or a compiler, made of the alarm
+        if guarded and (self.alarm.rang or (taken > latest and not cause)):  # whatever was made of the alarm
             cause, detail = "timeout", f"took {taken:.3g} s, more than {limit:g} s ({used:.3g} s of processor time)"
-        self.clocks.append(Clocking(seat, ply, taken, used))
+        self.calls += seat, ply, int(taken * 1e6 + 0.5), int(used * 1e6 + 0.5)
         if ply >= 0:
             self.left[seat] += self.limits.increment - taken
         if cause:
-            if cause == "timeout" and used < STARVED * taken and not (self.again or self.leaving):
+            if cause == "timeout" and used < STARVED * taken and not self.again:
                 raise Starved
             self.fall(seat, cause, detail)
             return False, None
@@ -431,7 +447,7 @@ class Match:
             timed=self.timed,
             falls=dict(self.falls),
             notes=self.notes,
-            clocks=list(self.clocks),
+            calls=list(self.calls),
             again=self.again,
         )
 

@@ -237,7 +237,7 @@ class Run:
         self._tally()
         if self.stopping and self.store.totals()[0] > self.progress.found + self.progress.played:
             for missing in self.missing.values():  # counts what an earlier run has played of the rest
-                for _ in itertools.takewhile(bool, missing):
+                for _ in missing:
                     pass
             self._tally()
         self.show(self.progress)
@@ -260,13 +260,17 @@ class Run:
         while not self.hurry:
             self._consider_ray()
             self._hand_out()
-            if self.in_flight == 0 and (self.pools or self.stopping):
+            idle = self.in_flight == 0 and (self.pools or self.stopping)
+            if idle and not any([gate.recheck() for gate in self.gates]):
                 return
             with contextlib.suppress(queue.Empty):
                 self._take(self.replies.get(timeout=LISTEN))
                 while not self.replies.empty():
                     self._take(self.replies.get())
             if time.monotonic() - written > WRITE_EVERY or len(self.waiting) > MAX_CHUNK:
+                for gate in self.gates:
+                    if gate.full:
+                        gate.recheck()
                 self._write()
                 written = time.monotonic()
             self._tally()

@@ -11,7 +11,7 @@ SILENCE = 900.0
 """Seconds that a worker may be busy without a bot at work: with compiling, for the most part."""
 STARVED = 0.5
 """A bot that overran its time is taken for starved when it had less of the processor than this share of that time."""
-SIZE = 6 * 8
+SIZE = 4 * 8
 
 
 class Work(NamedTuple):
@@ -24,14 +24,10 @@ class Work(NamedTuple):
     ply: int
     until: int
     """When the time is up of whoever is at work: nanoseconds of the machine's monotonic clock."""
-    since: int
-    """When it began, on the same clock."""
-    cpu: int
-    """Nanoseconds of processor time that the worker had used by then."""
 
 
 class Status:
-    """Six 64-bit words, each written whole; the seat last, so that a busy seat never goes with an old deadline."""
+    """Four 64-bit words, each written whole; the seat last, so that a busy seat never goes with an old deadline."""
 
     def __init__(self, memory: mmap.mmap) -> None:
         self._memory = memory
@@ -47,9 +43,7 @@ class Status:
         """A seat's bot is at work, for at most so many seconds from now."""
         self._words[1] = NOBODY
         self._words[2] = ply
-        self._words[4] = time.monotonic_ns()
-        self._words[3] = self._words[4] + int(seconds * 1e9)
-        self._words[5] = time.process_time_ns()
+        self._words[3] = time.monotonic_ns() + int(seconds * 1e9)
         self._words[1] = seat
 
     def read(self) -> Work:

@@ -18,7 +18,6 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Sequence
 from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -29,7 +28,7 @@ from arena.code import code_hash
 from arena.describe import describe
 from arena.dice import Streams
 from arena.loader import load_class
-from arena.referee import Charge, Clocking, Contestant, Entrant, Report, Result, play_match, warm_up
+from arena.referee import Charge, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits, seat_orders
 from arena.status import NOBODY, SIZE, Status
 from arena.trees import close_to_others, end_below, keep_orphans
@@ -174,14 +173,9 @@ def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
         [[rank, score, *fall] for rank, score, fall in zip(result.ranks, scores, falls, strict=True)],
         {str(seat): fall.detail for seat, fall in result.falls.items()},
         round(seconds, 6),
-        clocks_text(result.clocks),
+        ("%d,%d,%d,%d " * (len(result.calls) // 4) % tuple(result.calls)).rstrip(),
         result.again,
     ]
-
-
-def clocks_text(clocks: Sequence[Clocking]) -> str:
-    """What each call of a bot took: `seat,ply,wall,cpu` in microseconds, joined by spaces; ply -1 is preparing."""
-    return " ".join([f"{seat},{ply},{wall * 1e6:.0f},{cpu * 1e6:.0f}" for seat, ply, wall, cpu in clocks])
 
 
 class Worker:

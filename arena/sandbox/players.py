@@ -225,7 +225,7 @@ class RemotePlayer:
     def cpu(self) -> float:
         return self.channel.cpu if self.channel is not None else 0.0
 
-    def close(self, limit: float) -> None:
+    def close(self) -> None:
         over = None if self.fallen or not self.match.finished else self._farewell()
         self.host.release(self.channel, over)
 

@@ -22,6 +22,7 @@ from arena.registry import find_bot, spec_at
 from arena.submissions import submitted
 from tests.arena.test_bundle import lay
 from tests.arena.test_cli import complain, say
+from tests.arena.tournaments import arena
 
 BOTS = """
 import os
@@ -146,11 +147,20 @@ def test_the_command_of_a_problem_plays_the_match_that_failed(desk):
     report = check("b.py:OnlyLastSeat", "none")
     assert causes(report) == {("epicycle", 2): set(), ("epicycle", 3): {"illegal_action"}}
     problem = report.boards[1].problems[0]
-    words = shlex.split(problem.command)
-    assert words == ["arena", "match", "epicycle", "random", "random", "b.py:OnlyLastSeat", "--seed", "1"]
-    again = api.play_match(words[2], words[3:6], 1)
+    bots = ["random", "random", "b.py:OnlyLastSeat"]
+    expected = ["arena", "match", "epicycle", *bots, "--seed", "1", "--isolation", "none"]
+    assert shlex.split(problem.command) == expected
+    again = api.play_match("epicycle", bots, 1, isolation="none")
     cause, ply = again.falls[2]
     assert (problem.cause, problem.where) == (cause, f"in seat 2, at ply {ply + 1}")
+
+
+def test_the_command_of_a_problem_runs_the_bot_where_it_was_checked(desk, capsys):
+    report = check("b.py:Raises", "sandbox", players=[2])
+    command = report.boards[0].problems[0].command
+    assert command.endswith(" --isolation sandbox")
+    said = say(capsys, *shlex.split(command)[1:])
+    assert "seat 0 forfeited at ply 3: crash (RuntimeError: a word of explanation)" in " ".join(said.split())
 
 
 def test_a_bot_that_plays_by_the_clock_is_not_compared(desk):
@@ -304,7 +314,7 @@ def test_the_commands_take_a_bot_from_its_first_line_into_a_tournament(desk, cap
     written = say(capsys, "new-bot", "mine", "--game", "epicycle")
     assert "arena check mine.py\n  arena submit mine.py --name mine --author YOU\n" in written
     checked = say(capsys, "check", "mine.py", "--isolation", "none", "--players", 2)
-    assert "epicycle, 2 players: ok, 4 matches" in checked
+    assert "epicycle, 2 players: ok; a move " in checked
     assert "Mine, isolation none: fine on every board." in checked
     handed_in = say(capsys, "submit", "mine.py", "--name", "mine", "--author", "Ann", "--isolation", "none")
     short = submitted()["mine"].newest.short
@@ -333,7 +343,7 @@ def test_a_check_that_fails_says_what_to_do_and_ends_with_one(desk, capsys):
     assert re.search(r"^epicycle, 2 players: crash; [^:]*\nepicycle, 3 players: crash; ", said.out, re.MULTILINE)
     assert "crash on 2 of 2 boards; epicycle, 2 players, in seat 0, at ply 3:" in said.out
     assert "    RuntimeError: a word of explanation" in said.out
-    assert "  arena match epicycle b.py:Raises random --seed 1\n" in said.out
+    assert "  arena match epicycle b.py:Raises random --seed 1 --isolation none\n" in said.out
     assert "failed on 2 of 2 boards" in said.out
     assert max(map(len, said.out.splitlines())) <= 80
 
@@ -433,9 +443,17 @@ def test_a_new_bot_of_each_language_passes_in_the_sandbox(desk, language):
     assert report.bot.isolation == "sandbox"
 
 
+def test_a_machine_without_a_sandbox_refuses_to_check_in_one_and_says_what_to_do(desk):
+    done = arena("check", "b.py:Sound", folder=desk, PATH=str(desk))
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.count("\n") == 1
+    assert "`arena doctor` tells more" in done.stderr
+    assert "--isolation process" in done.stderr
+
+
 def test_a_check_measures_the_bots_moves_against_the_limits(desk, capsys):
     report = check("b.py:Sound", "process", players=[2])
     (board,) = report.boards
     assert 0 < board.median <= max(board.walls) < report.limits.seconds_per_move
     assert len(board.walls) == len(board.cpus) > 0
-    assert "a move takes" in say(capsys, "check", "b.py:Sound", "--isolation", "process", "--players", 2)
+    assert "; a move " in say(capsys, "check", "b.py:Sound", "--isolation", "process", "--players", 2)

@@ -150,6 +150,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     for name in names:
         monkeypatch.setattr(f"arena.commands.{name}", lambda *given: typed.append(given) or 0)
     monkeypatch.setattr("arena.bench.print_bench", lambda *given: typed.append(given))
+    monkeypatch.setattr("arena.doctor.print_findings", lambda *given: not typed.append(given))
     for command in COMMANDS:
         example = say(capsys, command, "--help").rpartition("Example: arena ")[2]
         assert run_command(example.split()) == 0, example
@@ -398,7 +399,7 @@ def test_output_fits_the_width_that_the_terminal_says(here, played, monkeypatch,
         (60, "bots"),
         (60, "bots b.py:Low"),
         (60, "check b.py:Low --isolation none --game epicycle --players 2"),
-        (60, "check b.py:Wrong --isolation none --game epicycle --players 2"),
+        (80, "check b.py:Wrong --isolation none --game epicycle --players 2"),
         (60, "submit b.py:Low --name a_name_of_some_length --author Ann --isolation none"),
         (60, "bots"),
         (60, "bots a_name_of_some_length"),
@@ -492,7 +493,7 @@ def test_ctrl_c_while_planning_ends_at_once_and_says_how_to_go_on(tmp_path):
     run = tournaments.start_arena("run", config, "--workers", 1, folder=tmp_path)
     tournaments.wait_until((tmp_path / "here").exists, "the bot's module is being loaded")
     tournaments.signal_group(run, signal.SIGINT)
-    _, said = run.communicate(timeout=10)
+    _, said = run.communicate(timeout=tournaments.PATIENCE)
     assert run.returncode == 130
     assert f"To go on:\n  arena run {config} --workers 1\n" in said
     assert "Traceback" not in said
@@ -509,7 +510,7 @@ def test_ctrl_c_twice_drops_what_is_in_play(tmp_path):
         if line.startswith("Finishing the matches in play."):
             break
     tournaments.signal_group(run, signal.SIGINT)
-    _, said = run.communicate(timeout=30)
+    _, said = run.communicate(timeout=tournaments.PATIENCE)
     assert run.returncode == 130
     assert "Interrupted: 0 of 30 matches are saved." in said
     assert tournaments.gone(workers)

@@ -12,6 +12,8 @@ from arena import api, doctor
 from arena.doctor import MISSING, NOTE, OK, WARNING, Finding, Setting
 from arena.errors import WorkerError
 from arena.process import WorkerProcess
+from arena.registry import own_bot
+from arena.submissions import keep
 from tests.arena.tournaments import arena, count, home_of, write
 
 CONFIG = """
@@ -154,7 +156,7 @@ def test_a_program_that_only_some_bots_need_is_a_note(monkeypatch):
 
 REFUSED = re.compile(
     f"^error: .*'b.py:Low' is for the sandbox, and this machine has none: {GET_IT}; `arena doctor` tells more; "
-    r'isolation = "process" \(arena check: --isolation process\) runs it all the same, with your rights$'
+    r'isolation = "process" \(in a command: --isolation process\) runs it all the same, with your rights$'
 )
 
 
@@ -182,9 +184,9 @@ def test_without_the_sandbox_a_bot_for_it_is_refused_in_one_line_and_nothing_is_
 
 def test_a_submitted_bot_is_refused_in_a_match_too(tmp_path, empty):
     write(tmp_path, CONFIG, BOTS)
-    submitted = ("submit", "b.py:Low", "--name", "low", "--author", "Ann", "--isolation", "none")
-    assert arena(*submitted, folder=tmp_path).returncode == 0
-    done = arena("match", "epicycle", "low", "random", folder=tmp_path, PATH=empty)
+    source = own_bot(str(tmp_path / "b.py"))
+    keep(source.module, source.class_name, source.bundle(), "low", "Ann", tmp_path)
+    done = arena("match", "epicycle", "low", "random", "--home", ".", folder=tmp_path, PATH=empty)
     assert (done.returncode, done.stdout) == (1, "")
     assert REFUSED.fullmatch(done.stderr.rstrip("\n").replace("'low'", "'b.py:Low'")), done.stderr
 

@@ -167,17 +167,6 @@ def test_preparations_over_the_limit_are_an_init_fault_that_a_clock_had_a_say_in
     assert (result.ranks, result.falls[0].cause, result.falls[0].ply, result.timed) == ([1, 0], "init", -1, True)
 
 
-def test_the_limit_is_for_each_move_alone():
-    class Leisurely(Random):
-        def choose(self, state):
-            time.sleep(LIMIT / 4)
-            return super().choose(state)
-
-    result = play(Leisurely, Random, seconds_per_move=LIMIT, block=10)
-    assert seconds(result, 0) > LIMIT
-    assert not result.falls
-
-
 def fails_to_begin(error):
     def prepare(self):
         raise error
@@ -452,7 +441,7 @@ def test_an_opening_never_ends_a_match():
 def facts(result):
     """All of a result that a plan decides: everything but the seconds."""
     falls = {seat: (fall.cause, fall.ply) for seat, fall in result.falls.items()}
-    return dataclasses.replace(result, falls=falls, clocks=[])
+    return dataclasses.replace(result, falls=falls, calls=[])
 
 
 @given(block=st.integers(0, 2**64), players=st.integers(2, 5), opening=st.integers(0, 6), random_setup=st.booleans())

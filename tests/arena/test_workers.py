@@ -100,7 +100,7 @@ def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_t
     tmp_path, monkeypatch
 ):
     monkeypatch.setattr(process, "GRACE", 0.5)
-    monkeypatch.setattr(process, "processor_time", lambda number: 2**62)  # none is starved, however busy the machine
+    monkeypatch.setattr(process, "STARVED", 0.0)  # none is starved, however busy the machine
     bots = ["b.py:Low", "b.py:Faults", "b.py:Kills", "b.py:Loops"]
     config = write(tmp_path, config_of(bots, more='schedule = "gauntlet"\nlimits = { seconds_per_move = 0.5 }'), BOTS)
     outcome = play(config)
@@ -119,12 +119,13 @@ def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_t
 
 
 def test_a_bot_that_hangs_a_starved_worker_is_charged_only_when_every_try_ends_so(tmp_path, monkeypatch):
-    monkeypatch.setattr(process, "GRACE", 0.5)
+    monkeypatch.setattr(process, "GRACE", 0.0)
     monkeypatch.setattr(process, "processor_time", lambda number: 0)
+    monkeypatch.setattr(runner, "TRIES", 2)
     config = write(tmp_path, config_of(["b.py:Low", "b.py:Loops"], more="limits = { seconds_per_move = 0.5 }"), BOTS)
     outcome = play(config)
     assert (outcome.progress.played, outcome.not_played) == (2, [])
-    assert faults(config) == [("Loops", 1, "timeout", 4)]
+    assert faults(config) == [("Loops", 1, "timeout", 3)]
 
 
 @pytest.mark.parametrize(("deed", "starved"), [("pass", False), ("time.sleep(1)", True)])
