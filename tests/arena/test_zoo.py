@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import signal
 import socket
 import sqlite3
 import tempfile
@@ -16,20 +17,21 @@ import pytest
 
 import engine
 from arena import api
-from arena.bundle import bundle_file
+from arena.bundle import bundle_file, bundle_program
 from arena.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
+from arena.errors import WorkerError
 from arena.referee import Contestant, play_match
 from arena.replay import replay
 from arena.sandbox import description
-from arena.sandbox.players import Hosts, RemoteBot, RemoteContestant
+from arena.sandbox.players import ForkServer, Hosts, RemoteBot, RemoteContestant
 from arena.schedule import Limits
 from arena.store import Store, StoredMatch
 from arena.trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
 from bots.random_bot import Random
 from engine.kernel import cache_root
 from tests.arena import zoo
-from tests.arena.tournaments import processes, wait_until
-from tests.arena.zoo import ANIMALS, PLAYS_ON
+from tests.arena.tournaments import gone, processes, wait_until
+from tests.arena.zoo import ANIMALS, PLAYS_ON, ZOO
 
 SEED = 7
 SECRETS = (public_key(SEED, DICE_PERSON), public_key(SEED, BOTS_PERSON))
@@ -261,15 +263,18 @@ def test_nothing_is_left_behind(played):
     Store.create(played.log).close()  # nobody holds its lock
 
 
+def remote(name: str, level: str, animals: Path, hosts: Hosts) -> RemoteContestant:
+    animal = ANIMALS[name]
+    bundle = bundle_file(animals / animal.path.name)
+    return RemoteContestant(RemoteBot(name, bundle, animal.class_name, {}, level), hosts)
+
+
 def alone(name: str, level: str, folder: Path, **limits: float):
     """A match of an animal, outside of a tournament, against a bot in this process."""
     with settled(folder) as animals, contextlib.chdir(folder), contextlib.closing(Hosts()) as hosts:
-        animal = ANIMALS[name]
-        bot = RemoteBot(name, bundle_file(animals / animal.path.name), animal.class_name, {}, level)
-        players = [RemoteContestant(bot, hosts), Contestant(Random, {})]
-        return play_match(
-            engine.load_game("epicycle", 2), players, Streams(*SECRETS, bytes(16)), limits=Limits(**limits)
-        )
+        players = [remote(name, level, animals, hosts), Contestant(Random, {})]
+        streams = Streams(*SECRETS, bytes(16))
+        return play_match(engine.load_game("epicycle", 2), players, streams, limits=Limits(**limits))
 
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
@@ -298,3 +303,54 @@ def test_each_animal_says_what_is_expected_of_it():
     named = {path.stem for path in zoo.ZOO.iterdir()} - {"attempts", "__pycache__"}
     assert named == set(ANIMALS)
     assert all("sandbox" in animal.expected for animal in ANIMALS.values())
+
+
+def test_nothing_gets_from_one_match_of_a_block_into_the_next_in_the_same_sandbox(tmp_path):
+    with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
+        players = [remote("remembers", "sandbox", animals, hosts), Contestant(Random, {})]
+        games = [engine.load_game("magic_mids", 2)] * 3
+        played = [play_match(game, players, Streams(*SECRETS, bytes(16))) for game in games]
+        assert len(hosts._servers["sandbox"]) == 1
+    assert [match.falls for match in played] == [{}] * 3
+    assert {text for match in played for _, text in match.notes} == {"got nothing"}
+
+
+def ready_and_gone(server: ForkServer, *arguments: object) -> None:
+    """The parent of bots' processes gets ready, and ends."""
+    get_ready(server, *arguments)
+    parents = [
+        number for number in below(os.getpid()) if b"forkserver.py" in Path(f"/proc/{number}/cmdline").read_bytes()
+    ]
+    for parent in parents:
+        os.kill(parent, signal.SIGKILL)
+    wait_until(lambda: gone(parents), "they have ended")
+
+
+get_ready = ForkServer.get_ready
+
+
+def test_a_parent_of_bots_that_ends_is_no_bots_fault_and_is_replaced(tmp_path, monkeypatch):
+    with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
+        game, streams = engine.load_game("epicycle", 2), Streams(*SECRETS, bytes(16))
+        players = [remote("ignores_sigterm", "process", animals, hosts), Contestant(Random, {})]
+        with monkeypatch.context() as patch:
+            patch.setattr(ForkServer, "get_ready", ready_and_gone)
+            with pytest.raises(WorkerError, match="the parent of bots' processes ended"):
+                play_match(game, players, streams)
+        assert play_match(game, players, streams).falls == {}
+
+
+def test_a_process_that_has_seen_the_dice_of_a_block_never_plays_in_it_again(tmp_path):
+    game = engine.load_game("magic_mids", 2)
+    program = bundle_program(ZOO.parents[1] / "examples" / "python_program" / "bot.toml")
+    numbers = []
+    with contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
+        host = hosts.host(RemoteBot("program", program, "", {}, "process"), game)
+        for block in (b"1", b"2", b"3", b"1", b"2"):
+            host.rest_of(block, game)
+            channel = host.open(host.bot, Limits())
+            assert channel.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
+            host.release(channel, {"type": "gameover"})
+            numbers.append(channel.number)
+    assert numbers[0] == numbers[1] == numbers[2]
+    assert numbers[3] == numbers[4] != numbers[0]
