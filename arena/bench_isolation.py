@@ -18,8 +18,10 @@ from arena.bench_tools import Row
 from arena.bundle import Bundle, bundle_module, bundle_program
 from arena.dice import Streams
 from arena.referee import Clocking, Contestant, Entrant, play_match, warm_up
+from arena.sandbox.host import RemoteBot
 from arena.sandbox.levels import Spawn, lacking, python, python_paths
-from arena.sandbox.players import ForkServer, Hosts, RemoteBot, RemoteContestant
+from arena.sandbox.parent import ForkServer
+from arena.sandbox.players import Hosts, RemoteContestant
 from bots.random_bot import Random
 from engine import Game
 

@@ -34,7 +34,8 @@ from arena.status import NOBODY, SIZE, Status
 from arena.trees import close_to_others, end_below, keep_orphans
 
 if TYPE_CHECKING:
-    from arena.sandbox.players import Hosts, RemoteBot
+    from arena.sandbox.host import RemoteBot
+    from arena.sandbox.players import Hosts
 
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
 
@@ -70,7 +71,7 @@ class Remote:
         return self._hosts
 
     def bot(self, bot: dict[str, Any], bundle: Bundle, key: int) -> RemoteBot:
-        from arena.sandbox.players import RemoteBot
+        from arena.sandbox.host import RemoteBot
 
         return RemoteBot(bot["name"], bundle, bot["class"], bot.get("params", {}), bot["isolation"], key)
 

@@ -2,7 +2,7 @@
 
 It runs inside the sandbox (or, at level `process`, beside it) and never sees a bot's code: the child loads the bot. So
 nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. Its
-master, `arena.sandbox.players`, sends JSON over the socket that is this process's standard input, and with each
+master, `arena.sandbox.parent`, sends JSON over the socket that is this process's standard input, and with each
 order to fork the ends of three pipes and a file with the bot's source.
 
 In the sandbox each child gets a /tmp of its own and the same process number, and does not see this process: what the

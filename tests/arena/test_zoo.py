@@ -23,7 +23,9 @@ from arena.errors import WorkerError
 from arena.referee import Contestant, play_match
 from arena.replay import replay
 from arena.sandbox import description
-from arena.sandbox.players import ForkServer, Hosts, RemoteBot, RemoteContestant
+from arena.sandbox.host import RemoteBot
+from arena.sandbox.parent import ForkServer
+from arena.sandbox.players import Hosts, RemoteContestant
 from arena.schedule import Limits
 from arena.store import Store, StoredMatch
 from arena.trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
@@ -347,7 +349,7 @@ def test_a_process_that_has_seen_the_dice_of_a_block_never_plays_in_it_again(tmp
     with contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
         host = hosts.host(RemoteBot("program", program, "", {}, "process"), game)
         for block in (b"1", b"2", b"3", b"1", b"2"):
-            host.rest_of(block, game)
+            host.begin(block, game)
             channel = host.open(host.bot, Limits())
             assert channel.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
             host.release(channel, {"type": "gameover"})

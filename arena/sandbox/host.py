@@ -1,0 +1,105 @@
+"""What gives bots processes, and what all that do so share."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import os
+import platform
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from arena.bundle import Bundle, imported_names
+from arena.errors import WorkerError
+from arena.loader import is_house
+from arena.sandbox.channel import Channel, Pipes
+from arena.sandbox.levels import lacking
+from arena.schedule import Limits
+from engine import Game
+from engine.specs import Value
+
+if TYPE_CHECKING:
+    from arena.config import Isolation
+
+LONGEST = 86_400.0
+LIBRARIES = ("numpy", "numba", "scipy", "pandas")
+"""Installed packages that are loaded before the fork when a bot imports them."""
+
+
+@dataclass(frozen=True)
+class RemoteBot:
+    """A contestant that plays in a process of its own."""
+
+    name: str
+    bundle: Bundle
+    class_name: str
+    params: Mapping[str, Value]
+    isolation: Isolation
+    key: int = 0
+    """Tells contestants of one plan apart."""
+
+    @functools.cached_property
+    def modules(self) -> list[str]:
+        """What it uses that can be loaded before it is: see `trusted_modules`."""
+        return trusted_modules(self.bundle)
+
+
+class Host(Protocol):
+    """What can give a bot a process for a match."""
+
+    def begin(self, block: bytes, game: Game) -> None:
+        """A match in that block is next."""
+
+    def open(self, bot: RemoteBot, limits: Limits) -> Channel:
+        """A process to talk to; raises `Fault`."""
+
+    def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
+        """The match is over for the bot; `over` is the message that tells it so, None after a fault."""
+
+    def close(self) -> None:
+        """End what is left."""
+
+
+@contextlib.contextmanager
+def open_pipes() -> Iterator[tuple[Pipes, list[int]]]:
+    """Our ends of three new pipes, and a bot's: stdin, stdout, stderr; the bot's are closed when it has them.
+
+    When it does not get them, ours are closed too.
+    """
+    (bot_in, to_bot), (from_bot, bot_out), (stderr, bot_err) = os.pipe(), os.pipe(), os.pipe()
+    ours = Pipes(to_bot, from_bot, stderr)
+    try:
+        yield ours, [bot_in, bot_out, bot_err]
+    except BaseException:
+        for descriptor in ours:
+            os.close(descriptor)
+        raise
+    finally:
+        for descriptor in (bot_in, bot_out, bot_err):
+            os.close(descriptor)
+
+
+def processor_seconds(limits: Limits) -> float:
+    """A bound on a process's processor time in one match, all threads together: far above what its clocks allow."""
+    if not limits.seconds_per_match:
+        return LONGEST
+    clocks = limits.seconds_to_start + limits.seconds_to_prepare + limits.seconds_per_match + 1000 * limits.increment
+    return min(LONGEST, clocks * (os.cpu_count() or 1))
+
+
+def must_be_able(isolation: Isolation) -> None:
+    if isolation == "sandbox" and lacking():
+        raise WorkerError(f"{platform.node()} cannot sandbox bots: {lacking()}")
+
+
+def trusted_modules(bundle: Bundle) -> list[str]:
+    """Modules that a bundle uses and that are not the bot author's: a few installed packages, our own bots."""
+    found = {name for name in imported_names(bundle) if name.partition(".")[0] in LIBRARIES}
+    own = {name.partition("/")[0].removesuffix(".py") for name in bundle.files}
+    trusted = sorted(name for name in found if name.partition(".")[0] not in own)
+    if is_house(bundle.files):
+        names = [Path(name).with_suffix("") for name in bundle.files if name.startswith("bots/") and name[-3:] == ".py"]
+        trusted += sorted(".".join(name.parts).removesuffix(".__init__") for name in names)
+    return trusted

@@ -1,0 +1,152 @@
+"""A parent of Python bots' processes (`arena.sandbox.forkserver`), from outside."""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import socket
+import subprocess
+import tempfile
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from arena.bundle import pack
+from arena.errors import WorkerError
+from arena.sandbox.channel import Channel
+from arena.sandbox.host import RemoteBot, must_be_able, open_pipes, processor_seconds
+from arena.sandbox.levels import Spawn, import_paths, python, python_paths
+from arena.sandbox.seccomp import bpf
+from arena.schedule import Limits
+from engine import Game
+
+if TYPE_CHECKING:
+    from arena.config import Isolation
+
+FORKSERVER = Path(__file__).with_name("forkserver.py")
+PREPARE_LIMIT = 600.0
+"""Seconds that a fork server may take to start, or to load a game."""
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+class ForkServer:
+    """A parent of Python bots' processes (`arena.sandbox.forkserver`), from outside."""
+
+    def __init__(self, isolation: Isolation) -> None:
+        must_be_able(isolation)
+        self.isolation = isolation
+        self.busy = False
+        self._loaded: set[str] = set()
+        self._stack = contextlib.ExitStack()
+        folder = "/tmp"
+        if isolation == "process":
+            folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="bots-", dir=os.getcwd()))
+        try:
+            self._start(folder)
+        except BaseException:
+            self._stack.close()
+            raise
+
+    def _start(self, folder: str) -> None:
+        self._complaints = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
+        ours, theirs = socket.socketpair()
+        self._socket = self._stack.enter_context(ours)
+        self._connection = self._stack.enter_context(Connection(os.dup(ours.fileno())))
+        with theirs:
+            spawn = Spawn(
+                [python(), "-s", "-S", "-P", str(FORKSERVER), self.isolation, *import_paths()],
+                self.isolation,
+                environment=_environment(folder),
+                readable=[*python_paths(), os.environ["NUMBA_CACHE_DIR"]],
+                folder=folder,
+                divides=True,
+            )
+            self._stack.enter_context(spawn.start(theirs.fileno(), subprocess.DEVNULL, self._complaints.fileno()))
+        self._call({"do": "hello", "filter": bpf().hex() if self.isolation == "sandbox" else ""})
+
+    @property
+    def is_alive(self) -> bool:
+        """Whether its process is there: a bot at level `process` may have ended it."""
+        return not self._connection.poll()
+
+    def get_ready(self, bot: RemoteBot, game: Game | None) -> None:
+        """Load what the bot uses and the game: the arena's own time, on no bot's clock."""
+        modules = bot.modules
+        if not self._loaded.issuperset(modules):
+            self._call({"do": "load", "modules": modules})
+            self._loaded.update(modules)
+        if game is not None:
+            self._call({"do": "warm", "modules": modules, "game": game.spec, "players": game.players})
+
+    def begin(self, block: bytes, game: Game) -> None:
+        """Every match has a process of its own."""
+
+    def open(self, bot: RemoteBot, limits: Limits) -> Channel:
+        message = {
+            "do": "fork",
+            "class": bot.class_name,
+            "memory": limits.memory,
+            "seconds": processor_seconds(limits),
+        }
+        source = pack(bot.bundle)
+        try:
+            with open_pipes() as (pipes, theirs):
+                with contextlib.suppress(OSError):  # there will be no reply either
+                    self._connection.send_bytes(json.dumps(message).encode())
+                    socket.send_fds(self._socket, [b"."], [*theirs, source])
+                self._reply()
+                process = socket.recv_fds(self._socket, 1, 1)[1][0]
+        finally:
+            os.close(source)
+        return Channel(pipes, _number_of(process), process, limits.memory)
+
+    def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
+        self.busy = False
+        if channel is not None:
+            channel.close()
+        with contextlib.suppress(OSError):  # the next call tells that it is gone
+            self._connection.send_bytes(b'{"do": "sweep"}')
+
+    def _call(self, message: dict[str, Any]) -> None:
+        with contextlib.suppress(OSError):  # there will be no reply either
+            self._connection.send_bytes(json.dumps(message).encode())
+        self._reply()
+
+    def _reply(self) -> None:
+        """Wait for the answer to the last message; raises `WorkerError` when there is none."""
+        with contextlib.suppress(EOFError, OSError):
+            if self._connection.poll(PREPARE_LIMIT):
+                self._connection.recv_bytes()
+                return
+        self._complaints.seek(0)
+        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+        raise WorkerError(f"the parent of bots' processes ended: {lines[-1] if lines else 'no word from it'}")
+
+    def close(self) -> None:
+        self._stack.close()
+
+
+@functools.cache
+def _flags() -> dict[str, str]:
+    return {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
+
+
+def _environment(folder: str) -> dict[str, str]:
+    return {
+        **_flags(),
+        **dict.fromkeys(THREADS, "1"),
+        "NUMBA_CACHE_LOCATOR_CLASSES": "arena.sandbox.compiled.Locator",
+        "PYTHONHASHSEED": "0",
+        "PYTHONDONTWRITEBYTECODE": "1",
+        "ARENA_CACHE": f"{folder}/arena",
+        "TMPDIR": folder,
+        "HOME": folder,
+    }
+
+
+def _number_of(process: int) -> int:
+    """The number, as seen from here, of the process that a descriptor stands for."""
+    told = Path(f"/proc/self/fdinfo/{process}").read_text()
+    return next(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pid:"))
