@@ -9,11 +9,12 @@ import resource
 import signal
 import sys
 import time
-from collections import defaultdict
 from pathlib import Path
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
 PATIENCE = 5.0
+LISTED = Path("/proc/thread-self/children").exists()
+"""Whether the kernel lists every process's children; else all processes are looked at."""
 
 
 def keep_orphans() -> None:
@@ -31,16 +32,30 @@ def close_to_others() -> None:
 
 def below(root: int) -> list[int]:
     """The live processes below one, its children before their children."""
-    children = defaultdict(list)
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError):
-            state, parent = path.read_text().rpartition(")")[2].split()[:2]
-            if state not in "ZX":
-                children[int(parent)].append(int(path.parent.name))
     found = [root]
     for process in found:
-        found += children[process]
-    return found[1:]
+        found += _children(process)
+    return [process for process in found[1:] if _stat(process)[0] not in "ZX"]
+
+
+def _children(process: int) -> list[int]:
+    """A process's children, dead ones too until they are waited for."""
+    if not LISTED:
+        everybody = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
+        return [number for number in everybody if _stat(number)[1] == str(process)]
+    numbers: list[str] = []
+    for path in Path(f"/proc/{process}/task").glob("*/children"):
+        with contextlib.suppress(OSError):
+            numbers += path.read_text().split()
+    return [int(number) for number in numbers]
+
+
+def _stat(process: int) -> list[str]:
+    """What the kernel tells of a process, from its state on: that, its parent and more; ["X", ""] when it is gone."""
+    try:
+        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+    except OSError:
+        return ["X", ""]
 
 
 def end_below(root: int) -> None:

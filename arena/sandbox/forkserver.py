@@ -21,7 +21,6 @@ if __name__ == "__main__":
     sys.path += sys.argv[2:]
 
 import ctypes
-import functools
 import gc
 import json
 import shutil
@@ -34,8 +33,8 @@ from typing import Any
 from arena.bundle import unpack
 from arena.sandbox import launch
 from arena.sandbox.client import Client
+from arena.sandbox.rehearsal import load, rehearse
 from arena.trees import close_to_others, end_below, keep_orphans
-from engine import Game, load_game
 
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
 SECCOMP_MODE_FILTER = 2
@@ -55,7 +54,6 @@ class ForkServer:
         self.child = 0
         self.filter = b""
         self.folder = Path.cwd()
-        self.warm = functools.cache(self._warm)
 
     def serve(self) -> None:
         """Until the master is gone."""
@@ -76,14 +74,12 @@ class ForkServer:
 
     def do_load(self, message: dict[str, Any]) -> dict[str, Any]:
         """Load modules that are not the bot author's: a few installed packages, our own bots."""
-        for name in message["modules"]:
-            with contextlib.suppress(ImportError):
-                __import__(name)
+        load(message["modules"])
         return {}
 
     def do_warm(self, message: dict[str, Any]) -> dict[str, Any]:
         """Load a game, and what our own bots among some modules prepare for it."""
-        self.warm(tuple(message["modules"]), message["game"], message["players"])
+        rehearse(tuple(message["modules"]), message["game"], message["players"])
         return {}
 
     def do_fork(self, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -111,21 +107,6 @@ class ForkServer:
         """Every child of a sandbox has the same number; numbers go on from it when the bot starts threads."""
         if self.sandboxed and LAST_NUMBER.exists():
             LAST_NUMBER.write_text(str(os.getpid()))
-
-    def _warm(self, modules: tuple[str, ...], game: str, players: int) -> Game:
-        """A game with all that a match calls compiled, and what our own bots prepare."""
-        from arena.referee import warm_up
-        from bots.base import Bot, make_bot
-
-        loaded = load_game(game, players)
-        warm_up(loaded)
-        own = [sys.modules[name] for name in modules if name.startswith("bots.") and name in sys.modules]
-        for kind in [value for module in own for value in vars(module).values()]:
-            if isinstance(kind, type) and issubclass(kind, Bot) and not getattr(kind, "__abstractmethods__", True):
-                with contextlib.suppress(Exception):
-                    make_bot(kind, loaded, 0, 0)
-        gc.collect()
-        return loaded
 
     def become_child(self, descriptors: list[int], message: dict[str, Any]) -> None:
         """Give up everything but the pipes, then speak for the bot until the match is over."""

@@ -18,6 +18,7 @@ from arena.errors import WorkerError
 from arena.sandbox.channel import Channel
 from arena.sandbox.host import RemoteBot, must_be_able, open_pipes, processor_seconds
 from arena.sandbox.levels import Spawn, import_paths, python, python_paths
+from arena.sandbox.rehearsal import load, rehearse
 from arena.sandbox.seccomp import bpf
 from arena.schedule import Limits
 from engine import Game
@@ -72,8 +73,14 @@ class ForkServer:
         return not self._connection.poll()
 
     def get_ready(self, bot: RemoteBot, game: Game | None) -> None:
-        """Load what the bot uses and the game: the arena's own time, on no bot's clock."""
+        """Load what the bot uses and the game: the arena's own time, on no bot's clock.
+
+        Here first, as only this process can fill the machine's cache of compiled code.
+        """
         modules = bot.modules
+        load(modules)
+        if game is not None:
+            rehearse(tuple(modules), game.spec, game.players)
         if not self._loaded.issuperset(modules):
             self._call({"do": "load", "modules": modules})
             self._loaded.update(modules)
