@@ -19,9 +19,9 @@ from arena.bundle import Bundle, bundle_module, bundle_program
 from arena.dice import Streams
 from arena.referee import Clocking, Contestant, Entrant, play_match, warm_up
 from arena.sandbox.host import RemoteBot
+from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.sandbox.levels import Spawn, lacking, python, python_paths
 from arena.sandbox.parent import ForkServer
-from arena.sandbox.players import Hosts, RemoteContestant
 from bots.random_bot import Random
 from engine import Game
 

@@ -51,22 +51,24 @@ class Bundle:
         return hasher.hexdigest()
 
 
-def pack(bundle: Bundle) -> int:
-    """A descriptor of a nameless file in memory that holds the bundle."""
+def packed(bundle: Bundle) -> bytes:
+    """The bundle as one piece."""
     names = sorted(bundle.files)
     header = json.dumps([bundle.module, [[name, len(bundle.files[name])] for name in names]]).encode() + b"\n"
-    descriptor = os.memfd_create("bundle")
-    with open(descriptor, "wb", closefd=False) as file:
-        file.write(header + b"".join(bundle.files[name] for name in names))
-    return descriptor
+    return header + b"".join(bundle.files[name] for name in names)
 
 
-def unpack(descriptor: int) -> Bundle:
-    """The bundle out of such a file, which is closed."""
-    with open(descriptor, "rb") as file:
-        file.seek(0)
-        module, sizes = json.loads(file.readline())
-        return Bundle(module, {name: file.read(size) for name, size in sizes})
+def unpacked(content: bytes) -> Bundle:
+    """The bundle out of such a piece; raises `ValueError` when it is damaged."""
+    header, end, rest = content.partition(b"\n")
+    module, sizes = json.loads(header)
+    files, at = {}, 0
+    for name, size in sizes:
+        files[name] = rest[at : at + size]
+        at += size
+    if not end or at != len(rest):
+        raise ValueError("a bundle of another size than it says")
+    return Bundle(module, files)
 
 
 def bundle_file(path: Path) -> Bundle:

@@ -458,7 +458,7 @@ def ranks_with_forfeits(game_ranks: Sequence[int], fell_at: Mapping[int, int]) -
     return [sum(other < key for other in keys) for key in keys]
 
 
-class _First:
+class First:
     """Plays the first legal action; for warming up."""
 
     def __init__(self, *_: object) -> None:
@@ -473,7 +473,7 @@ class _First:
 
 def warm_up(game: Game) -> None:
     """Compile, or load, everything of a game that a match calls."""
-    play_match(game, [Contestant(_First, {})] * game.players, Streams(bytes(32), bytes(32), bytes(16)), 2)
+    play_match(game, [Contestant(First, {})] * game.players, Streams(bytes(32), bytes(32), bytes(16)), 2)
 
 
 class Alarm:

@@ -35,7 +35,7 @@ from arena.trees import close_to_others, end_below, keep_orphans
 
 if TYPE_CHECKING:
     from arena.sandbox.host import RemoteBot
-    from arena.sandbox.players import Hosts
+    from arena.sandbox.hosts import Hosts
 
 PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
 
@@ -65,7 +65,7 @@ class Remote:
     @property
     def hosts(self) -> Hosts:
         if self._hosts is None:
-            from arena.sandbox.players import Hosts
+            from arena.sandbox.hosts import Hosts
 
             self._hosts = Hosts()
         return self._hosts
@@ -77,7 +77,7 @@ class Remote:
 
     def contestant(self, bot: dict[str, Any], bundle: Bundle, key: int) -> Entrant:
         """An entry of the plan as something that can take a seat."""
-        from arena.sandbox.players import RemoteContestant
+        from arena.sandbox.hosts import RemoteContestant
 
         return RemoteContestant(self.bot(bot, bundle, key), self.hosts)
 

@@ -1,19 +1,23 @@
-"""Where Numba looks for compiled code in a bot's process: in the machine's cache, which it cannot write to.
+"""Where Numba looks for compiled code in a sandbox: in the machine's cache, which it cannot write to.
 
-Named to Numba by `NUMBA_CACHE_LOCATOR_CLASSES`, so nothing else imports this module.
+Numba is told of it by `NUMBA_CACHE_LOCATOR_CLASSES`.
 """
 
 import contextlib
 import os
 import sys
-import tempfile
+from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
 from numba.core.caching import Cache, UserProvidedCacheLocator
 
+OWN = "/tmp/numba"
+"""The folder for what a bot compiles of its own."""
+
 
 class Locator(UserProvidedCacheLocator):
-    """The machine's cache for what it has; a folder under the temporary folder for what a bot compiles of its own."""
+    """The machine's cache for what it has; a folder below /tmp for what a bot compiles of its own."""
 
     def __init__(self, py_func: Any, py_file: str) -> None:
         super().__init__(py_func, py_file)
@@ -22,7 +26,7 @@ class Locator(UserProvidedCacheLocator):
         index = f"{name}.py{sys.version_info[0]}{sys.version_info[1]}{getattr(sys, 'abiflags', '')}.nbi"
         self.known = os.path.exists(os.path.join(self._cache_path, index))
         if not self.known:
-            self._cache_path = os.path.join(tempfile.gettempdir(), "numba", os.path.basename(self._cache_path))
+            self._cache_path = os.path.join(OWN, os.path.basename(self._cache_path))
 
     def ensure_cache_path(self) -> None:
         """Nothing is written to the machine's cache."""
@@ -41,3 +45,11 @@ def _forgiving(save: Any) -> Any:
 
 
 Cache.save_overload = _forgiving(Cache.save_overload)  # type: ignore[method-assign]
+
+
+def lay_out(files: Mapping[str, bytes]) -> None:
+    """Put what a bot has compiled before where Numba will look for it."""
+    for name, content in files.items():
+        path = Path(OWN, name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)

@@ -10,7 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from arena.referee import Fault, without_controls
 from arena.sandbox.client import PROTOCOL
 from arena.sandbox.host import RemoteBot
-from arena.sandbox.players import Hosts
+from arena.sandbox.hosts import Hosts
 from arena.schedule import Limits
 
 LIMIT = 60.0

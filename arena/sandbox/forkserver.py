@@ -3,7 +3,7 @@
 It runs inside the sandbox (or, at level `process`, beside it) and never sees a bot's code: the child loads the bot. So
 nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. Its
 master, `arena.sandbox.parent`, sends JSON over the socket that is this process's standard input, and with each
-order to fork the ends of three pipes and a file with the bot's source.
+order to fork the ends of three pipes and two files: the bot's source, and what it has compiled before.
 
 In the sandbox each child gets a /tmp of its own and the same process number, and does not see this process: what the
 kernel counts, or keeps of a folder, would tell one match about another.
@@ -30,9 +30,10 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from arena.bundle import unpack
+from arena.bundle import Bundle, unpacked
 from arena.sandbox import launch
 from arena.sandbox.client import Client
+from arena.sandbox.compiled import lay_out
 from arena.sandbox.rehearsal import load, rehearse
 from arena.trees import close_to_others, end_below, keep_orphans
 
@@ -85,7 +86,7 @@ class ForkServer:
     def do_fork(self, message: dict[str, Any]) -> dict[str, Any] | None:
         """Start a child for one match; the child's number goes back, and a descriptor of its process."""
         self.sweep()
-        _, descriptors, _, _ = socket.recv_fds(self.socket, 1, 4)
+        _, descriptors, _, _ = socket.recv_fds(self.socket, 1, 5)
         self.number_next_child()
         gc.freeze()
         self.child = os.fork()
@@ -113,10 +114,11 @@ class ForkServer:
         code = 1
         try:
             os.setsid()
-            bundle = unpack(descriptors.pop())
+            compiled, bundle = _received(descriptors.pop()), _received(descriptors.pop())
             _lay_out_descriptors(descriptors)
             if self.sandboxed:
                 _set_apart()
+                lay_out(compiled.files)
             launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)
             launch.control(launch.PR_SET_NO_NEW_PRIVS, 1)
             launch.limit(message["memory"] + _megabytes_of_data(), message["seconds"])
@@ -143,6 +145,13 @@ class ForkServer:
         if not self.sandboxed:
             for path in self.folder.iterdir():
                 _remove(path)
+
+
+def _received(descriptor: int) -> Bundle:
+    """The bundle in a file, which is closed."""
+    with open(descriptor, "rb") as file:
+        file.seek(0)
+        return unpacked(file.read())
 
 
 def _lay_out_descriptors(pipes: list[int]) -> None:

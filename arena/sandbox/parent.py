@@ -9,11 +9,12 @@ import os
 import socket
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.bundle import pack
+from arena.bundle import Bundle, packed
 from arena.errors import WorkerError
 from arena.sandbox.channel import Channel
 from arena.sandbox.host import RemoteBot, must_be_able, open_pipes, processor_seconds
@@ -22,6 +23,7 @@ from arena.sandbox.rehearsal import load, rehearse
 from arena.sandbox.seccomp import bpf
 from arena.schedule import Limits
 from engine import Game
+from engine.kernel import cache_root
 
 if TYPE_CHECKING:
     from arena.config import Isolation
@@ -39,6 +41,8 @@ class ForkServer:
         must_be_able(isolation)
         self.isolation = isolation
         self.busy = False
+        self.compiled = Bundle("", {})
+        """What the next child's bot has compiled before."""
         self._loaded: set[str] = set()
         self._stack = contextlib.ExitStack()
         folder = "/tmp"
@@ -59,7 +63,7 @@ class ForkServer:
             spawn = Spawn(
                 [python(), "-s", "-S", "-P", str(FORKSERVER), self.isolation, *import_paths()],
                 self.isolation,
-                environment=_environment(folder),
+                environment=_environment(folder, self.isolation),
                 readable=[*python_paths(), os.environ["NUMBA_CACHE_DIR"]],
                 folder=folder,
                 divides=True,
@@ -97,16 +101,12 @@ class ForkServer:
             "memory": limits.memory,
             "seconds": processor_seconds(limits),
         }
-        source = pack(bot.bundle)
-        try:
-            with open_pipes() as (pipes, theirs):
-                with contextlib.suppress(OSError):  # there will be no reply either
-                    self._connection.send_bytes(json.dumps(message).encode())
-                    socket.send_fds(self._socket, [b"."], [*theirs, source])
-                self._reply()
-                process = socket.recv_fds(self._socket, 1, 1)[1][0]
-        finally:
-            os.close(source)
+        with open_pipes() as (pipes, theirs), _in_memory(bot.bundle) as source, _in_memory(self.compiled) as compiled:
+            with contextlib.suppress(OSError):  # there will be no reply either
+                self._connection.send_bytes(json.dumps(message).encode())
+                socket.send_fds(self._socket, [b"."], [*theirs, source, compiled])
+            self._reply()
+            process = socket.recv_fds(self._socket, 1, 1)[1][0]
         return Channel(pipes, _number_of(process), process, limits.memory)
 
     def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
@@ -140,17 +140,33 @@ def _flags() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name.startswith("NUMBA_")}
 
 
-def _environment(folder: str) -> dict[str, str]:
-    return {
+@contextlib.contextmanager
+def _in_memory(bundle: Bundle) -> Iterator[int]:
+    """A descriptor of a nameless file that holds a bundle."""
+    descriptor = os.memfd_create("bundle")
+    try:
+        with open(descriptor, "wb", closefd=False) as file:
+            file.write(packed(bundle))
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _environment(folder: str, isolation: Isolation) -> dict[str, str]:
+    """One thread, hashes as in a worker; in the sandbox a cache that is only read."""
+    common = {
         **_flags(),
         **dict.fromkeys(THREADS, "1"),
-        "NUMBA_CACHE_LOCATOR_CLASSES": "arena.sandbox.compiled.Locator",
         "PYTHONHASHSEED": "0",
         "PYTHONDONTWRITEBYTECODE": "1",
-        "ARENA_CACHE": f"{folder}/arena",
+        "ARENA_CACHE": str(cache_root()),
         "TMPDIR": folder,
         "HOME": folder,
     }
+    if isolation == "sandbox":
+        common["NUMBA_CACHE_LOCATOR_CLASSES"] = "arena.sandbox.compiled.Locator"
+        common["ARENA_CACHE"] = "/tmp/arena"
+    return common
 
 
 def _number_of(process: int) -> int:

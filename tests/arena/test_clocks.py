@@ -17,7 +17,7 @@ from arena import api, referee
 from arena.bundle import bundle_program
 from arena.referee import Clock, Clocking, Contestant, Fault, play_match
 from arena.sandbox.host import RemoteBot
-from arena.sandbox.players import Hosts, RemoteContestant
+from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.schedule import Limits
 from arena.store import MatchRow, Store
 from arena.worker import row_of

@@ -24,8 +24,8 @@ from arena.referee import Contestant, play_match
 from arena.replay import replay
 from arena.sandbox import description
 from arena.sandbox.host import RemoteBot
+from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.sandbox.parent import ForkServer
-from arena.sandbox.players import Hosts, RemoteContestant
 from arena.schedule import Limits
 from arena.store import Store, StoredMatch
 from arena.trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans

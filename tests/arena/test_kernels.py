@@ -1,0 +1,75 @@
+"""What a sandboxed bot compiles with Numba is compiled once, and nothing else gets from one match into the next."""
+
+import json
+
+import pytest
+
+from arena import api
+from arena.sandbox import kernels
+from tests.arena.tournaments import home_of, rows, write
+
+BOTS = """
+import numba
+from bots import Bot
+
+@numba.njit(cache=True)
+def crunch(number):
+    total = 0
+    for i in range(number):
+        total += i * i % 7
+    return total
+
+class Crunch(Bot):
+    '''Choose by a kernel of its own, and tell whether it was compiled before.'''
+    def choose(self, state):
+        legal = state.legal_actions()
+        action = legal[crunch(1000 + len(legal)) % len(legal)]
+        self.note = f"{sum(crunch.stats.cache_hits.values())} loaded"
+        return action
+"""
+CONFIG = """
+name = "small"
+blocks = 3
+opening = "none"
+games = [{{ game = "epicycle", players = 2 }}]
+bots = [{{ bot = "b.py:Crunch", isolation = "{isolation}" }}, {{ bot = "random" }}]
+"""
+
+
+def played(folder, isolation):
+    """By match: its course, and the notes of the bot."""
+    config = write(folder, CONFIG.format(isolation=isolation), BOTS)
+    outcome = api.run(config, home_of(config), 1, "local").outcome
+    assert not outcome.not_played
+    found = rows(config, "SELECT hex(course), notes FROM matches ORDER BY block, lineup")
+    return [(course, [text for _, text in json.loads(notes)]) for course, notes in found]
+
+
+def test_every_match_in_the_sandbox_loads_what_a_rehearsal_compiled_and_plays_as_elsewhere(tmp_path):
+    here = played(tmp_path / "none", "none")
+    there = played(tmp_path / "sandbox", "sandbox")
+    assert [course for course, _ in here] == [course for course, _ in there]
+    assert {note for _, notes in there for note in notes} == {"1 loaded"}
+
+
+def test_only_regular_files_of_bounded_size_are_taken_from_a_bots_folder(tmp_path, monkeypatch):
+    secret = tmp_path / "secret"
+    secret.write_text("not the bot's")
+    top = tmp_path / "numba"
+    inner = top / "bots_1"
+    inner.mkdir(parents=True)
+    (inner / "good.nbc").write_bytes(b"code")
+    (inner / "large.nbc").write_bytes(bytes(100))
+    (inner / "link.nbc").symlink_to(secret)
+    (top / "linked").symlink_to(tmp_path)
+    (top / "file").write_text("one level down")
+    (inner / "folder").mkdir()
+    monkeypatch.setattr(kernels, "MOST_BYTES", 50)
+    assert dict(kernels._files(str(top))) == {"bots_1/good.nbc": b"code"}
+
+
+def test_a_folder_that_is_a_link_is_not_followed(tmp_path):
+    (tmp_path / "real").mkdir()
+    (tmp_path / "numba").symlink_to(tmp_path / "real")
+    with pytest.raises(OSError, match="numba"):
+        list(kernels._files(str(tmp_path / "numba")))
