@@ -416,7 +416,7 @@ def holds(content, key):
     ("isolation", "seen_for_sure"),
     [
         ("none", [b"PYTHONHASHSEED=0", b"arena.worker", b"pytest", b"regular file: "]),
-        ("process", [b"PATH=", b"arena.sandbox", b"arena.worker"]),
+        ("process", [b"PATH=", b"forkserver.py", b"arena.worker"]),
     ],
 )
 def test_no_bot_finds_the_key_in_environment_arguments_or_files(tmp_path, monkeypatch, isolation, seen_for_sure):
