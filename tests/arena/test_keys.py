@@ -197,7 +197,8 @@ def test_two_homes_have_different_keys_and_dice_and_both_have_the_bots_seeds_of_
     for other_begins, other_seeds in others:
         assert other_begins.keys() == begins.keys()
         assert other_begins != begins
-        assert other_seeds == seeds
+        told = [at for at in seeds if seeds[at] and other_seeds[at]]  # where the bot had no choice it notes nothing
+        assert told and all(other_seeds[at] == seeds[at] for at in told)
     assert not set(lines(configs[0])) & set(lines(configs[1]))
 
 
