@@ -30,16 +30,19 @@ def close_to_others() -> None:
 
 
 def below(root: int) -> list[int]:
-    """The live processes below one, its children before their children."""
+    """The live processes below one, and in its session: there is still what outlived its parent."""
     children = defaultdict(list)
+    session = []
     for path in Path("/proc").glob("[0-9]*/stat"):
         with contextlib.suppress(OSError):
-            state, parent = path.read_text().rpartition(")")[2].split()[:2]
+            state, parent, _, leader = path.read_text().rpartition(")")[2].split()[:4]
             if state not in "ZX":
                 children[int(parent)].append(int(path.parent.name))
-    found = [root]
+                if int(leader) == root:
+                    session.append(int(path.parent.name))
+    found = [root, *(process for process in session if process != root)]
     for process in found:
-        found += children[process]
+        found += [child for child in children[process] if child not in found]
     return found[1:]
 
 
@@ -67,3 +70,10 @@ def send(process: int, number: signal.Signals) -> None:
     """A signal to a process that may be gone."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, number)
+
+
+def bury(group: int) -> None:
+    """Take notice of the ends of a process group's members that were left to this process."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-group, os.WNOHANG)[0]:
+            pass
