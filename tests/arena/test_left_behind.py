@@ -1,4 +1,4 @@
-"""What a program leaves behind ends with it, at the latest when its match, or its build, is over."""
+"""What a program, or its build, leaves behind: no process, and no file that does harm."""
 
 from __future__ import annotations
 
@@ -16,7 +16,9 @@ from arena.referee import Contestant, play_match
 from arena.sandbox import programs
 from arena.sandbox.host import RemoteBot
 from arena.sandbox.players import Hosts, RemoteContestant
+from arena.sandbox.program import read_program
 from bots.random_bot import Random
+from engine.kernel import cache_root
 from tests.arena.test_zoo import orphans_come_here
 
 SLEEP = f"87{os.getpid():07}"
@@ -104,3 +106,39 @@ def test_a_build_that_will_not_die_with_its_parent_ends_when_its_time_is_up(tmp_
         assert play(manifest, "sandbox", 1) == {"init"}
         assert time.monotonic() - started >= 1.0
         assert children() <= before
+
+
+LENDS_RIGHTS = """
+import os, shutil
+shutil.copy("/usr/bin/env", "env")
+os.chmod("env", 0o6777)
+os.mkdir("closed", 0)
+os.chmod(".", 0o7777)
+os.symlink("/etc/shadow", "link")
+"""
+DIGS = """
+import os
+for _ in range(1200):
+    os.mkdir("deep")
+    os.chdir("deep")
+os.chmod(".", 0)
+"""
+
+
+def test_what_a_build_makes_lends_nobody_rights(tmp_path):
+    bundle = bundle_program(program(tmp_path, build=LENDS_RIGHTS))
+    folder = programs.built(bundle, read_program(bundle.files["bot.toml"], "leaver"), "sandbox")
+    found = {path.name: path.lstat().st_mode & 0o7777 for path in [folder, *folder.iterdir()] if not path.is_symlink()}
+    assert found == dict.fromkeys([folder.name, "bot.py", "bot.toml", "build.py", "env", "closed"], 0o755)
+    assert (folder / "link").lstat().st_nlink == 1
+    assert play(tmp_path / "bot.toml", "sandbox", 1) == set()
+
+
+def test_a_build_that_digs_too_deep_fails_and_is_cleared_away(tmp_path):
+    assert play(program(tmp_path, build=DIGS), "sandbox", 1) == {"init"}
+    assert not [path for path in cache_root().glob("programs/tmp*")]
+
+
+def test_a_build_makes_no_more_than_so_many_files(tmp_path):
+    many = "for number in range(11_000): open(str(number), 'w').close()"
+    assert play(program(tmp_path, build=many), "sandbox", 1) == {"init"}
