@@ -56,14 +56,16 @@ class ProgramHost:
         self._blocks.add(block)
 
     def open(self, bot: RemoteBot, limits: Limits) -> Channel:
+        """The process, which has the processor time of a whole match left."""
         if self.failure:
             raise Fault("init", self.failure)
-        if self._channel is None or not self._channel.open:
+        allowed = processor_seconds(limits)
+        if self._channel is None or not self._channel.open or self._channel.cpu > allowed:
             self.close()
-            self._channel = self._start(limits)
+            self._channel = self._start(limits.memory, 2 * allowed if self.program.resettable else allowed)
         return self._channel
 
-    def _start(self, limits: Limits) -> Channel:
+    def _start(self, memory: int, seconds: float) -> Channel:
         inside = "/bot" if self.bot.isolation == "sandbox" else str(self.folder)
         spawn = Spawn(
             self.program.command,
@@ -72,7 +74,7 @@ class ProgramHost:
             readable=program_paths(self.program.command[0]),
             bound=[(str(self.folder), inside)] if self.bot.isolation == "sandbox" else [],
             folder=inside,
-            limits={"memory": limits.memory, "seconds": processor_seconds(limits)},
+            limits={"memory": memory, "seconds": seconds},
         )
         try:
             with open_pipes() as (pipes, theirs):
@@ -81,7 +83,7 @@ class ProgramHost:
         except OSError as error:
             raise Fault("init", f"'{self.program.command[0]}' cannot be started: {error}") from None
         tmp = f"/proc/{number}/root/tmp" if self.bot.isolation == "sandbox" else ""
-        return Channel(pipes, number, process, limits.memory, tmp)
+        return Channel(pipes, number, process, memory, tmp)
 
     def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
         if channel is None or over is None:
