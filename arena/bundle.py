@@ -152,8 +152,9 @@ def _declared(folder: Path, patterns: Iterable[str], manifest: Path) -> Iterator
 
 def _check_file(file: Path, folder: Path) -> None:
     """No file may be a link to one outside of its bot's folder: whoever hands it in could read others' files so."""
-    if not file.name.isprintable():
-        raise BotError(f"{file}: a bot's files have names that can be printed")
+    name = file.relative_to(folder).as_posix()
+    if not name.isprintable():
+        raise BotError(f"{folder}: a bot's files have names that can be printed, unlike {name!a}")
     if not file.resolve().is_relative_to(folder.resolve()):
         raise BotError(f"{file}: is a link out of the bot's folder")
 

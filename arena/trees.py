@@ -9,6 +9,7 @@ import resource
 import signal
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
@@ -58,27 +59,49 @@ def _stat(process: int) -> list[str]:
         return ["X", ""]
 
 
+def in_session(leader: int) -> list[int]:
+    """The live processes of a session but its leader, and what is below them: what outlived its parent is there."""
+    found: list[int] = []
+    for path in Path("/proc").glob("[0-9]*"):
+        process = int(path.name)
+        stat = _stat(process)
+        if process != leader and stat[0] not in "ZX" and int(stat[3]) == leader:
+            found += [process, *below(process)]
+    return found
+
+
 def end_below(root: int) -> None:
     """Kill everything below a process, which must not be starting others meanwhile; wait until it is gone.
 
     A process that the kernel does not let die (it waits for a device) is waited for `PATIENCE` seconds.
     """
+    _end(lambda: below(root))
+
+
+def end_tree(root: int) -> None:
+    """Kill a process, everything below it, and, if it leads a session, everything in that."""
+    send(root, signal.SIGSTOP)
+    _end(lambda: [*below(root), *in_session(root)])
+    send(root, signal.SIGKILL)
+
+
+def _end(left: Callable[[], list[int]]) -> None:
     until = time.monotonic() + PATIENCE
-    while (processes := below(root)) and time.monotonic() < until:
+    while (processes := left()) and time.monotonic() < until:
         for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first: nothing is started while the rest is killed
             for process in processes:
                 send(process, number)
         time.sleep(0.001)
 
 
-def end_tree(root: int) -> None:
-    """Kill a process and everything below it."""
-    send(root, signal.SIGSTOP)
-    end_below(root)
-    send(root, signal.SIGKILL)
-
-
 def send(process: int, number: signal.Signals) -> None:
     """A signal to a process that may be gone."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, number)
+
+
+def bury(group: int) -> None:
+    """Take notice of the ends of a process group's members that were left to this process."""
+    with contextlib.suppress(ChildProcessError):
+        while os.waitpid(-group, os.WNOHANG)[0]:
+            pass

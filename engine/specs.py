@@ -59,8 +59,8 @@ class Parameter:
             raise ParameterError(f"{where}: must be true or false")
         if self.kind is str:
             if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-                if re.search(r"[,|()\s]", str(value)):
-                    raise ParameterError(f"{where}: may not hold commas, bars, brackets or white space")
+                if re.search(r"[,|()\s]", str(value)) or not str(value).isprintable():
+                    raise ParameterError(f"{where}: may not hold commas, bars, brackets, white space or controls")
                 return str(value)
             raise ParameterError(f"{where}: must be a text")
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):

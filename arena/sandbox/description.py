@@ -17,12 +17,19 @@ LIMIT = 60.0
 SHORT, LONG = 200, 4000
 
 
-def _clean(text: str) -> str:
-    return without_controls(text)
+def _line(text: str) -> str:
+    return without_controls(text).replace("\n", " ")
 
 
-Word = Annotated[str, Field(max_length=SHORT), AfterValidator(_clean)]
-Text = Annotated[str, Field(max_length=LONG), AfterValidator(_clean)]
+def _printable(text: str) -> str:
+    if not text.isprintable():
+        raise ValueError("holds controls")
+    return text
+
+
+Word = Annotated[str, Field(max_length=SHORT), AfterValidator(_line)]
+Line = Annotated[str, Field(max_length=LONG), AfterValidator(_line)]
+Text = Annotated[str, Field(max_length=LONG), AfterValidator(without_controls)]
 Scalar = bool | int | float | Word
 
 
@@ -42,12 +49,12 @@ class _Parameter(_Form):
 
 class _Description(_Form):
     params: Annotated[dict[Word, Scalar], Field(max_length=100)]
-    options: Annotated[str, Field(max_length=SHORT, pattern=r"^[^\x00-\x20\x7f|()]*$")]
+    options: Annotated[str, Field(max_length=SHORT, pattern=r"^[^\s|()]*$"), AfterValidator(_printable)]
     about: Text
     games: Annotated[list[Word], Field(max_length=100)] | None
     players: Annotated[list[int], Field(max_length=100)] | None
     parameters: Annotated[list[_Parameter], Field(max_length=100)]
-    refusals: list[Text | None]
+    refusals: list[Line | None]
 
 
 def description(hosts: Hosts, bot: RemoteBot, wanted: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +75,7 @@ def description(hosts: Hosts, bot: RemoteBot, wanted: Mapping[str, Any]) -> dict
 
 def _checked(told: Any, boards: int) -> dict[str, Any]:
     if isinstance(told, dict) and set(told) == {"error"} and isinstance(told["error"], str):
-        return {"error": without_controls(told["error"])[:LONG]}
+        return {"error": _line(told["error"])[:LONG]}
     try:
         found = _Description.model_validate(told)
     except ValidationError as error:

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from arena.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.sandbox.seccomp import bpf
-from arena.trees import end_tree, send
+from arena.trees import bury, end_tree
 
 if TYPE_CHECKING:
     from arena.config import Isolation
@@ -98,14 +98,14 @@ class Spawn:
                 start_new_session=self.isolation == "process",
             )
             stack.callback(process.wait)
-            if self.isolation == "sandbox":
-                stack.callback(send, process.pid, signal.SIGKILL)  # and with it everything inside
-            else:
-                stack.callback(end_tree, process.pid)
             number = process.pid
             if self.isolation == "sandbox":
+                stack.callback(process.kill)
                 os.close(status_in)
                 number = _child(status)
+                stack.callback(_end_sandbox, process, _descriptor(number))
+            else:
+                stack.callback(_end_session, process)
             yield process, number
 
     def _arguments(self, stack: contextlib.ExitStack, keep: list[int]) -> list[str]:
@@ -167,6 +167,35 @@ def _child(status: int) -> int:
             raise OSError("bubblewrap did not start")
         told += part
     return int(json.loads(told.partition(b"\n")[0])["child-pid"])
+
+
+def _descriptor(number: int) -> int | None:
+    """A descriptor of a process; None when it has ended already."""
+    with contextlib.suppress(ProcessLookupError):
+        return os.pidfd_open(number)
+    return None
+
+
+def _end_sandbox(bubblewrap: subprocess.Popen[bytes], first: int | None) -> None:
+    """Kill bubblewrap, then the sandbox's first process and with it all others: it need not die with its parent.
+
+    A program can see to that (`PR_SET_PDEATHSIG`). Without its parent it is ours to be buried.
+    """
+    bubblewrap.kill()
+    bubblewrap.wait()
+    if first is not None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(first, signal.SIGKILL)
+        with contextlib.suppress(ChildProcessError):
+            os.waitid(os.P_PIDFD, first, os.WEXITED)
+        os.close(first)
+
+
+def _end_session(process: subprocess.Popen[bytes]) -> None:
+    """Kill a process and what it started, also what outlived it."""
+    end_tree(process.pid)
+    process.wait()
+    bury(process.pid)
 
 
 def _devices() -> list[str]:

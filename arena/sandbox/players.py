@@ -24,6 +24,7 @@ class RemotePlayer:
     def __init__(self, bot: RemoteBot, host: Host, match: Match, seat: int) -> None:
         self.bot, self.host, self.match, self.seat = bot, host, match, seat
         self.channel: Channel | None = None
+        self.used = 0.0  # processor time of its process in earlier matches
         self.told = 0
         self.fallen = False
 
@@ -33,6 +34,7 @@ class RemotePlayer:
         with self._faults():
             self.host.begin(self.match.streams.block_id, self.match.game)
             self.channel = self.host.open(self.bot, self.match.limits)
+            self.used = self.channel.cpu
             if not self.channel.greeted:
                 left = max(0.0, begun + limit - time.monotonic())
                 self._ask({"type": "hello", "protocol": PROTOCOL}, left, "ready")
@@ -112,7 +114,7 @@ class RemotePlayer:
             raise Fault(fault.cause, f"{words}\n{fault}" if words else str(fault)) from None
 
     def cpu(self) -> float:
-        return self.channel.cpu if self.channel is not None else 0.0
+        return self.channel.cpu - self.used if self.channel is not None else 0.0
 
     def close(self) -> None:
         over = None if self.fallen or not self.match.finished else self._farewell()

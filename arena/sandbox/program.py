@@ -7,18 +7,20 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
-from pydantic import Field, field_validator, model_validator
+from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import engine
 from arena.bundle import MANIFEST
 from arena.config import Model, Scalar, as_tuple, different_numbers, parse_toml, plain_name, read_toml, validated
 from arena.errors import ConfigError
+from arena.referee import without_controls
 from engine.specs import Parameter, Value, canonical_options, resolve
 
 PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MOST_ABOUT = 4000
 
 Command = tuple[str, ...]
+Prose = Annotated[str, Field(max_length=MOST_ABOUT), AfterValidator(without_controls)]
 
 
 class Setting(Model):
@@ -28,7 +30,7 @@ class Setting(Model):
     minimum: float | None = None
     maximum: float | None = None
     choices: tuple[Scalar, ...] = ()
-    help: str = ""
+    help: Prose = ""
 
     _listed = field_validator("choices", mode="before")(as_tuple)
 
@@ -51,7 +53,7 @@ class Program(Model):
     """A bot's manifest, as its author wrote it."""
 
     name: str
-    about: Annotated[str, Field(max_length=MOST_ABOUT)] = ""
+    about: Prose = ""
     command: Annotated[Command, Field(min_length=1)]
     """What starts it: a program on PATH or `./file` of the bot's folder, and its arguments."""
     build: Command = ()
@@ -77,6 +79,14 @@ class Program(Model):
             raise ValueError("must be a list of words, none of them empty")
         if value and "/" in value[0] and not own_file(value[0]):
             raise ValueError("must begin with a program on PATH or with ./file of the bot's own folder")
+        return value
+
+    @field_validator("games")
+    @classmethod
+    def _can_be_printed(cls, value: Command | None) -> Command | None:
+        for name in value or ():
+            if not name.isprintable():
+                raise ValueError(f"'{name}' is no name of a game")
         return value
 
     @field_validator("files")

@@ -5,9 +5,9 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import os
-import shutil
 import subprocess
 import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +15,7 @@ from arena.bundle import MANIFEST, Bundle
 from arena.referee import Fault
 from arena.sandbox.channel import Channel
 from arena.sandbox.host import RemoteBot, must_be_able, open_pipes, processor_seconds
+from arena.sandbox.launch import MOST_FILES
 from arena.sandbox.levels import Spawn, program_paths
 from arena.sandbox.program import Program, read_program
 from arena.schedule import Limits
@@ -55,14 +56,16 @@ class ProgramHost:
         self._blocks.add(block)
 
     def open(self, bot: RemoteBot, limits: Limits) -> Channel:
+        """The process, which has the processor time of a whole match left."""
         if self.failure:
             raise Fault("init", self.failure)
-        if self._channel is None or not self._channel.open:
+        allowed = processor_seconds(limits)
+        if self._channel is None or not self._channel.open or self._channel.cpu > allowed:
             self.close()
-            self._channel = self._start(limits)
+            self._channel = self._start(limits.memory, 2 * allowed if self.program.resettable else allowed)
         return self._channel
 
-    def _start(self, limits: Limits) -> Channel:
+    def _start(self, memory: int, seconds: float) -> Channel:
         inside = "/bot" if self.bot.isolation == "sandbox" else str(self.folder)
         spawn = Spawn(
             self.program.command,
@@ -71,7 +74,7 @@ class ProgramHost:
             readable=program_paths(self.program.command[0]),
             bound=[(str(self.folder), inside)] if self.bot.isolation == "sandbox" else [],
             folder=inside,
-            limits={"memory": limits.memory, "seconds": processor_seconds(limits)},
+            limits={"memory": memory, "seconds": seconds},
         )
         try:
             with open_pipes() as (pipes, theirs):
@@ -80,7 +83,7 @@ class ProgramHost:
         except OSError as error:
             raise Fault("init", f"'{self.program.command[0]}' cannot be started: {error}") from None
         tmp = f"/proc/{number}/root/tmp" if self.bot.isolation == "sandbox" else ""
-        return Channel(pipes, number, process, limits.memory, tmp)
+        return Channel(pipes, number, process, memory, tmp)
 
     def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
         if channel is None or over is None:
@@ -105,17 +108,51 @@ def built(bundle: Bundle, program: Program, isolation: Isolation) -> Path:
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as desk:
-        fresh = Path(desk, "bot")
+    with _desk(folder.parent) as desk:
+        fresh = desk / "bot"
         for name, content in bundle.files.items():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             (fresh / name).write_bytes(content)
             (fresh / name).chmod(0o755)
         if program.build:
             _build(program, fresh, isolation)
+            _take_over(fresh)
         with contextlib.suppress(OSError):  # another process was first
             os.rename(fresh, folder)
     return folder
+
+
+@contextlib.contextmanager
+def _desk(parent: Path) -> Iterator[Path]:
+    """A folder to build in, which is removed whatever a build has made of it."""
+    desk = tempfile.mkdtemp(dir=parent)
+    try:
+        yield Path(desk)
+    finally:
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):  # these two mind neither depth nor long paths
+            subprocess.run([*command, "--", desk], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def _take_over(folder: Path) -> None:
+    """Make files that a build has made ordinary ones, which lend nobody rights; raises `Fault` for too much."""
+    size = count = 0
+    waiting = [str(folder)]
+    try:
+        folder.chmod(0o755)
+        while waiting:
+            with os.scandir(waiting.pop()) as entries:
+                for entry in entries:
+                    count += 1
+                    size += entry.stat(follow_symlinks=False).st_size
+                    if size > BUILD_BYTES or count > MOST_FILES:
+                        most = f"{BUILD_BYTES >> 20} MiB or {MOST_FILES:,} files"
+                        raise Fault("init", f"its build made more than {most}")
+                    if not entry.is_symlink():
+                        os.chmod(entry.path, 0o755)
+                    if entry.is_dir(follow_symlinks=False):
+                        waiting.append(entry.path)
+    except OSError as error:
+        raise Fault("init", f"its build made files that cannot be used: {error.strerror}") from None
 
 
 def _build(program: Program, folder: Path, isolation: Isolation) -> None:
@@ -142,6 +179,3 @@ def _build(program: Program, folder: Path, isolation: Isolation) -> None:
         words = said.read(65_536).decode(errors="replace").strip()
     if code:
         raise Fault("init", f"its build ended with code {code}: {words[-2000:]}")
-    if sum(path.lstat().st_size for path in folder.rglob("*")) > BUILD_BYTES:
-        shutil.rmtree(folder)
-        raise Fault("init", f"its build made more than {BUILD_BYTES >> 20} MiB")

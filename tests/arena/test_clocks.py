@@ -16,6 +16,7 @@ import engine
 from arena import api, referee
 from arena.bundle import bundle_program
 from arena.referee import Clock, Clocking, Contestant, Fault, play_match
+from arena.sandbox import programs
 from arena.sandbox.host import RemoteBot
 from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.schedule import Limits
@@ -286,13 +287,14 @@ def test_who_is_late_before_play_is_asked_nothing_more_and_an_init_fault(slow, a
     assert (result.falls[0].cause, result.falls[0].ply, result.timed, result.ranks) == ("init", -1, True, [1, 0])
 
 
-def program(folder, code):
+def program(folder, code, resettable=False):
     """A program that speaks the protocol; `code` says what it does with a `message`."""
     folder.mkdir(exist_ok=True)
     lines = ["import json, sys, time", "for line in sys.stdin:", "    message = json.loads(line)"]
     answer = "    if message['type'] in ('hello', 'newgame'): print('{\"type\":\"ready\"}', flush=True)"
     (folder / "bot.py").write_text("\n".join([*lines, f"    {code}", answer, MOVES]))
-    (folder / "bot.toml").write_text('command = ["python3", "bot.py"]\n')
+    resets = "resettable = true\n" if resettable else ""
+    (folder / "bot.toml").write_text('command = ["python3", "bot.py"]\n' + resets)
     bundle = bundle_program(folder / "bot.toml")
     return RemoteBot(folder.name, bundle, "", {}, "process", hash(code))
 
@@ -340,6 +342,18 @@ def test_a_process_is_told_its_clocks(tmp_path, hosts):
     assert [each["match"] for each in told] == [128.0 * (number + 1) for number in range(len(told))]
     assert [each["move"] for each in told] == [min(320.0, each["match"]) for each in told]
     assert {each["increment"] for each in told} == {128.0}
+
+
+def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_each(tmp_path, hosts, monkeypatch):
+    monkeypatch.setattr(programs, "processor_seconds", lambda limits: 0.25)  # the kernel counts in whole seconds
+    burn = "until = time.process_time() + 0.15 if message['type'] == 'newgame' else 0"
+    code = f"{burn}\n    while time.process_time() < until: pass"
+    bot = RemoteContestant(program(tmp_path / "bot", code, resettable=True), hosts)
+    played = [play(SimpleNamespace(clock=Clock()), bot, Random, block=number) for number in range(10)]
+    assert [result.falls for result in played] == [{}] * 10
+    starts, preparations = zip(*[[call.cpu for call in result.clocks if call.seat == 0][:2] for result in played])
+    assert 0.0 in starts[1:]  # a process that is there already has used nothing in this match
+    assert min(preparations) >= 0.15
 
 
 # A starved machine

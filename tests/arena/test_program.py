@@ -125,6 +125,14 @@ WRONG = {
         'command = ["./bot"]\n[parameters]\na = { default = "x,y" }',
         ["parameters: default: a=x,y: may not hold commas"],
     ),
+    "text that steers a terminal": (
+        'command = ["./bot"]\n[parameters]\na = { default = "x", choices = ["x", "\\u009b31m"] }',
+        ["parameters: choices: a=\\x9b31m: may not hold commas"],
+    ),
+    "game that steers a terminal": (
+        'command = ["./bot"]\ngames = ["epicycle", "\\u001b[2J"]',
+        ["games", "is no name of a game"],
+    ),
 }
 
 
@@ -134,6 +142,14 @@ def test_a_wrong_manifest_is_refused_in_one_line(case):
     said = refusal(read, text)
     for part in expected:
         assert part in said
+
+
+def test_prose_in_a_manifest_cannot_steer_a_terminal():
+    found = read(
+        'about = "two\\nlines \\u001b[31m\\u202e"\ncommand = ["./bot"]\n'
+        '[parameters]\na = { default = 1, help = "\\u001b[31m" }'
+    )
+    assert (found.about, found.settings[0].help) == ("two\nlines  [31m ", " [31m")
 
 
 def test_every_key_of_a_manifest_is_described():
@@ -226,6 +242,7 @@ def test_a_bundles_hash_changes_with_any_of_its_files_and_with_nothing_else(tmp_
         ({"bot.toml": 'command = ["./bot"]\nfiles = ["*.c"]', "bot": ""}, "bot.toml: files: '*.c' matches no file"),
         ({"bot.toml": 'command = ["./bot"]\nfiles = ["a**b"]', "bot": ""}, "files: 'a**b' matches no file"),
         ({"bot.toml": 'command = ["sh"]', "a\nb": ""}, "have names that can be printed"),
+        ({"bot.toml": 'command = ["sh"]', "a\udcff/b": ""}, "have names that can be printed, unlike 'a\\udcff/b'"),
         ({"bot.toml": 'command = ["./bot"]', ".bot": ""}, "no file 'bot'"),
     ],
 )
