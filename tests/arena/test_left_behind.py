@@ -15,7 +15,7 @@ from arena.dice import Streams
 from arena.referee import Contestant, play_match
 from arena.sandbox import programs
 from arena.sandbox.host import RemoteBot
-from arena.sandbox.players import Hosts, RemoteContestant
+from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.sandbox.program import read_program
 from bots.random_bot import Random
 from engine.kernel import cache_root
