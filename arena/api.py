@@ -229,7 +229,7 @@ def play_match(
     try:
         levels = [isolation] * len(bots) if isolation is None or isinstance(isolation, str) else isolation
         wanted = [Wanted(bot, {}, level) for bot, level in zip(bots, levels, strict=True)]
-        found = resolve_bots(wanted, [loaded], worker=worker, home=home)
+        found = resolve_bots(wanted, [loaded], (), worker, lambda seat: f"seat {seat}: ", home)
         for bot in found:
             if bot.refusals[0] is not None:
                 raise ConfigError(f"{bot.spec} {bot.refusals[0]}")

@@ -19,6 +19,7 @@ from rich.table import Column, Table
 
 import engine
 from arena import api
+from arena.bundle import HOUSE
 from arena.check import ADVICE, BoardCheck, Report, check, submit
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED, USER_ERROR
 from arena.config import FORMATS, Isolation
@@ -26,7 +27,7 @@ from arena.errors import ConfigError, StoreError
 from arena.live import Live, Plain, can_draw, matches, tell
 from arena.new_bot import new_bot
 from arena.plan import Plan, Wanted, resolve_bots
-from arena.registry import SUBMITTED, find_bot, named_bots
+from arena.registry import find_bot, named_bots
 from arena.replay import Ply, keys_of, replay
 from arena.report import markdown, records
 from arena.schedule import match_id
@@ -37,7 +38,11 @@ from engine.errors import did_you_mean
 GAP = 3
 """Columns between columns."""
 MOST_DETAIL = 12
-"""Lines of a traceback or of standard error that a check shows."""
+"""Lines of a traceback or of standard error that are shown of a fault."""
+OUR_FRAME = re.compile(rf'^  File "{re.escape(str(HOUSE / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
+"""A call in a traceback that is none of the bot's."""
+BUNDLED = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
+"""Where a bot's own files lie when it plays."""
 LESS_NEEDED = ("ties", "wins", "rank", "mu ± sigma", "margin", "matches")
 """Columns of a board that a narrow terminal does without, the first ones first."""
 
@@ -286,7 +291,9 @@ def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
                 if high is None
                 else f"to {_number(high)}"
             )
-        table.add_row(f"  {parameter['name']}={parameter['default']}", allowed, parameter["help"])
+        default = parameter["default"]
+        shown = str(default).lower() if isinstance(default, bool) else default
+        table.add_row(f"  {parameter['name']}={shown}", allowed, parameter["help"])
     Output().print(table)
 
 
@@ -313,7 +320,7 @@ def print_bots(name: str | None, home: Path | None) -> None:
     if name is not None:
         print_bot(name, home)
         return
-    found = resolve_bots([Wanted(each, {}) for each in sorted(named_bots())], [], where="bots", home=home)
+    found = resolve_bots([Wanted(each, {}) for each in sorted(named_bots())], [], home=home)
     table = _table("bot", "games", "players", "what it does")
     for bot in found:
         table.add_row(bot.source.name, _any(bot.games), _any(bot.players), bot.summary)
@@ -330,10 +337,11 @@ def print_bot(name: str, home: Path | None) -> None:
     withdrawn = name in handed_in and handed_in[name].withdrawn and name not in named_bots()
     spec = f"{name}@{handed_in[name].newest.short}" if withdrawn else name
     source, _ = find_bot(spec, home=home)  # an unknown name is told without starting a worker
-    bot = resolve_bots([Wanted(spec, {})], [], where="bots", home=home)[0]
-    say(f"{bot.source.name} ({bot.source.origin}): {reflowed(bot.about)}\n")
+    bot = resolve_bots([Wanted(spec, {})], [], home=home)[0]
+    about = f": {reflowed(bot.about)}" if bot.about else ""
+    say(f"{bot.source.name} ({bot.source.origin}){about}\n")
     say(f"Games: {_any(bot.games)}   players: {_any(bot.players)}   isolation: {bot.isolation}")
-    say(f"Identity: {bot.identity}")
+    say(f"Identity in plans and logs: {bot.identity}")
     if bot.parameters:
         say("Parameters:")
         print_parameters(bot.parameters)
@@ -343,9 +351,9 @@ def print_bot(name: str, home: Path | None) -> None:
 
 def print_submissions(handed_in: Submissions) -> None:
     """The submitted bots, one a line."""
-    table = _table("submitted bot", "newest", "author", "versions", "isolation")
+    table = _table("submitted bot", "newest", "author", "versions", "")
     for name, entry in handed_in.items():
-        state = "withdrawn" if entry.withdrawn else SUBMITTED
+        state = "withdrawn" if entry.withdrawn else ""
         table.add_row(name, entry.newest.short, entry.newest.author, str(len(entry.versions)), state)
     Output().print("", table)
 
@@ -428,7 +436,7 @@ def isolation_of(name: str) -> Isolation:
 def print_board_check(board: BoardCheck) -> None:
     """One board of a check, in a line."""
     told = ", ".join(problem.cause for problem in board.problems) or "ok"
-    if board.timed:
+    if board.timed and not board.problems:
         told += ", not compared because it plays by the clock"
     if board.walls:
         told += f"; a move {_span(board.median)}, worst {_span(max(board.walls))} (CPU {_span(max(board.cpus))})"
@@ -441,13 +449,20 @@ def print_verdict(report: Report) -> None:
     for cause, found in report.causes().items():
         board, problem = found[0]
         say(f"\n{cause} on {len(found)} of {len(report.boards)} boards; {board.title}, {problem.where}:")
-        lines = problem.detail.splitlines()[-MOST_DETAIL:]
-        Output().print(Padding("\n".join(lines) or "nothing was said", (0, 0, 0, 4)))
+        print_detail(problem.detail or "nothing was said")
         say(f"{ADVICE.get(cause, '')} See it again:")
         print(f"  {problem.command}")
     verdict = f"failed on {failed} of {len(report.boards)} boards" if failed else "fine on every board"
     limit = f"{report.limits.seconds_per_move:g} s for a move, {report.limits.memory:,} MiB of memory"
     say(f"\n{report.bot.spec}, isolation {report.bot.isolation}: {verdict}. Limits: {limit}.")
+
+
+def print_detail(text: str) -> None:
+    """The end of what a bot said when it failed, indented; of a traceback its own part."""
+    if BUNDLED.search(text):
+        text = BUNDLED.sub("", OUR_FRAME.sub("", text))
+    end = "\n".join(text.splitlines()[-MOST_DETAIL:]).strip("\n")
+    Output().print(Padding(end, (0, 0, 0, 4), expand=False))
 
 
 def _span(seconds: float) -> str:
@@ -513,9 +528,12 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Ply], show: bool) -> None:
         if show:
             print(f"\n{ply.state}\n")
     for seat, (cause, at) in stored.falls.items():
-        lines = stored.details.get(seat, "").strip().splitlines()
+        detail = stored.details.get(seat, "").strip()
         when = "before play" if at < 0 else f"at ply {at + 1}"
-        say(f"seat {seat} forfeited {when}: {cause}{f' ({lines[-1]})' if lines else ''}")
+        one_line = "\n" not in detail
+        say(f"seat {seat} forfeited {when}: {cause}{f' ({detail})' if detail and one_line else ''}")
+        if not one_line:
+            print_detail(detail)
     places = ", ".join(
         f"seat {seat} ({bot}) place {rank + 1}"
         for seat, (bot, rank) in enumerate(zip(stored.bots, stored.ranks, strict=True))

@@ -28,7 +28,14 @@ Format = Literal["csv", "json", "md", "parquet"]
 FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 LABEL = re.compile(r"[^|/\\]{1,40}")
-PLAIN_WORDS = {"integer": "a whole number", "number": "a number", "string": "a text", "tuple": "a list"}
+PLAIN_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+    "tuple": "a list",
+    "boolean": "true or false",
+    "dictionary": "a table",
+}
 OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
 
 
@@ -263,7 +270,10 @@ def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[st
     problem = error.errors(include_url=False, include_context=False)[0]
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
     message = re.sub("^(Input|String|Tuple) should ", "must ", problem["msg"].removeprefix("Value error, "))
-    message = re.sub("a valid (integer|number|string|tuple)", lambda kind: PLAIN_WORDS[kind[1]], message)
+    message = re.sub(
+        f"a valid ({'|'.join(PLAIN_WORDS)})( or instance of .*)?", lambda kind: PLAIN_WORDS[kind[1]], message
+    )
+    message = re.sub(" after validation, not 0$", "", message)
     if problem["type"] == "missing":
         return f"{where}: is missing"
     if not where:

@@ -38,8 +38,10 @@ def new_bot(name: str, game: str | None = None, language: str = "python", folder
 def _class_name(name: str) -> str:
     """`my_bot` -> `MyBot`; raises `BotError` for a name that will not do."""
     class_name = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
-    if not (name.isidentifier() and NAME.fullmatch(name)) or keyword.iskeyword(name) or keyword.iskeyword(class_name):
-        raise BotError(f"name '{name}': must be letters, digits and _, beginning with a letter, such as my_bot")
+    if not (name.isidentifier() and NAME.fullmatch(name)):
+        raise BotError(f"name '{name}': must be letters (a to z), digits and _, beginning with a letter: my_bot")
+    if keyword.iskeyword(name) or keyword.iskeyword(class_name):
+        raise BotError(f"name '{name}': is a word of Python; choose another name")
     if name in (*RESERVED, "bots"):
         raise BotError(f"name '{name}': is a package of ours; choose another name")
     return class_name

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -224,7 +224,9 @@ def make_plan(
             raise ConfigError(f"{source}: bot_paths: no folder '{path}'")
     games = list(config.boards())
     wanted = [Wanted(entry.bot, entry.params, entry.isolation) for entry in config.bots]
-    bots = resolve_bots(wanted, [game for _, game in games], folders, worker, f"{source}: bots", home)
+    bots = resolve_bots(
+        wanted, [game for _, game in games], folders, worker, lambda number: f"{source}: bots[{number}]: ", home
+    )
     entries = _entries(config, bots, source)
     boards, left_out = [], []
     for index, (entry, game) in enumerate(games):
@@ -274,10 +276,10 @@ def resolve_bots(
     games: Sequence[Game],
     folders: Sequence[Path] = (),
     worker: WorkerProcess | None = None,
-    where: str = "bots",
+    where: Callable[[int], str] = lambda number: "",
     home: str | Path | None = None,
 ) -> list[ResolvedBot]:
-    """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` and the bot's number."""
+    """Find, snapshot and describe bots; raises `ConfigError` that begins with what `where` says of the bot's number."""
     found = []
     for number, (spec, params, isolation) in enumerate(wanted):
         try:
@@ -292,7 +294,7 @@ def resolve_bots(
                 )
             found.append((source, source.bundle(), {**options, **params}, isolation))
         except (ArenaError, EngineError) as error:
-            raise ConfigError(f"{where}[{number}]: {error}") from None
+            raise ConfigError(f"{where(number)}{error}") from None
     boards = [(game.spec, game.players) for game in games]
     own = worker or WorkerProcess()
     try:
@@ -303,7 +305,7 @@ def resolve_bots(
             try:
                 bots.append(_described(source, bundle, options, isolation, boards, own))
             except BotError as error:
-                raise ConfigError(f"{where}[{number}]: {error}") from None
+                raise ConfigError(f"{where(number)}{error}") from None
         return bots
     finally:
         if worker is None:

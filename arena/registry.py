@@ -171,6 +171,8 @@ def _named(name: str, home: Path) -> Source:
     if name in handed_in and name not in known:
         version = handed_in[name].newest.short
         raise BotError(f"bot '{name}' has been withdrawn; tournaments that had it name it {name}@{version}")
+    if name not in known and "/" in name:
+        raise BotError(f"no bot '{name}'; bots of one's own are named path/to/file.py:ClassName or path/to/{MANIFEST}")
     if name not in known:
         raise BotError(f"no bot '{name}'{did_you_mean(name, [*known, *open_to_all])}")
     return known[name]
@@ -184,17 +186,18 @@ def _submitted(name: str, entry: Submission, number: int, home: Path) -> Source:
 
 def own_bot(path: str) -> Source:
     """The bot in a file or folder of somebody's own; see `spec_at`. Raises `BotError` for any other."""
-    source, options = find_bot(spec_at(path))
+    spec = spec_at(path)
+    if not spec.partition(":")[0].endswith((".py", ".toml")):
+        raise BotError(f"'{path}' is no file: name path/to/file.py, or a folder with a {MANIFEST}")
+    source, options = find_bot(spec)
     if options:
         raise BotError(f"'{path}': a bot is submitted as it is; options are given where it is used")
-    if not (source.is_program or source.origin.endswith(".py")) or source.submitted:
-        raise BotError(f"'{path}' is no file: name path/to/file.py, or a folder with a {MANIFEST}")
     return source
 
 
 def spec_at(path: str) -> str:
     """The spec of what a person names: a Python file, a folder with a manifest, or a spec already."""
-    if Path(path).is_dir():
+    if path and Path(path).is_dir():
         if not Path(path, MANIFEST).is_file():
             raise BotError(f"{path}: is a folder without a {MANIFEST}")
         return str(Path(path, MANIFEST))

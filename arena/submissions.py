@@ -83,21 +83,26 @@ class Kept:
 
 
 def submitted(home: str | Path | None = None) -> Submissions:
-    """What has been handed in, by name; withdrawn bots too. Raises `BotError` when the index is damaged."""
+    """What has been handed in, by name; withdrawn bots too. Raises `BotError` when the index cannot be read."""
     path = _folder(home) / INDEX
     try:
         return dict(sorted(Index.model_validate_json(path.read_bytes()).bots.items()))
     except FileNotFoundError:
         return {}
-    except (ValidationError, OSError) as error:
-        why = error.strerror if isinstance(error, OSError) else "it is not an index of submitted bots"
-        raise BotError(f"{path}: is damaged: {why}; put a copy of it back, or move it away") from None
+    except NotADirectoryError:
+        raise _below_a_file(home) from None
+    except OSError as error:
+        raise BotError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValidationError:
+        raise BotError(
+            f"{path}: is damaged: it is not an index of submitted bots; put a copy of it back, or move it away"
+        ) from None
 
 
 def find_version(name: str, prefix: str, known: Submissions) -> int:
     """The number, from 1, of the newest version of a bot whose hash begins with `prefix`; withdrawn bots too."""
     if name not in known:
-        raise BotError(f"no submitted bot '{name}'{did_you_mean(name, known) if known else '; there are none'}")
+        raise _no_such(name, known)
     if not PREFIX.fullmatch(prefix):
         raise BotError(f"'{name}@{prefix}': a version is named by 6 to 32 hexadecimal digits of its hash")
     found = [number for number, version in enumerate(known[name].versions, 1) if version.hash.startswith(prefix)]
@@ -108,6 +113,11 @@ def find_version(name: str, prefix: str, known: Submissions) -> int:
     if len(hashes) > 1:
         raise BotError(f"'{name}@{prefix}': {hashes[0]} and {hashes[1]} begin so; give more of it")
     return found[-1]
+
+
+def _no_such(name: str, known: Submissions) -> BotError:
+    hint = did_you_mean(name, known) if known else "; nothing has been submitted"
+    return BotError(f"no submitted bot '{name}'{hint}")
 
 
 def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
@@ -155,8 +165,7 @@ def withdraw(name: str, home: str | Path | None = None) -> bool:
     """Take a bot out of new plans; its sources stay, for `name@hash`. False when it was withdrawn already."""
     bots = submitted(home)
     if name not in bots:
-        hint = did_you_mean(name, bots) if bots else "; nothing has been submitted"
-        raise BotError(f"no submitted bot '{name}'{hint}")
+        raise _no_such(name, bots)
     with _locked(home):
         bots = submitted(home)
         before = bots[name]
@@ -191,6 +200,10 @@ def _folder(home: str | Path | None) -> Path:
     return home_folder(home) / SUBMISSIONS
 
 
+def _below_a_file(home: str | Path | None) -> BotError:
+    return BotError(f"{_folder(home)}: is below a file; name a folder: --home or ARENA_HOME")
+
+
 def _source_path(hash: str, home: str | Path | None) -> Path:
     return _folder(home) / f"{hash}.zip"
 
@@ -199,7 +212,10 @@ def _source_path(hash: str, home: str | Path | None) -> Path:
 def _locked(home: str | Path | None) -> Iterator[None]:
     """Nobody else changes the index meanwhile; whoever comes second waits."""
     folder = _folder(home)
-    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except NotADirectoryError:
+        raise _below_a_file(home) from None
     lock = os.open(folder / "index.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)

@@ -52,10 +52,15 @@ class DuplicateNameError(EngineError):
     """Two plug-ins claim one name."""
 
 
+MOST_NAMES = 20
+"""Known names that an error message lists."""
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that ends an error message: the nearest known name, or all of them when none is near."""
+    """A hint that ends an error message: the nearest known name, or what names there are when none is near."""
     names = known if isinstance(known, Sequence) else sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if near:
         return f"; did you mean '{near[0]}'?"
-    return f"; known: {', '.join(names)}" if names else ""
+    more = f" and {len(names) - MOST_NAMES:,} more" if len(names) > MOST_NAMES else ""
+    return f"; known: {', '.join(names[:MOST_NAMES])}{more}" if names else ""

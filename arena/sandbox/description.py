@@ -8,7 +8,6 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
 
 from arena.referee import Fault, without_controls
-from arena.sandbox.client import PROTOCOL
 from arena.sandbox.host import RemoteBot
 from arena.sandbox.hosts import Hosts
 from arena.schedule import Limits
@@ -63,7 +62,6 @@ def description(hosts: Hosts, bot: RemoteBot, wanted: Mapping[str, Any]) -> dict
     channel = None
     try:
         channel = host.open(bot, Limits())
-        channel.request({"type": "hello", "protocol": PROTOCOL}, LIMIT)
         told = channel.request({"type": "describe", "bot": wanted}, LIMIT).get("description")
     except Fault as fault:
         lines = str(fault).strip().splitlines()

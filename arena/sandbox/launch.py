@@ -66,7 +66,10 @@ def main() -> None:
     control(PR_SET_CHILD_SUBREAPER, 1)
     control(PR_SET_NO_NEW_PRIVS, 1)
     limit(limits["memory"], limits["seconds"])
-    os.execvp(sys.argv[2], sys.argv[2:])
+    try:
+        os.execvp(sys.argv[2], sys.argv[2:])
+    except OSError as error:
+        sys.exit(f"'{sys.argv[2]}' cannot be started: {error.strerror}")
 
 
 if __name__ == "__main__":

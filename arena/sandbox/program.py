@@ -127,7 +127,13 @@ def own_file(word: str) -> str:
 
 def load_program(path: Path) -> Program:
     """Read a manifest; without a name in it, its folder's name is the bot's."""
-    return _program(read_toml(path), path.absolute().parent.name, str(path))
+    data, folder = read_toml(path), path.absolute().parent.name
+    if "name" not in data:
+        try:
+            plain_name(folder)
+        except ValueError as error:
+            raise ConfigError(f"{path}: name: is missing, and the folder's name, '{folder}', {error}") from None
+    return _program(data, folder, str(path))
 
 
 def read_program(content: bytes, name: str) -> Program:

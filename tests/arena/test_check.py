@@ -104,6 +104,16 @@ class Elsewhere(Base):
 """
 
 
+LEAN = """
+from bots import Bot
+
+class Lean(Bot):
+    games = ("epicycle",)
+    def choose(self, state):
+        {body}
+"""
+
+
 @pytest.fixture
 def desk(tmp_path, monkeypatch):
     lay(tmp_path, {"b.py": BOTS})
@@ -160,7 +170,42 @@ def test_the_command_of_a_problem_runs_the_bot_where_it_was_checked(desk, capsys
     command = report.boards[0].problems[0].command
     assert command.endswith(" --isolation sandbox")
     said = say(capsys, *shlex.split(command)[1:])
-    assert "seat 0 forfeited at ply 3: crash (RuntimeError: a word of explanation)" in " ".join(said.split())
+    fault = re.search(r"seat 0 forfeited at ply 3: crash\n(.*)\nEnded: forfeit", said, re.DOTALL)
+    assert fault is not None
+    assert [line.strip() for line in fault[1].splitlines()] == [
+        "Traceback (most recent call last):",
+        f'File "b.py", line {BOTS.splitlines().index("class Raises(Base):") + 3}, in choose',
+        'raise RuntimeError("a word of explanation")',
+        "RuntimeError: a word of explanation",
+    ]
+
+
+def test_a_fault_of_one_line_is_told_in_the_line_of_the_forfeit(desk, capsys):
+    said = say(capsys, "match", "epicycle", "b.py:Wrong", "random")
+    assert re.search(r"seat 0 forfeited at ply 3: illegal_action \(99 .*\)", " ".join(said.split()))
+
+
+def test_out_of_memory_is_not_taken_for_a_bot_that_plays_by_the_clock(desk, capsys):
+    lay(desk, {"hog.py": LEAN.format(body="return [0] * 2**29")})
+    assert run_command(["check", "hog.py", "--isolation", "process", "--players", "2"]) == 1
+    said = capsys.readouterr().out
+    assert said.startswith("epicycle, 2 players: memory; a move")
+    assert "clock" not in said
+
+
+def test_a_bot_that_cannot_be_loaded_is_told_with_its_error_and_the_line(desk, capsys):
+    lay(desk, {"lost.py": LEAN.format(body="return 0") + "\nraise KeyError('two\\nlines')\n"})
+    for isolation in ("none", "sandbox"):
+        told = complain(capsys, "check", "lost.py", "--isolation", isolation)
+        assert told == "error: bot 'Lean' cannot be loaded: KeyError: 'two\\nlines' (lost.py, line 9)\n"
+
+
+def test_a_program_that_is_not_there_is_told_by_its_name(desk):
+    lay(desk, {"prog/bot.toml": 'command = ["no_such_program"]'})
+    for isolation in ("process", "sandbox"):
+        report = check("prog", isolation, games=["epicycle"], players=[2])
+        assert "no_such_program" in report.boards[0].problems[0].detail.splitlines()[0]
+        assert "Traceback" not in report.boards[0].problems[0].detail
 
 
 def test_a_bot_that_plays_by_the_clock_is_not_compared(desk):
@@ -325,11 +370,12 @@ def test_the_commands_take_a_bot_from_its_first_line_into_a_tournament(desk, cap
     again = say(capsys, "submit", "mine.py", "--name", "mine", "--author", "Ann")
     assert again.startswith(f"Nothing changed: mine@{short} is this source")
     listed = say(capsys, "bots")
-    assert re.search(rf"^mine +{short} +Ann +1 +sandbox", listed, re.MULTILINE)
+    assert re.search(rf"^mine +{short} +Ann +1 *$", listed, re.MULTILINE)
     told = say(capsys, "bots", "mine")
     assert "mine (submitted by Ann, version 1): Win on the spot" in told
     assert re.search(rf"^ +1 +mine@{short} +Ann +20", told, re.MULTILINE)
     assert "mine is withdrawn" in say(capsys, "withdraw", "mine")
+    assert re.search(rf"^mine +{short} +Ann +1 +withdrawn", say(capsys, "bots"), re.MULTILINE)
     assert "was withdrawn before" in say(capsys, "withdraw", "mine")
     assert re.search(rf"^mine +{short} +Ann +1 +withdrawn", say(capsys, "bots"), re.MULTILINE)
     assert "Versions, all withdrawn" in say(capsys, "bots", "mine")
@@ -367,8 +413,10 @@ def test_a_submission_that_fails_says_so_and_ends_with_one(desk, capsys):
         ("submit b.py:Sound --name random --author Ann", "a bot 'random' comes with the arena"),
         ("submit greedy --name x --author Ann", "'greedy' is no file"),
         ("withdraw x", "no submitted bot 'x'; nothing has been submitted"),
-        ("bots x@123456", "no submitted bot 'x'; there are none"),
-        ("new-bot my-bot", "name 'my-bot': must be letters, digits and _"),
+        ("bots x@123456", "no submitted bot 'x'; nothing has been submitted"),
+        ("bots x/", "no bot 'x/'; bots of one's own are named path/to/file.py:ClassName or path/to/bot.toml"),
+        ("new-bot my-bot", "name 'my-bot': must be letters (a to z), digits and _"),
+        ("new-bot class", "name 'class': is a word of Python"),
         ("new-bot b", "b.py: is there already; choose another name"),
         ("new-bot x --language rust", "--language rust: not a choice; known: python, node, c"),
         ("new-bot x --game epicicle", "no game 'epicicle'; did you mean 'epicycle'?"),

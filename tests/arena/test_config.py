@@ -238,7 +238,7 @@ WRONG_COMMANDS = {
     "game that cannot be listed": (["games", "epicycel"], ["'epicycel'", "'epicycle'"]),
     "bot that cannot be listed": (["bots", "randm"], ["'randm'", "'random'"]),
     "match of an unknown game": (["match", "epicycel", "random", "random"], ["'epicycel'", "'epicycle'"]),
-    "match of an unknown bot": (["match", "epicycle", "randm", "random"], ["bots[0]", "'randm'", "'random'"]),
+    "match of an unknown bot": (["match", "epicycle", "randm", "random"], ["seat 0: no bot 'randm'", "'random'"]),
     "match of one": (["match", "epicycle", "random"], ["2 to 5 players", "1"]),
     "match with a wrong option": (["match", "epicycle(setup=x)", "random", "random"], ["setup=x", "standard"]),
     "match with a wrong opening": (["match", "epicycle", "random", "random", "--opening", "random:0"], ["random:0"]),

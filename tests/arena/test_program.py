@@ -65,7 +65,8 @@ def test_a_manifest_may_name_its_bot_and_is_called_after_its_folder_otherwise(tm
 
 def test_a_folder_whose_name_will_not_do_needs_a_name_in_the_manifest(tmp_path):
     lay(tmp_path, {"my bot/bot.toml": GOOD})
-    assert "name = 'my bot': must be 1 to 64 letters" in refusal(load_program, tmp_path / "my bot/bot.toml")
+    told = refusal(load_program, tmp_path / "my bot/bot.toml")
+    assert "name: is missing, and the folder's name, 'my bot', must be 1 to 64 letters" in told
 
 
 def test_parameters_have_the_kind_of_their_defaults():
@@ -88,8 +89,12 @@ WRONG = {
     "program of another folder": ('command = ["bin/bot"]', ["command = ", "./file"]),
     "build elsewhere": ('command = ["./b"]\nbuild = ["../make"]', ["build = ['../make']", "./file"]),
     "unknown key": ('command = ["./bot"]\nresetable = true', ["resetable = True", "'resettable'"]),
-    "text for yes": ('command = ["./bot"]\nresettable = "yes"', ["resettable = 'yes'", "boolean"]),
+    "text for yes": ('command = ["./bot"]\nresettable = "yes"', ["resettable = 'yes'", "must be true or false"]),
     "name that is a path": ('name = "a/b"\ncommand = ["./bot"]', ["name = 'a/b'", "letters, digits"]),
+    "number for a parameter": (
+        'command = ["./bot"]\n[parameters]\ndepth = 3',
+        ["parameters.depth = 3: must be a table"],
+    ),
     "no games": ('command = ["./bot"]\ngames = []', ["games = []", "at least 1"]),
     "players twice": ('command = ["./bot"]\nplayers = [2, 2]', ["players = [2, 2]", "different"]),
     "no players": ('command = ["./bot"]\nplayers = [0]', ["players[0] = 0", "greater than or equal to 1"]),

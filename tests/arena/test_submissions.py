@@ -99,7 +99,8 @@ def test_a_file_with_several_bots_needs_to_be_told_which(desk):
     [
         ("none.py", "no file 'none.py' in the working folder"),
         ("helper.py", "helper.py: holds no bot; derive a class from bots.Bot"),
-        ("home", "no bot 'home'"),
+        ("home", "'home' is no file"),
+        ("mine", "'mine' is no file: name path/to/file.py, or a folder with a bot.toml"),
         (".", ".: is a folder without a bot.toml"),
         ("greedy", "'greedy' is no file"),
         ("mine.py:Mine:depth=2", "a bot is submitted as it is"),
@@ -306,6 +307,12 @@ def test_a_damaged_index_is_told_by_its_name_and_left_alone(desk, case):
     Path("home/bots/index.json").write_text(DAMAGED[case])
     for call, arguments in ((find_bot, ["mine"]), (submit, ["mine.py", "mine", "Ann"]), (withdraw, ["mine"])):
         assert "home/bots/index.json: is damaged" in refusal(call, *arguments)
+
+
+def test_a_home_that_is_a_file_is_told_as_one(desk, monkeypatch):
+    monkeypatch.setenv("ARENA_HOME", "mine.py")
+    for call, arguments in ((find_bot, ["greedy"]), (submit, ["mine.py", "mine", "Ann"]), (withdraw, ["mine"])):
+        assert refusal(call, *arguments) == "mine.py/bots: is below a file; name a folder: --home or ARENA_HOME"
 
 
 def spoil_content(path: Path) -> None:

@@ -33,8 +33,10 @@ def test_a_caller_can_catch_them_all_at_once():
             assert issubclass(getattr(engine, name), engine.EngineError)
 
 
-def test_a_hint_is_the_nearest_name_or_all_of_them():
+def test_a_hint_is_the_nearest_name_or_all_of_them_but_no_more_than_twenty():
     assert did_you_mean("gredy", {"greedy", "random"}) == "; did you mean 'greedy'?"
     assert did_you_mean("x", {"b", "a"}) == "; known: a, b"
     assert did_you_mean("x", ["2", "10"]) == "; known: 2, 10"
     assert did_you_mean("x", []) == ""
+    many = [f"bot_{number}" for number in range(80)]
+    assert did_you_mean("x", many) == f"; known: {', '.join(many[:20])} and 60 more"
