@@ -287,7 +287,9 @@ class Match:
         """By seat: seconds for the rest of the match."""
 
     def play(self, entrants: Sequence[Entrant], opening: int) -> Result:
-        self.players = [entrant.join(self, seat) for seat, entrant in enumerate(entrants)]
+        for seat, entrant in enumerate(entrants):
+            self.report(NOBODY, BEFORE_PLAY, 0.0)  # each may take its time: a program may have to be built
+            self.players.append(entrant.join(self, seat))
         for seat, player in enumerate(self.players):
             self.set_up(seat, player)
         self.playing = True

@@ -3,7 +3,8 @@
 The filter is a list of refusals, not of permissions: interpreters and their libraries need hundreds of calls, and what
 keeps a bot from the machine are namespaces, a read-only file system and lost capabilities. Refused is what reaches
 deep into the kernel, what a bot could use to look at other processes, what is not bounded by other limits, what could
-wake a stopped process (signals from timers and descriptors), and (strictly) every further process.
+wake a stopped process (signals from timers and descriptors), and (strictly) every further process, and what passes a
+word through a file that others read too: locks, watches, questions for what is in memory of it.
 """
 
 from __future__ import annotations
@@ -23,6 +24,9 @@ NEW_NAMESPACES = 0x7E020080
 CLONE_THREAD = 0x00010000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 F_SETSIG, F_SETLEASE, F_NOTIFY = 10, 1024, 1026
+LOCKS = (5, 6, 7, 36, 37, 38)
+"""`fcntl`'s F_GETLK, F_SETLK, F_SETLKW, and the same for open file descriptions."""
+RWF_NOWAIT = 8
 UNRELATED = (
     "acct add_key adjtimex bind bpf cachestat chroot clock_adjtime clock_settime create_module delete_module "
     "fanotify_init finit_module fsconfig fsmount fsopen fspick get_kernel_syms get_mempolicy init_module "
@@ -96,6 +100,10 @@ def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_
     ]
     if not processes:
         wanted += [("fork", errno.EPERM, []), ("vfork", errno.EPERM, []), ("clone", errno.EPERM, [thread])]
+        wanted += [(name, errno.EPERM, []) for name in ("inotify_init", "inotify_init1", "inotify_add_watch")]
+        wanted += [("preadv2", errno.EOPNOTSUPP, [_Compare(5, MASKED_EQUAL, RWF_NOWAIT, RWF_NOWAIT)])]
+        wanted += [("flock", errno.ENOLCK, [])]
+        wanted += [("fcntl", errno.ENOLCK, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)]) for call in LOCKS]
     numbered = [(seccomp.seccomp_syscall_resolve_name(name.encode()), error, rule) for name, error, rule in wanted]
     return [(number, error, rule) for number, error, rule in numbered if number >= 0]
 

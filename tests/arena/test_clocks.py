@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 import engine
 from arena import api, referee
 from arena.bundle import bundle_program
+from arena.errors import WorkerError
 from arena.referee import Clock, Clocking, Contestant, Fault, play_match
 from arena.sandbox import programs
 from arena.sandbox.host import RemoteBot
@@ -285,6 +286,22 @@ def test_who_is_late_before_play_is_asked_nothing_more_and_an_init_fault(slow, a
     result = play(hours, bot, Random, **LIMITS)
     assert bot.limits == [*[2 * MINUTE, 3 * MINUTE][:asked], "closed"]
     assert (result.falls[0].cause, result.falls[0].ply, result.timed, result.ranks) == ("init", -1, True, [1, 0])
+
+
+class Gone(Distant):
+    """A bot whose host is gone."""
+
+    def join(self, match, seat):
+        raise WorkerError("gone")
+
+
+def test_each_bot_may_take_its_time_to_join_and_those_that_have_are_let_go_when_one_cannot():
+    hours, reports = Hours(), []
+    bots = [Distant(hours), Distant(hours), Gone(hours)]
+    with pytest.raises(WorkerError):
+        play_match(engine.load_game("epicycle", 3), bots, streams(7), report=lambda *told: reports.append(told))
+    assert reports == [(-1, -1, 0.0)] * 3
+    assert [bot.limits for bot in bots] == [["closed"], ["closed"], []]
 
 
 def program(folder, code, resettable=False):

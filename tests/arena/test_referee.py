@@ -512,6 +512,8 @@ def test_whoever_watches_is_told_who_is_at_work_and_when_nobody_is():
     reports = []
     limits = {"seconds_per_move": 5, "seconds_to_prepare": 9, "margin": 0}
     result = play(Random, faulty(raising(ValueError())), more=[lambda *told: reports.append(told)], **limits)
+    assert reports[:2] == [(NOBODY, -1, 0.0)] * 2
+    reports = reports[2:]
     assert reports[:4] == [(0, -1, 9), (NOBODY, -1, 0.0), (1, -1, 9), (NOBODY, -1, 0.0)]
     assert all(report[0] == NOBODY for report in reports[1::2])
     moves, dismissals = reports[4:-4:2], reports[-4::2]
