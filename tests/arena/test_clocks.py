@@ -366,7 +366,7 @@ def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_pat
     bot = RemoteContestant(program(tmp_path / "bot", "pass"), hosts)
     minutes = itertools.count(0, MINUTE)
     ticking = SimpleNamespace(clock=Clock(lambda: next(minutes), lambda: 0.0))  # every call takes a minute
-    result = play(ticking, bot, Random, seconds_per_match=1.5 * MINUTE, margin=MINUTE)
+    result = play(ticking, bot, Random, block=3, seconds_per_match=1.5 * MINUTE, margin=MINUTE)
     told = [json.loads(note)["match"] / MINUTE for _, note in result.notes]
     assert told == [1.5, 0.5, *[0.0] * (len(told) - 2)]
     assert len(told) > 2
