@@ -439,7 +439,7 @@ def print_board_check(board: BoardCheck) -> None:
     if board.timed and not board.problems:
         told += ", not compared because it plays by the clock"
     if board.walls:
-        told += f"; a move {_span(board.median)}, worst {_span(max(board.walls))} (CPU {_span(max(board.cpus))})"
+        told += f"; a move {_span(board.median)}, worst {_span(max(board.walls))} (processor {_span(max(board.cpus))})"
     say(f"{board.title}: {told}")
 
 

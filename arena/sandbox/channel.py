@@ -14,7 +14,6 @@ from arena.referee import MAX_TRACEBACK, Fault
 from arena.sandbox.launch import MOST_FILES
 
 MAX_LINE = 65_536
-MAX_MESSAGE = 16 * 2**20
 MAX_STDERR = 16_384
 """Bytes of its stderr that are kept: the first half and the last."""
 LOOK = 0.05
