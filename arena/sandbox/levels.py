@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 BWRAP = "bwrap"
 NOBODY = "65534"
 DEVICES = ("null", "zero", "full", "random", "urandom")
+SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
 LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 LAUNCH = Path(__file__).with_name("launch.py")
@@ -117,7 +118,7 @@ class Spawn:
         ]
         if self.divides:
             arguments += ["--cap-add", "CAP_SYS_ADMIN", "--bind-try", LAST_NUMBER, LAST_NUMBER]
-        for name, value in {"PATH": "/usr/local/bin:/usr/bin:/bin", "HOME": "/tmp", **self.environment}.items():
+        for name, value in {"PATH": SEARCH_PATH, "HOME": "/tmp", **self.environment}.items():
             arguments += ["--setenv", name, value]
         for path in self.readable:
             arguments += ["--ro-bind-try", path, path]
@@ -259,6 +260,13 @@ def program_paths(command: str) -> tuple[str, ...]:
     if real.is_relative_to("/usr") or real.is_relative_to("/bin"):
         return ()
     return tuple(dict.fromkeys([found, str(real), str(real.parent.with_name("lib"))]))
+
+
+def program_environment(command: str, isolation: Isolation) -> dict[str, str]:
+    """What a program's process finds; the sandbox's search path ends where the program lies, if that is elsewhere."""
+    found = program_paths(command) if isolation == "sandbox" else ()
+    path = {"PATH": f"{SEARCH_PATH}:{os.path.dirname(found[0])}"} if found else {}
+    return {"HOME": "/tmp", "TMPDIR": "/tmp", **path}
 
 
 @functools.cache

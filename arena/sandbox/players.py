@@ -83,7 +83,7 @@ class RemotePlayer:
 
     def _clock(self, limit: float) -> dict[str, float | None]:
         limits = self.match.limits
-        left = round(self.match.left[self.seat], 6) if limits.seconds_per_match else None
+        left = max(0.0, round(self.match.left[self.seat], 6)) if limits.seconds_per_match else None
         return {"move": round(limit, 6), "match": left, "increment": limits.increment}
 
     def _news(self) -> list[list[Any]]:

@@ -16,7 +16,7 @@ from arena.referee import Fault
 from arena.sandbox.channel import Channel
 from arena.sandbox.host import RemoteBot, must_be_able, open_pipes, processor_seconds
 from arena.sandbox.launch import MOST_FILES
-from arena.sandbox.levels import Spawn, program_paths
+from arena.sandbox.levels import Spawn, program_environment, program_paths
 from arena.sandbox.program import Program, read_program
 from arena.schedule import Limits
 from engine import Game
@@ -70,7 +70,7 @@ class ProgramHost:
         spawn = Spawn(
             self.program.command,
             self.bot.isolation,
-            environment={"HOME": "/tmp", "TMPDIR": "/tmp"},
+            environment=program_environment(self.program.command[0], self.bot.isolation),
             readable=program_paths(self.program.command[0]),
             bound=[(str(self.folder), inside)] if self.bot.isolation == "sandbox" else [],
             folder=inside,
@@ -160,7 +160,7 @@ def _build(program: Program, folder: Path, isolation: Isolation) -> None:
     spawn = Spawn(
         program.build,
         isolation,
-        environment={"HOME": "/tmp", "TMPDIR": "/tmp"},
+        environment=program_environment(program.build[0], isolation),
         readable=program_paths(program.build[0]),
         writable=[(str(folder), inside)] if isolation == "sandbox" else [],
         folder=inside,

@@ -208,6 +208,25 @@ def test_a_program_that_is_not_there_is_told_by_its_name(desk):
         assert "Traceback" not in report.boards[0].problems[0].detail
 
 
+FIRST_ACTION = """#!/bin/sh
+while read -r line; do
+    legal=${line#*\\"legal\\":[\\"}
+    case $line in
+        *'"type":"move"'*) echo "{\\"type\\":\\"action\\",\\"action\\":\\"${legal%%\\"*}\\"}" ;;
+        *'"type":"hello"'* | *'"type":"newgame"'*) echo '{"type":"ready"}' ;;
+    esac
+done
+"""
+
+
+def test_a_program_on_the_search_path_is_found_wherever_it_lies(desk, monkeypatch):
+    lay(desk, {"bin/first_action": FIRST_ACTION, "prog/bot.toml": 'command = ["first_action"]'})
+    Path("bin/first_action").chmod(0o755)
+    monkeypatch.setenv("PATH", f"{desk}/bin{os.pathsep}{os.environ['PATH']}")
+    for isolation in ("process", "sandbox"):
+        assert check("prog", isolation, games=["epicycle"], players=[2]).ok
+
+
 def test_a_bot_that_plays_by_the_clock_is_not_compared(desk):
     report = check("b.py:Clocked", "none", players=[2])
     assert report.ok

@@ -3,6 +3,7 @@
 Made-up time is spent in whole minutes, so that the referee's alarm, which is real, never rings by itself.
 """
 
+import itertools
 import json
 import math
 import time
@@ -372,6 +373,16 @@ def test_a_process_is_told_its_clocks(tmp_path, hosts):
     assert [each["match"] for each in told] == [128.0 * (number + 1) for number in range(len(told))]
     assert [each["move"] for each in told] == [min(320.0, each["match"]) for each in told]
     assert {each["increment"] for each in told} == {128.0}
+
+
+def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_path, hosts):
+    bot = RemoteContestant(program(tmp_path / "bot", "pass"), hosts)
+    minutes = itertools.count(0, MINUTE)
+    ticking = SimpleNamespace(clock=Clock(lambda: next(minutes), lambda: 0.0))  # every call takes a minute
+    result = play(ticking, bot, Random, block=3, seconds_per_match=1.5 * MINUTE, margin=MINUTE)
+    told = [json.loads(note)["match"] / MINUTE for _, note in result.notes]
+    assert told == [1.5, 0.5, *[0.0] * (len(told) - 2)]
+    assert len(told) > 2
 
 
 def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_each(tmp_path, hosts, monkeypatch):

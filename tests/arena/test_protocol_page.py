@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -42,7 +43,6 @@ class Script:
 
     def end(self, message: Message) -> None:
         self.hear(message)
-        self.hear({"type": "quit"})
         assert list(self.lines) == []
 
 
@@ -76,10 +76,12 @@ def test_the_match_on_the_page_is_what_the_driver_and_the_rule_make_of_its_seed(
         assert [text for _, text in played] == texts
 
 
-def test_the_match_on_the_page_is_one_that_the_arena_plays(written, tmp_path):
-    named = (ROOT / "tests" / "arena" / "splitmix_bot.py").read_text() + '    name = "node_program"\n'
-    (tmp_path / "bot.py").write_text(named)
-    match = api.play_match("epicycle", [f"{tmp_path}/bot.py:Splitmix", "greedy"], seed=8)
+def test_the_match_on_the_page_is_what_its_command_plays(written, monkeypatch):
+    command = re.search("`arena match (.*) --seed ([0-9]+)`", PROTOCOL)
+    assert command is not None
+    game, *bots = command[1].split()
+    monkeypatch.chdir(ROOT)
+    match = api.play_match(game, bots, int(command[2]))
     assert match.course == [text for line in written for _, text in json.loads(line[1:]).get("plies", [])]
 
 
