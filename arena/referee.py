@@ -24,6 +24,8 @@ from engine.specs import Value
 MAX_NOTE = 200
 MAX_NOTES = 4000
 MAX_TRACEBACK = 4000
+MAX_DETAIL = 2 * MAX_TRACEBACK
+"""Characters that are kept of a fault: the end of what it wrote to stderr, and what happened."""
 BEFORE_PLAY = -1
 SOON = 1e-6
 """Seconds; an alarm set to none would never ring."""
@@ -415,7 +417,7 @@ class Match:
         self.timed |= cause in CLOCK_CAUSES
         if not self.playing and cause != "memory":
             cause = "init"
-        self.falls[seat] = Fall(cause, self.ply, without_controls(detail))
+        self.falls[seat] = Fall(cause, self.ply, without_controls(detail[-MAX_DETAIL:]))
         self.decided = len(self.falls) >= self.game.players - 1
 
     def keep_note(self, note: str | None) -> None:

@@ -18,8 +18,8 @@ MAX_STDERR = 16_384
 """Bytes of its stderr that are kept: the first half and the last."""
 LOOK = 0.05
 """Seconds between two looks at a busy process's memory."""
-DYING = 0.1
-"""Seconds that a process may take to end once it has closed a pipe."""
+DYING = 1.0
+"""Seconds that a process may take to end once it has closed a pipe; on a starved machine it takes some."""
 READ = 65_536
 CAUSES = ("crash", "memory", "illegal_action")
 PAGE = os.sysconf("SC_PAGE_SIZE")

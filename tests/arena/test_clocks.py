@@ -305,6 +305,19 @@ def test_each_bot_may_take_its_time_to_join_and_those_that_have_are_let_go_when_
     assert [bot.limits for bot in bots] == [["closed"], ["closed"], []]
 
 
+class Verbose(Distant):
+    """A bot that says a lot when it fails."""
+
+    def choose(self, limit):
+        raise Fault("crash", 60_000 * "long " + "end")
+
+
+def test_no_more_is_kept_of_a_fault_than_fits_a_log():
+    result = play(Hours(), Verbose(Hours()), Random)
+    assert len(result.falls[0].detail) == referee.MAX_DETAIL
+    assert result.falls[0].detail.endswith("long end")
+
+
 def program(folder, code, resettable=False):
     """A program that speaks the protocol; `code` says what it does with a `message`."""
     folder.mkdir(exist_ok=True)
