@@ -145,7 +145,11 @@ def submit(
     home: str | Path | None = None,
     show: Show = lambda board: None,
 ) -> tuple[Kept | None, Report | None]:
-    """Check a bot and keep it, unless it fails; a source that is the newest of that name already is not checked."""
+    """Check a bot and keep it, unless it fails; a source that is the newest of that name already is not checked.
+
+    What is None was not done: the first when the check failed, the second when there was nothing to check. Raises as
+    `check` and `arena.submissions.keep` do.
+    """
     before = admitted(name, author, home).get(name)
     source = own_bot(path)
     bundle = source.bundle()

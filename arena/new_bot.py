@@ -17,7 +17,10 @@ LANGUAGES = ("python", "node", "c")
 
 
 def new_bot(name: str, game: str | None = None, language: str = "python", folder: Path = Path()) -> Path:
-    """Write a bot of that name, for one game or for all, and return its file or folder; nothing is overwritten."""
+    """Write a bot of that name, for one game or for all, and return its file or folder; nothing is overwritten.
+
+    Raises `BotError` for a name or language that will not do, `UnknownNameError` for a game that is not there.
+    """
     if language not in LANGUAGES:
         raise BotError(f"--language {language}: not a choice{did_you_mean(language, LANGUAGES)}")
     class_name = _class_name(name)

@@ -196,7 +196,10 @@ def own_bot(path: str) -> Source:
 
 
 def spec_at(path: str) -> str:
-    """The spec of what a person names: a Python file, a folder with a manifest, or a spec already."""
+    """The spec of what a person names: a Python file, a folder with a manifest, or a spec already.
+
+    Raises `BotError` for a file that holds no bot or several, and for a folder without a manifest.
+    """
     if path and Path(path).is_dir():
         if not Path(path, MANIFEST).is_file():
             raise BotError(f"{path}: is a folder without a {MANIFEST}")

@@ -100,7 +100,10 @@ def submitted(home: str | Path | None = None) -> Submissions:
 
 
 def find_version(name: str, prefix: str, known: Submissions) -> int:
-    """The number, from 1, of the newest version of a bot whose hash begins with `prefix`; withdrawn bots too."""
+    """The number, from 1, of the newest version of a bot whose hash begins with `prefix`; withdrawn bots too.
+
+    Raises `BotError` when there is none, or two sources begin so.
+    """
     if name not in known:
         raise _no_such(name, known)
     if not PREFIX.fullmatch(prefix):
@@ -135,7 +138,7 @@ def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
 
 
 def submit(path: str, name: str, author: str, home: str | Path | None = None) -> Kept:
-    """Keep a bot's source as it is now, unchecked; `arena.check.submit` checks it before."""
+    """Keep a bot's source as it is now, unchecked; `arena.check.submit` checks it before. Raises as `keep` does."""
     from arena.registry import own_bot
 
     source = own_bot(path)
@@ -143,7 +146,10 @@ def submit(path: str, name: str, author: str, home: str | Path | None = None) ->
 
 
 def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, home: str | Path | None = None) -> Kept:
-    """Store a source and make it the newest version of its name; the same source again changes nothing."""
+    """Store a source and make it the newest version of its name; the same source again changes nothing.
+
+    Raises `BotError` when the author cannot submit under that name, `OSError` when nothing can be written.
+    """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
     with _locked(home):
@@ -162,7 +168,10 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
 
 
 def withdraw(name: str, home: str | Path | None = None) -> bool:
-    """Take a bot out of new plans; its sources stay, for `name@hash`. False when it was withdrawn already."""
+    """Take a bot out of new plans; its sources stay, for `name@hash`. False when it was withdrawn already.
+
+    Raises `BotError` for a name that nobody has submitted.
+    """
     bots = submitted(home)
     if name not in bots:
         raise _no_such(name, bots)

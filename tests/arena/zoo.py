@@ -78,6 +78,8 @@ def settle(folder: Path, targets: dict[str, object]) -> Path:
     zoo = folder / "zoo"
     shutil.copytree(ZOO, zoo, ignore=shutil.ignore_patterns("__pycache__"))
     (zoo / "targets.json").write_text(json.dumps(targets))
+    for program in zoo.glob("*/bot.py"):
+        shutil.copy(zoo / "talking.py", program.parent)
     return zoo
 
 

@@ -1,20 +1,7 @@
 """Says what is no JSON."""
 
-import json
-import sys
+from talking import say, talk
 
 EXPECTED = {"process": "protocol", "sandbox": "protocol"}
 
-
-def say(line):
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
-
-
-for text in sys.stdin:
-    message = json.loads(text)
-    if message["type"] in ("hello", "newgame"):
-        say('{"type":"ready"}')
-    elif message["type"] == "move":
-        legal = message["legal"][0]
-        say("Hmm, let me see ...")
+talk(lambda legal: say("Hmm, let me see ..."))

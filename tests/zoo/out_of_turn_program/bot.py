@@ -1,21 +1,13 @@
 """Answers, and speaks again before it is asked."""
 
-import json
-import sys
+from talking import say, say_action, talk
 
 EXPECTED = {"process": "protocol", "sandbox": "protocol"}
 
 
-def say(line):
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+def move(legal):
+    say_action(legal)
+    say('{"type":"ready"}')
 
 
-for text in sys.stdin:
-    message = json.loads(text)
-    if message["type"] in ("hello", "newgame"):
-        say('{"type":"ready"}')
-    elif message["type"] == "move":
-        legal = message["legal"][0]
-        say(json.dumps({"type": "action", "action": legal}))
-        say('{"type":"ready"}')
+talk(move)

@@ -1,21 +1,15 @@
 """Two answers at once."""
 
 import json
-import sys
+
+from talking import say, talk
 
 EXPECTED = {"process": "protocol", "sandbox": "protocol"}
 
 
-def say(line):
-    sys.stdout.write(line + "\n")
-    sys.stdout.flush()
+def move(legal):
+    answer = json.dumps({"type": "action", "action": legal})
+    say(f"{answer}\n{answer}")
 
 
-for text in sys.stdin:
-    message = json.loads(text)
-    if message["type"] in ("hello", "newgame"):
-        say('{"type":"ready"}')
-    elif message["type"] == "move":
-        legal = message["legal"][0]
-        answer = json.dumps({"type": "action", "action": legal})
-        say(answer + "\n" + answer)
+talk(move)
