@@ -32,14 +32,16 @@ def test_a_busy_seat_is_never_read_with_an_old_deadline_however_fast_the_worker_
         with subprocess.Popen(command, pass_fds=(file.fileno(),), stdout=subprocess.PIPE) as writer:
             assert writer.stdout is not None
             writer.stdout.readline()
-            busy = looks = 0
-            patience = time.monotonic() + PATIENCE
-            while busy < 1000 or looks < 200_000:
-                begun, looks = time.monotonic_ns(), looks + 1
-                assert begun < patience * 1e9, "the writer gets no work done"
-                work = status.read()
-                if work.seat != NOBODY:
-                    busy += 1
-                    assert work.until > begun + 5000 * 10**9, work
-            writer.kill()
+            try:
+                busy = looks = 0
+                patience = time.monotonic() + PATIENCE
+                while busy < 1000 or looks < 200_000:
+                    begun, looks = time.monotonic_ns(), looks + 1
+                    assert begun < patience * 1e9, "the writer gets no work done"
+                    work = status.read()
+                    if work.seat != NOBODY:
+                        busy += 1
+                        assert work.until > begun + 500 * 10**9, work  # at least what a resting worker may take
+            finally:
+                writer.kill()
         status.close()
