@@ -50,7 +50,7 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the leaderboards alone.")] = False,
 ) -> None:
     """Play a tournament; again: play only what is missing. Prints and writes its leaderboards."""
-    from arena.commands import run_tournament
+    from arena.commands.running import run_tournament
 
     raise typer.Exit(run_tournament(config, workers, backend, address, fresh, home, quiet))
 
@@ -64,7 +64,7 @@ def leaderboard(
     home: Home = None,
 ) -> None:
     """Print leaderboards from a tournament's log, also while it runs."""
-    from arena.commands import print_leaderboards
+    from arena.commands.boards import print_leaderboards
 
     print_leaderboards(target, game, players, format, home)
 
@@ -81,7 +81,7 @@ def export(
     home: Home = None,
 ) -> None:
     """Write a tournament's leaderboards, plan and versions again, or its matches."""
-    from arena.commands import export_files
+    from arena.commands.exporting import export_files
 
     export_files(target, what or ["leaderboards"], format or [], out, home)
 
@@ -91,7 +91,7 @@ def games(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help="Tell all about one game.")] = None,
 ) -> None:
     """List the games, or show one: options, players, credits."""
-    from arena.commands import print_games
+    from arena.commands.bots import print_games
 
     print_games(game)
 
@@ -105,7 +105,7 @@ def bots(
     home: Home = None,
 ) -> None:
     """List the bots, submitted ones too, or show one: parameters, games, origin, versions."""
-    from arena.commands import print_bots
+    from arena.commands.bots import print_bots
 
     print_bots(bot, home)
 
@@ -117,7 +117,7 @@ def new_bot(
     language: Annotated[str, typer.Option(help="python, node or c.")] = "python",
 ) -> None:
     """Write a bot that plays, to be made better: NAME.py, or a folder NAME with a program."""
-    from arena.commands import print_new_bot
+    from arena.commands.submitting import print_new_bot
 
     print_new_bot(name, game, language)
 
@@ -131,7 +131,7 @@ def check(
     home: Home = None,
 ) -> None:
     """Play smoke matches with a bot wherever it plays, and tell what fails; exit code 1 when something does."""
-    from arena.commands import print_check
+    from arena.commands.submitting import print_check
 
     raise typer.Exit(print_check(path, isolation, game or [], players or [], home))
 
@@ -145,7 +145,7 @@ def submit(
     home: Home = None,
 ) -> None:
     """Check a bot and keep its source, for tournaments under the same home; again: a new version."""
-    from arena.commands import print_submit
+    from arena.commands.submitting import print_submit
 
     raise typer.Exit(print_submit(path, name, author, isolation, home))
 
@@ -156,7 +156,7 @@ def withdraw(
     home: Home = None,
 ) -> None:
     """Take a submitted bot out of new tournaments; its sources stay for old ones."""
-    from arena.commands import print_withdraw
+    from arena.commands.submitting import print_withdraw
 
     print_withdraw(name, home)
 
@@ -179,7 +179,7 @@ def match(
     home: Home = None,
 ) -> None:
     """Play one match and print it."""
-    from arena.commands import print_match
+    from arena.commands.matches import print_match
 
     print_match(game, bots, seed, opening, isolation, show, home)
 
@@ -198,7 +198,7 @@ def replay(
     home: Home = None,
 ) -> None:
     """Replay a match from the log, without its bots."""
-    from arena.commands import print_replay
+    from arena.commands.matches import print_replay
 
     print_replay(match_id, target, audit, show, home)
 

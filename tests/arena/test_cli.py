@@ -20,7 +20,7 @@ import pytest
 import engine
 from arena import api
 from arena.cli import run_command
-from arena.commands import reflowed
+from arena.commands.bots import reflowed
 from arena.referee import final_hash
 from tests.arena import tournaments
 from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
@@ -145,8 +145,9 @@ print("heavy:", *(name for name in heavy if name in sys.modules))
 
 def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     typed = []
-    names = ["run_tournament", "print_leaderboards", "export_files", "print_games", "print_bots", "print_match"]
-    names += ["print_replay", "print_new_bot", "print_check", "print_submit", "print_withdraw"]
+    names = ["running.run_tournament", "boards.print_leaderboards", "exporting.export_files", "bots.print_games"]
+    names += ["bots.print_bots", "matches.print_match", "matches.print_replay", "submitting.print_new_bot"]
+    names += ["submitting.print_check", "submitting.print_submit", "submitting.print_withdraw"]
     for name in names:
         monkeypatch.setattr(f"arena.commands.{name}", lambda *given: typed.append(given) or 0)
     monkeypatch.setattr("arena.bench.print_bench", lambda *given: typed.append(given))

@@ -1,0 +1,1 @@
+"""What the commands print; each calls the API and shows what it returns."""
