@@ -17,7 +17,7 @@ from arena.report import markdown, records
 
 GAP = 3
 """Columns between columns."""
-LESS_NEEDED = ("ties", "wins", "rank", "mu ± sigma", "margin", "matches")
+LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches")
 """Columns of a board that a narrow terminal does without, the first ones first."""
 
 
@@ -62,26 +62,36 @@ def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:
     """The cells of a leaderboard for a person, by column."""
     if not len(frame):
         return {}
-    half = (frame["return_high"] - frame["return_low"]) / 2
     columns: dict[str, Iterable[str]] = {
         "#": frame["rank"].map(str),
         "bot": frame["bot"],
-        "rating": frame["rating"].map("{:.2f}".format),
-        "mu ± sigma": [f"{mu:.2f} ± {sigma:.2f}" for mu, sigma in zip(frame["mu"], frame["sigma"], strict=True)],
+        "rating ± 95 %": _with_half_width(frame, "rating", "{:.2f}"),
+        "ranks": [_range(low, high) for low, high in zip(frame["rank_low"], frame["rank_high"], strict=True)],
+        "group": frame["group"],
         "matches": frame["matches"].map("{:,}".format),
         "wins": frame["wins"].map("{:,}".format),
         "ties": frame["ties"].map("{:,}".format),
         "rank": frame["mean_rank"].map("{:.2f}".format),
-        "return ± 95 %": [
-            f"{mean:+.3f} ± " + (f"{width:.3f}" if width == width else "?")
-            for mean, width in zip(frame["mean_return"], half, strict=True)
-        ],
+        "return ± 95 %": _with_half_width(frame, "return", "{:.3f}", "mean_return"),
     }
     if "mean_margin" in frame:
         columns["margin"] = frame["mean_margin"].map("{:+.2f}".format)
     if frame["forfeits"].sum():
         columns["forfeits"] = frame["forfeits"].map("{:,}".format)
     return {name: list(cells) for name, cells in columns.items()}
+
+
+def _with_half_width(frame: pd.DataFrame, name: str, form: str, value: str | None = None) -> list[str]:
+    halves = (frame[f"{name}_high"] - frame[f"{name}_low"]) / 2
+    signed = form.replace(":", ":+") if value else form
+    return [
+        f"{signed.format(middle)} ± {form.format(half) if half == half else '?'}"
+        for middle, half in zip(frame[value or name], halves, strict=True)
+    ]
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}-{high}"
 
 
 def print_leaderboards(target: str, game: str | None, players: int | None, format: str, home: Path | None) -> None:
