@@ -145,9 +145,10 @@ def p_values(mean: np.ndarray, error: np.ndarray, blocks: np.ndarray) -> np.ndar
 
 
 def predicted_lead(gap: np.ndarray, margin: float, beta: float = BETA) -> np.ndarray:
-    """P(ahead) - P(behind) of two bots whose mu differ by `gap`: Phi((gap - margin)/(sqrt(2) beta)) - Phi((-gap - margin)/(sqrt(2) beta)).
+    """P(ahead) - P(behind) of two bots whose mu differ by `gap`, if a tie is a difference within `margin`.
 
-    Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System", 2006; `margin` is the draw margin.
+    Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System", 2006: Phi((gap - margin) / (sqrt(2) beta))
+    - Phi((-gap - margin) / (sqrt(2) beta)).
     """
     scale = np.sqrt(2) * beta
     return norm.cdf((gap - margin) / scale) - norm.cdf((-gap - margin) / scale)
