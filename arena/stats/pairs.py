@@ -125,7 +125,7 @@ def matrix(pairs: pd.DataFrame, value: str = "difference") -> pd.DataFrame:
     turned = {"wins": "losses", "losses": "wins"}.get(value, value)
     sign = -1.0 if value in ("difference", "lead") else 1.0
     view = pd.DataFrame(np.nan, index=pd.Index(bots, name="bot"), columns=bots)
-    row, column = view.index.get_indexer(pairs["bot"]), view.index.get_indexer(pairs["opponent"])
+    row, column = (view.index.get_indexer(pd.Index(pairs[name])) for name in ("bot", "opponent"))
     cells = view.to_numpy(copy=True)
     cells[row, column] = pairs[value]
     cells[column, row] = sign * pairs[turned] + 0.0
