@@ -154,17 +154,20 @@ def predicted_lead(gap: np.ndarray, margin: float, beta: float = BETA) -> np.nda
     return norm.cdf((gap - margin) / scale) - norm.cdf((-gap - margin) / scale)
 
 
-def misfits(compared: pd.DataFrame, mu: Mapping[str, float], margin: float, beta: float = BETA) -> pd.DataFrame:
-    """Every pair of `compare_pairs` with the lead that ratings predict, the most surprising first.
+def draw_margin(draw_probability: float, beta: float = BETA) -> float:
+    """The margin at which two equal bots tie with a probability p: sqrt(2) beta Phi^-1((p + 1) / 2); Herbrich, 2006."""
+    return float(np.sqrt(2) * beta * norm.ppf((draw_probability + 1) / 2))
 
-    z is the normal deviate of the p-value of lead - predicted over blocks; the ratings count as known, so that pairs
-    which decide them fit a little too well.
+
+def misfits(compared: pd.DataFrame, mu: Mapping[str, float], margin: float, beta: float = BETA) -> pd.DataFrame:
+    """Beside every pair of `compare_pairs` the lead that ratings predict, and z, how surprising the actual one is.
+
+    z = Phi^-1(1 - p / 2) with the sign of lead - predicted, p of Student's t over blocks (`p_values`). The ratings
+    count as known, so that pairs which decide them fit a little too well.
     """
     gap = compared["bot"].map(mu).to_numpy(dtype=float) - compared["opponent"].map(mu).to_numpy(dtype=float)
     predicted = predicted_lead(gap, margin, beta)
     excess = compared["lead"].to_numpy() - predicted
     p = p_values(excess, compared["lead_error"].to_numpy(), compared["blocks"].to_numpy())
-    frame = compared[["bot", "opponent", "matches", "lead"]].assign(
-        predicted=predicted, z=np.sign(excess) * norm.isf(p / 2)
-    )
-    return frame.sort_values("z", key=np.abs, ascending=False, kind="stable", ignore_index=True)
+    frame = compared[["bot", "opponent", "matches", "lead"]]
+    return frame.assign(predicted=predicted, z=np.sign(excess) * norm.isf(p / 2))

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from arena.errors import ConfigError
-from arena.stats.cycles import alpha_rank, cycles, entangled, holm, significant
-from arena.stats.pairs import compare_pairs, head_to_head, matrix, misfits, p_values, predicted_lead
+from arena.stats.cycles import alpha_rank, cycles, entangled, holm, misfitting, significant
+from arena.stats.pairs import compare_pairs, draw_margin, head_to_head, matrix, misfits, p_values, predicted_lead
 from engine import returns_from_ranks
 
 
@@ -120,6 +120,11 @@ def test_predicted_leads_are_the_shares_of_performances_drawn_from_the_model():
     assert predicted_lead(0.0, 1.5) == 0.0
 
 
+def test_the_draw_margin_lets_equal_bots_tie_as_often_as_told():
+    gap = np.random.default_rng(1).normal(0, np.sqrt(2) * 25 / 6, 400_000)
+    assert (np.abs(gap) < draw_margin(0.3)).mean() == pytest.approx(0.3, abs=0.004)
+
+
 def test_misfits_are_few_where_the_model_holds_and_the_changed_pair_is_the_first_where_it_does_not():
     rng = np.random.default_rng(2)
     mu = {f"bot {number}": 25.0 + number for number in range(8)}
@@ -130,10 +135,11 @@ def test_misfits_are_few_where_the_model_holds_and_the_changed_pair_is_the_first
     ranks = (performance < performance[:, :, ::-1]).astype(int)
     found = misfits(compare_pairs(board(tables, ranks), 2), mu, margin=0.0)
     assert 0.7 < found["z"].std() < 1.3
+    assert misfitting(found).empty
     for at, table in enumerate(tables):
         if table == ("bot 2", "bot 5"):
             ranks[at] = [[0, 1], [1, 0]] if at % 4 else [[1, 0], [0, 1]]
-    found = misfits(compare_pairs(board(tables, ranks), 2), mu, margin=0.0)
+    found = misfitting(misfits(compare_pairs(board(tables, ranks), 2), mu, margin=0.0))
     assert set(found.loc[0, ["bot", "opponent"]]) == {"bot 2", "bot 5"}
     assert abs(found.loc[0, "z"]) > 4
 
