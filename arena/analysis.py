@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pandas as pd
 
-from arena.api import choose_boards, open_log
+from arena.api import open_log
 from arena.errors import StoreError
 from arena.leaderboards import benched, board_matches, leaderboard
 from arena.plan import schedule_from
@@ -19,6 +19,7 @@ from arena.stats.pairs import COLUMNS, compare_pairs, draw_margin, misfits, roun
 from engine.errors import did_you_mean
 
 BoardName = tuple[str, int]
+"""Canonical game spec and number of players."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,22 @@ class Meetings:
     """As `arena.stats.cycles.cycles` returns it."""
     entangled: list[list[str]]
     """Groups of bots that significant cycles of any length link."""
+
+
+def choose_boards(
+    target: str | Path, boards: Iterable[BoardName], game: str | None, players: int | None
+) -> list[BoardName]:
+    """Of a target's boards those of a game (a spec or a bare name) and a number of players."""
+    known = list(boards)
+    chosen = [
+        (name, count)
+        for name, count in known
+        if (game is None or game in (name, name.partition("(")[0])) and (players is None or players == count)
+    ]
+    if not chosen:
+        told = "; ".join(f"{name}, {count} players" for name, count in known)
+        raise StoreError(f"{target}: has no such board; it has {told}")
+    return chosen
 
 
 def board_frames(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -158,22 +158,6 @@ def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tupl
     with store:
         schedule = schedule_from(resolved)
         return by_board(schedule, leaderboards(store, schedule))
-
-
-def choose_boards(
-    target: str | Path, boards: Iterable[tuple[str, int]], game: str | None, players: int | None
-) -> list[tuple[str, int]]:
-    """Of a target's boards (game spec, players) those of a game (a spec or a bare name) and a number of players."""
-    known = list(boards)
-    chosen = [
-        (name, count)
-        for name, count in known
-        if (game is None or game in (name, name.partition("(")[0])) and (players is None or players == count)
-    ]
-    if not chosen:
-        told = "; ".join(f"{name}, {count} players" for name, count in known)
-        raise StoreError(f"{target}: has no such board; it has {told}")
-    return chosen
 
 
 def head_to_head(

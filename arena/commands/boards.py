@@ -8,6 +8,7 @@ from pathlib import Path
 import pandas as pd
 
 from arena import api
+from arena.analysis import choose_boards
 from arena.commands.output import Output, check_format, fitted_table, print_csv, print_json
 from arena.report import markdown, records
 
@@ -68,7 +69,7 @@ def print_leaderboards(target: str, game: str | None, players: int | None, forma
     """`arena leaderboard`."""
     check_format(format)
     boards = api.leaderboard(target, home)
-    chosen = {at: boards[at] for at in api.choose_boards(target, boards, game, players)}
+    chosen = {at: boards[at] for at in choose_boards(target, boards, game, players)}
     if format == "json":
         print_json([{"game": at[0], "players": at[1], "leaderboard": records(chosen[at])} for at in chosen])
     elif format == "csv":

@@ -16,7 +16,8 @@ from arena.stats.pairs import p_values
 LEVEL = 0.05
 """Chance that a board without any difference shows any pair as apart."""
 POPULATION = 50
-ALPHA = 1.0
+ALPHA = 0.1
+"""Of two bots one that leads by 0.1 then gets e times the other's share, by 0.5 e^5 times."""
 LARGEST_EXPONENT = 300.0
 """A rarer fixation counts as exp of minus this, so that no product of two underflows."""
 
