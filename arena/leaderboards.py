@@ -21,9 +21,9 @@ from arena.ratings import rate
 from arena.schedule import Block, Board, Schedule, seat_places
 from arena.stats.board import played, rating_columns, ratings_of
 from arena.stats.bootstrap import share_of_news
+from arena.stats.ranks import CONFIDENCE
 from arena.store import Store
 
-CONFIDENCE = 0.95
 PAGE = 100_000
 DECIMALS = 4
 

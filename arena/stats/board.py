@@ -50,6 +50,18 @@ def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
     return Ratings(results, blocks, fitted, spread_of(fitted, results, blocks, unvaried, replicates))
 
 
+def skills_of(matches: pd.DataFrame, players: int) -> tuple[dict[str, float], float]:
+    """The converged ratings by bot, and the draw margin, of the matches of `arena.leaderboards.board_matches`."""
+    if matches.empty:
+        return {}, 0.0
+    number, labels = pd.factorize(matches["bot"])
+    board = played(matches.assign(entry=number), players)
+    results = results_of(board.entries, board.ranks)
+    blocks = blocks_of(results, board.block, board.entries, board.course)
+    fitted = fit_with_margin(results, blocks.weights(results))
+    return dict(zip(labels, fitted.mu.tolist(), strict=True)), fitted.margin
+
+
 def rating_columns(ratings: Ratings) -> pd.DataFrame:
     """Rating, sigma, intervals, ranges of ranks, groups and matches that are news, by entry."""
     fitted, spread = ratings.fit, ratings.spread
