@@ -17,6 +17,7 @@ import engine
 from arena.api import cores
 from arena.bench_isolation import isolation
 from arena.bench_libraries import libraries
+from arena.bench_ratings import ratings
 from arena.bench_search import searches, worker_start
 from arena.bench_tools import Row, best_of, tournament
 
@@ -204,11 +205,16 @@ def throughput(full: bool) -> Iterator[Row]:
         )
     yield Row("size of the log", f"{serial['size'] / matches:,.0f} bytes a match")
     if full:
-        million = tournament(random_matches(1_000_000), cores(), "auto")
+        million = tournament(random_matches(1_000_000), cores(), "auto", boards=True)
         yield Row(
             "plan of 1,000,000 matches: driver's peak memory",
             f"{million['peak'] / 1024:,.0f} MB at {million['rate']:,.0f} matches/s",
             "under 500 MB",
+        )
+        yield Row(
+            "leaderboards from a log of 1,000,000 matches",
+            f"{million['boards']:.0f} s, {million['boards_peak'] / 1024:,.0f} MB",
+            "under 60 s, under 4,000 MB",
         )
 
 
@@ -227,6 +233,7 @@ def print_bench(full: bool) -> None:
         libraries(),
         worker_start(),
         isolation(),
+        ratings(full),
         throughput(full),
     )
     for part in parts:

@@ -52,11 +52,24 @@ print(json.dumps({
 """
 
 
-def tournament(config: dict[str, Any], workers: int, backend: str, pin: bool = False) -> dict[str, float]:
+BOARDS = """
+import json, resource, sys, time
+import arena.api
+began = time.monotonic()
+arena.api.leaderboard(sys.argv[1])
+peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+print(json.dumps({"boards": time.monotonic() - began, "boards_peak": peak}))
+"""
+
+
+def tournament(
+    config: dict[str, Any], workers: int, backend: str, pin: bool = False, boards: bool = False
+) -> dict[str, float]:
     """Play through the whole arena in a process of its own; what it measured, times in seconds.
 
     `to_first` is from the start of the process to the first finished match, `in_all` from the start of the first
-    worker to the end, `rate` the matches a second after the first one.
+    worker to the end, `rate` the matches a second after the first one. With `boards` also how long the leaderboards
+    take from the log alone, and the memory for them in KiB.
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
         options = {"config": config, "workers": workers, "backend": backend, "pin": pin, "home": home}
@@ -64,5 +77,10 @@ def tournament(config: dict[str, Any], workers: int, backend: str, pin: bool = F
         done = subprocess.run(
             [sys.executable, "-c", RUN, json.dumps(options)], check=True, stdout=subprocess.PIPE, text=True
         )
-    measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        if boards:
+            rated = subprocess.run(
+                [sys.executable, "-c", BOARDS, f"{home}/matches.db"], check=True, stdout=subprocess.PIPE, text=True
+            )
+            measured |= json.loads(rated.stdout)
     return {**measured, "to_first": measured["first"] - started, "rate": measured["played"] / measured["after_first"]}
