@@ -58,7 +58,7 @@ def regularised(counts: np.ndarray) -> np.ndarray:
 
 
 @kernel
-def tilt(deviations, weights):
+def tilt(deviations: np.ndarray, weights: np.ndarray) -> float:
     """The root x of sum w_i d_i / (1 + x d_i) = 0 between the poles; d takes both signs. Newton, kept in a bracket."""
     low, high = -1.0 / deviations.max(), -1.0 / deviations.min()
     x = 0.0
@@ -82,7 +82,7 @@ def tilt(deviations, weights):
 
 
 @kernel
-def log_ratio(values, counts, score):
+def log_ratio(values: np.ndarray, counts: np.ndarray, score: float) -> float:
     """Log-likelihood that the constraint E = score costs: sum n_i log(1 + x (a_i - score)), 0 or more."""
     deviations = values - score
     x = tilt(deviations, counts)
@@ -93,7 +93,7 @@ def log_ratio(values, counts, score):
 
 
 @kernel
-def log_ratio_t(values, counts, t):
+def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
     """The same for the constraint (E - 1/2) / deviation = t (normalised Elo, section 4.1).
 
     In each round the constraint is linear, with mean and deviation of the round before.
