@@ -1,17 +1,15 @@
 """Duels: two bots take turns in one seat of one line-up, the other seats filled by others, dice and opening the same.
 
 From round to round the seat walks around the table; after each turn around it, the others change. So after as many
-rounds as there are players the two have been in every seat, and the others fill in evenly.
+rounds as there are players the two have been in every seat, and after as many turns as there are fillers each of these
+has been everywhere equally often.
 """
 
 from __future__ import annotations
 
 import functools
-import itertools
 import math
 from typing import NamedTuple
-
-GOLDEN = 0.618
 
 
 class Duel(NamedTuple):
@@ -24,7 +22,11 @@ class Duel(NamedTuple):
 
     def table(self, players: int, number: int) -> tuple[int, ...]:
         """The entries of a round: the two, then those who sit behind them, seat by seat."""
-        return (self.first, self.second, *_fillers(self.fillers, players - 1, number // players))
+        turn, start = divmod(number // players, len(self.fillers))
+        far = _distances(len(self.fillers), players - 1)
+        distance = far[turn % len(far)]
+        behind = [(start + place * distance) % len(self.fillers) for place in range(players - 1)]
+        return (self.first, self.second, *[self.fillers[place] for place in behind])
 
 
 @functools.cache
@@ -34,25 +36,7 @@ def duel_places(players: int, seat: int) -> tuple[tuple[int, ...], ...]:
     return tuple(tuple(turn if other == seat else behind[other] for other in range(players)) for turn in range(2))
 
 
-def _fillers(fillers: tuple[int, ...], count: int, step: int) -> tuple[int, ...]:
-    """All choices of so many fillers in turn, each time around in another order; too few of them sit there repeatedly.
-
-    Steps of about the golden section make the first few choices use all of them, too.
-    """
-    if len(fillers) < count:
-        return tuple(fillers[(step + place) % len(fillers)] for place in range(count))
-    choices, stride = _choices(len(fillers), count)
-    turn, at = divmod(step, len(choices))
-    chosen = choices[at * stride % len(choices)]
-    orders = list(itertools.permutations(chosen))
-    return tuple(fillers[place] for place in orders[(turn + at) % len(orders)])
-
-
 @functools.cache
-def _choices(count: int, size: int) -> tuple[list[tuple[int, ...]], int]:
-    """All choices of `size` out of `count`, and how far to step through them."""
-    choices = list(itertools.combinations(range(count), size))
-    stride = max(1, round(GOLDEN * len(choices)))
-    while math.gcd(stride, len(choices)) > 1:
-        stride += 1
-    return choices, stride
+def _distances(fillers: int, seats: int) -> list[int]:
+    """How far apart in their list neighbours at the table may be, so that no filler is there more than needed."""
+    return [far for far in range(1, fillers + 1) if fillers // math.gcd(fillers, far) >= min(fillers, seats)]
