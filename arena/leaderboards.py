@@ -117,7 +117,7 @@ def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[
             keys.append(key)
             rounds.append(block.round)
             tables.append(block.table)
-    return keys, np.array(rounds, np.int64), np.array(tables, np.int64).reshape(len(tables), -1)
+    return keys, np.array(rounds, np.int64), np.array(tables, np.int64)
 
 
 def _read(rows: Iterator[tuple]) -> pd.DataFrame:

@@ -16,6 +16,8 @@ from arena.stats.sprt import Sprt, block_values, log_ratio, regularised, tilt
 
 MARGIN = 1e-6
 """Scores are looked for from this to 1 minus this."""
+WIDER = 0.99
+"""Confidence of the plain interval that bounds the one after a stop."""
 IMAGES = np.arange(-40, 41)
 """Mirror images of a boundary that a sum takes; the farthest ones are 80 widths away."""
 
@@ -94,7 +96,10 @@ def stopped_estimate(counts: np.ndarray, test: Sprt, confidence: float = 0.95) -
             return 0.0
         return 1.0 if worse(high) >= share else brentq(lambda score: worse(score) - share, low, high)
 
-    return Estimate(score_where(0.5), score_where((1 + confidence) / 2), score_where((1 - confidence) / 2))
+    plain = fixed_estimate(counts, WIDER)
+    low = max(score_where((1 + confidence) / 2), plain.low)
+    high = min(score_where((1 - confidence) / 2), plain.high)
+    return Estimate(min(max(score_where(0.5), low), high), low, high)
 
 
 def meets_first(near: float, far: float, drift: float, variance: float, time: float) -> float:
