@@ -16,7 +16,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from arena.api import LOG, cores
+from arena.api import COMPARISONS, LOG, cores
 from arena.config import OPENING, Isolation
 from arena.duels import Duel
 from arena.errors import ConfigError
@@ -34,8 +34,6 @@ from arena.store import Store
 from arena.tally import Tally
 from engine import Game, game_type, load_game
 
-FOLDER = "compare"
-"""Under the home folder: a folder for each two bots, game, number of players and fillers."""
 MAX_BLOCKS = 10_000
 FILLERS = ("greedy", "random")
 """Who fills the other seats when nobody is named."""
@@ -231,7 +229,7 @@ def _name(schedule: Schedule, bots: Sequence[ResolvedBot]) -> str:
     rest = [keys[entry] for entry in duel.fillers] if duel else []
     digest = hashlib.blake2b(json.dumps([board.game, board.players, two, rest]).encode(), digest_size=4).hexdigest()
     words = [re.sub(r"[^A-Za-z0-9]+", "_", key).strip("_")[:24] for key in two]
-    return f"{FOLDER}/{board.slug}-{words[0]}-{words[1]}-{digest}"
+    return f"{COMPARISONS}/{board.slug}-{words[0]}-{words[1]}-{digest}"
 
 
 def _setup_plies(game: Game) -> int:
