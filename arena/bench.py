@@ -17,6 +17,7 @@ import engine
 from arena.api import cores
 from arena.bench_isolation import isolation
 from arena.bench_libraries import libraries
+from arena.bench_paired import paired_dice
 from arena.bench_search import searches, worker_start
 from arena.bench_tools import Row, best_of, tournament
 
@@ -227,6 +228,7 @@ def print_bench(full: bool) -> None:
         libraries(),
         worker_start(),
         isolation(),
+        paired_dice(full),
         throughput(full),
     )
     for part in parts:

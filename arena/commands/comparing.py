@@ -25,7 +25,7 @@ from arena.stats.estimates import Estimate
 from arena.stats.sprt import Sprt
 from arena.tally import Tally
 
-BAR = 24
+BAR = 20
 """Letters between the two bounds."""
 
 
@@ -136,7 +136,7 @@ def progress_line(progress: Progress, tally: Tally) -> str:
     low, high = tally.test.lower, tally.test.upper
     place = round(min(max((tally.llr - low) / (high - low), 0.0), 1.0) * BAR)
     bar = f"{'─' * place}┃{'─' * (BAR - place)}"
-    return f"{blocks:,} blocks, {progress.rate:,.0f} matches/s  H0 {low:.2f} {bar} {high:.2f} H1  LLR {tally.llr:+.2f}"
+    return f"{blocks:,} blocks, {progress.rate:,.0f}/s  H0 {low:.2f} {bar} {high:.2f} H1  LLR {tally.llr:+.2f}"
 
 
 def _print(found: Comparison, seconds: float) -> None:

@@ -27,7 +27,7 @@ from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 
 COMMANDS = (
     *("run", "leaderboard", "export", "games", "bots", "match", "replay", "doctor", "bench"),
-    *("new-bot", "check", "submit", "withdraw"),
+    *("new-bot", "check", "submit", "withdraw", "compare", "power"),
 )
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""

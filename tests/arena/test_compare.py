@@ -153,7 +153,7 @@ def test_deterministic_bots_that_repeat_themselves_pile_up_no_evidence(bots, tmp
 
 def test_an_interrupted_comparison_goes_on_and_its_log_is_no_other(bots, tmp_path, monkeypatch):
     monkeypatch.setenv("TEST_NAP", "0.05")
-    options = (f"{bots}:Nap", "random", "--game", "epicycle", "--fixed", "24", "--workers", "2")
+    options = (f"{bots}:Nap", "random", "--game", "epicycle", "--fixed", "24", "--workers", "1")
     process = start_arena("compare", *options, "--home", tmp_path / "a", folder=tmp_path)
 
     def some():
