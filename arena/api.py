@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LOG = "matches.db"
+COMPARISONS = "compare"
+"""Under the home folder: a folder for each two bots, game, number of players and fillers."""
 
 
 def cores() -> int:
@@ -310,14 +312,19 @@ def _stored(schedule: Schedule, spec: MatchSpec, row: MatchRow) -> StoredMatch:
     )
 
 
+def logs_under(home: Path) -> list[Path]:
+    """The logs of all tournaments and comparisons."""
+    return sorted([*home.glob(f"*/{LOG}"), *home.glob(f"{COMPARISONS}/*/{LOG}")])
+
+
 def find_match(
     target: str | Path | None, match: str, home: str | Path | None = None
 ) -> tuple[StoredMatch, dict[str, Any]]:
     """A match by its id or the beginning of one, and the resolved plan it belongs to.
 
-    Without a target every tournament under the home folder is searched.
+    Without a target every tournament and comparison under the home folder is searched.
     """
-    logs = [find_log(target, home)] if target is not None else sorted(home_folder(home).glob(f"*/{LOG}"))
+    logs = [find_log(target, home)] if target is not None else logs_under(home_folder(home))
     found = []
     for log in logs:
         store, resolved = open_log(log)

@@ -17,6 +17,7 @@ import engine
 from arena.api import cores
 from arena.bench_isolation import isolation
 from arena.bench_libraries import libraries
+from arena.bench_paired import paired_dice
 from arena.bench_ratings import ratings
 from arena.bench_search import searches, worker_start
 from arena.bench_tools import Row, best_of, tournament
@@ -234,6 +235,7 @@ def print_bench(full: bool) -> None:
         worker_start(),
         isolation(),
         ratings(full),
+        paired_dice(full),
         throughput(full),
     )
     for part in parts:

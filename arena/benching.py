@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from arena.schedule import Block, Table
 from arena.store import Finished
@@ -85,6 +85,46 @@ class Held(NamedTuple):
     matches: int
 
 
+class Barrier(Protocol):
+    """What decides which results of a board pass into the log, and which blocks stay in the plan.
+
+    Matches may come in any order, but blocks are announced in plan order: by `find` what the log has of one, then by
+    `expect` what it lacks.
+    """
+
+    total: int
+    """Matches in the plan, as far as is known."""
+    found: int
+    played: int
+    """Results taken of matches in the plan: those from the log, those of this run."""
+
+    @property
+    def full(self) -> bool:
+        """Whether too many results wait to hand out more."""
+
+    @property
+    def reached(self) -> int:
+        """The first round that is not complete: on it depends what happens to later ones."""
+
+    def stays(self, block: Block) -> bool:
+        """Whether a block is in the plan as far as is known."""
+
+    def expect(self, table: Table, count: int) -> None:
+        """So many matches of a block are going to be taken (or, below 0, are not after all)."""
+
+    def find(self, block: Block, forfeits: Sequence[int], count: int) -> None:
+        """Take results that are in the log: how many, and who forfeited, an entry for each match."""
+
+    def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
+        """Take the result of a match that was expected."""
+
+    def recheck(self) -> bool:
+        """Let pass what has become certain while it waited; whether there was any."""
+
+    def abandon(self) -> None:
+        """Give up what this run has played and still waits: it will not be in the log. From now on only count."""
+
+
 class Gate:
     """Lets results of one board pass as soon as it is certain that their blocks stay in the plan.
 
@@ -115,6 +155,11 @@ class Gate:
     def full(self) -> bool:
         """Whether too many results wait to hand out more."""
         return self.held > MOST_HELD
+
+    @property
+    def reached(self) -> int:
+        """The first round that is not complete."""
+        return self.bench.rounds
 
     def stays(self, block: Block) -> bool:
         """Whether a block is in the plan as far as is known."""

@@ -120,6 +120,64 @@ def export(
     export_files(target, what or ["leaderboards"], format or [], out, home)
 
 
+@app.command(epilog="Example: arena compare greedy random --game pyramid_punch --players 3 --with random")
+def compare(
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot: name, name:key=value, file.py:Class or bot.toml.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
+    game: Annotated[str, typer.Option(help="A game's spec.")],
+    players: Annotated[Optional[int], typer.Option(help="By default as few as the game allows.")] = None,  # noqa: UP045
+    fillers: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option("--with", metavar="BOT", help="Who fills the other seats; may be given again."),
+    ] = None,
+    elo0: Annotated[float, typer.Option(help="H0: A is stronger than B by no more Elo than this.")] = 0.0,
+    elo1: Annotated[float, typer.Option(help="H1: A is stronger than B by at least so much Elo.")] = 30.0,
+    alpha: Annotated[float, typer.Option(help="Share of tests that may say H1 when H0 is true.")] = 0.05,
+    beta: Annotated[float, typer.Option(help="Share of tests that may say H0 when H1 is true.")] = 0.05,
+    model: Annotated[str, typer.Option(help="What elo0 and elo1 are: logistic or normalized.")] = "logistic",
+    fixed: Annotated[Optional[int], typer.Option(help="Play so many blocks and test nothing.")] = None,  # noqa: UP045
+    max_blocks: Annotated[int, typer.Option(help="Give up after so many blocks.")] = 10_000,
+    seed: Annotated[int, typer.Option(min=0, help="All chance comes from it.")] = 0,
+    opening: Annotated[Optional[str], typer.Option(help="none or random:k; by default what suits the game.")] = None,  # noqa: UP045
+    isolation: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where all bots run: sandbox, process or none; by default what suits each."),
+    ] = None,
+    workers: Annotated[Optional[int], typer.Option(min=1, help="Processes that play; by default one a core.")] = None,  # noqa: UP045
+    as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
+    home: Home = None,
+) -> None:
+    """Play two bots against each other, with common dice, until it is clear which one is stronger."""
+    from arena.commands.comparing import print_comparison
+
+    question = {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta, "model": model}
+    how = {"fixed": fixed, "max_blocks": max_blocks, "seed": seed, "opening": opening, "isolation": isolation}
+    raise typer.Exit(
+        print_comparison(a, b, game, players, fillers or [], question, {**how, "workers": workers}, as_json, home)
+    )
+
+
+@app.command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")
+def power(
+    target: Target,
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot's label.")],
+    b: Annotated[str, typer.Argument(metavar="B", help="Another one's.")],
+    game: Annotated[Optional[str], typer.Option(help="Only this game.")] = None,  # noqa: UP045
+    players: Annotated[Optional[int], typer.Option(help="Only this number of players.")] = None,  # noqa: UP045
+    difference: Annotated[
+        Optional[float],  # noqa: UP045
+        typer.Option(help="Mean return of A minus that of B that is to be found; by default what was observed."),
+    ] = None,
+    confidence: Annotated[float, typer.Option(help="Confidence of the interval that is to leave out 0.")] = 0.95,
+    power: Annotated[float, typer.Option(help="Probability that it will.")] = 0.8,
+    home: Home = None,
+) -> None:
+    """Tell from a log whether two bots are apart, and how many blocks it would take."""
+    from arena.commands.comparing import print_power
+
+    print_power(target, a, b, game, players, difference, confidence, power, home)
+
+
 @app.command(epilog="Example: arena games epicycle")
 def games(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help="Tell all about one game.")] = None,

@@ -18,7 +18,7 @@ from scipy.special import stdtrit
 from arena.benching import Bench, in_plan
 from arena.errors import StoreError
 from arena.ratings import rate
-from arena.schedule import Block, Board, Schedule, seat_places
+from arena.schedule import Block, Board, Schedule
 from arena.stats.board import played, rating_columns, ratings_of
 from arena.stats.bootstrap import share_of_news
 from arena.stats.ranks import CONFIDENCE
@@ -87,7 +87,7 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
     out = benched(store, schedule, board) if out is None else out
     known = store.block_keys(shape.game, shape.players)
     blocks = (block for block in schedule.blocks_of(board) if in_plan(out, block.round, block.table))
-    orders, rounds, tables = _plan_order(blocks, shape.players, known)
+    orders, rounds, tables = _plan_order(blocks, known)
     frame = _read(store, shape)
     order = np.full(max(known.values(), default=0) + 1, -1, np.int64)
     order[orders] = np.arange(len(orders))
@@ -95,9 +95,10 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
     sizes = np.bincount(frame["block"])[frame["block"]]
     frame = frame[(frame["place"] >= 0) & (sizes == schedule.lineups(shape) * shape.players)]
     frame = frame.sort_values(["place", "lineup", "seat"], kind="stable").reset_index(drop=True)
-    places = np.array(seat_places(shape.players, schedule.permutations))
+    places = np.array(schedule.places(shape.players))
     at = frame["place"].to_numpy()
-    who = tables[at, places[frame["lineup"].to_numpy(), frame["seat"].to_numpy()]] if len(frame) else np.zeros(0, int)
+    seats = (frame["lineup"].to_numpy(), frame["seat"].to_numpy())
+    who = tables[at, places[(rounds[at] % len(places), *seats)]] if len(frame) else np.zeros(0, int)
     labels = np.array([entry.label for entry in schedule.entries], dtype=object)
     frame["block"] = at
     frame.insert(2, "round", rounds[at] if len(frame) else np.zeros(0, int))
@@ -121,9 +122,7 @@ def _news(frame: pd.DataFrame, players: int) -> np.ndarray:
     return np.repeat(share, len(frame) // len(share))
 
 
-def _plan_order(
-    blocks: Iterable[Block], players: int, known: dict[bytes, int]
-) -> tuple[list[int], np.ndarray, np.ndarray]:
+def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[int], np.ndarray, np.ndarray]:
     """The log's keys of a board's blocks in plan order, their rounds, and their tables in base order."""
     keys, rounds, tables = [], [], []
     for block in blocks:
@@ -132,7 +131,7 @@ def _plan_order(
             keys.append(key)
             rounds.append(block.round)
             tables.append(block.table)
-    return keys, np.array(rounds, np.int64), np.array(tables, np.int64).reshape(-1, players)
+    return keys, np.array(rounds, np.int64), np.array(tables, np.int64)
 
 
 def _read(store: Store, board: Board) -> pd.DataFrame:

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 from arena.bundle import Bundle
 from arena.config import OPENING, Config, Isolation, load_config
 from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
+from arena.duels import Duel
 from arena.errors import ArenaError, BotError, ConfigError
 from arena.process import Death, WorkerProcess
 from arena.registry import Source, find_bot
@@ -110,7 +111,6 @@ class Plan:
             "do": "plan",
             "dice_key": self.dice_key.hex(),
             "bots_key": self.bots_key.hex(),
-            "permutations": schedule.permutations,
             "limits": schedule.limits,
             "boards": [(board.game, board.players, board.opening) for board in schedule.boards],
             "entries": [
@@ -131,10 +131,12 @@ class Plan:
     def resolved(self) -> dict[str, Any]:
         """The plan as plain data, as it is kept in the log and beside the leaderboards; never with a secret key."""
         schedule = self.schedule
+        labels = [entry.label for entry in schedule.entries]
         return {
             "name": self.name,
             "seed": schedule.seed,
             "line_ups": "permutations" if schedule.permutations else "rotations",
+            **({"duel": duel_as_data(schedule.duel, labels)} if schedule.duel else {}),
             "max_tables": schedule.max_tables,
             "hero": schedule.entries[schedule.hero].label if schedule.hero is not None else None,
             "bench_after": schedule.bench_after,
@@ -171,6 +173,19 @@ class Plan:
         }
 
 
+def duel_as_data(duel: Duel, labels: Sequence[str]) -> dict[str, Any]:
+    """A duel by labels."""
+    return {"bots": [labels[entry] for entry in duel[:2]], "fillers": [labels[entry] for entry in duel.fillers]}
+
+
+def duel_from(data: dict[str, Any] | None, places: dict[str, int]) -> Duel | None:
+    """A duel from `duel_as_data`."""
+    if data is None:
+        return None
+    first, second = data["bots"]
+    return Duel(places[first], places[second], tuple(places[label] for label in data["fillers"]))
+
+
 def schedule_from(resolved: dict[str, Any]) -> Schedule:
     """The schedule of a plan read back from a log; raises `KeyError`, `TypeError` or `ValueError` for what is none."""
     entries = tuple(Entry(bot["label"], bot["key"], bot["spec"], bot["identity"]) for bot in resolved["bots"])
@@ -197,6 +212,7 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
         limits=Limits(**resolved["limits"]),
         bench_after=resolved.get("bench_after", 0),
         secret=resolved["dice_key_hash"] if resolved["dice"] == "secret" else "",
+        duel=duel_from(resolved.get("duel"), places),
     )
 
 

@@ -43,7 +43,7 @@ class Chunk:
     def message(self) -> bytes:
         """The chunk as a worker reads it."""
         rows = [
-            [[spec.block.board, spec.block.table, spec.block.id.hex()], spec.lineup, charges]
+            [[spec.block.board, spec.seats, spec.block.id.hex()], spec.lineup, charges]
             for spec, charges in self.matches
         ]
         return json.dumps({"do": "play", "matches": rows}, separators=(",", ":")).encode()

@@ -21,7 +21,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import engine
-from arena.benching import Bench, Gate
+from arena.benching import Barrier, Bench, Gate
 from arena.errors import ArenaError, WorkerError
 from arena.plan import Plan
 from arena.pools import IN_FLIGHT, LISTEN, Chunk, LocalPool, Lost, Pool, Reply
@@ -148,7 +148,9 @@ class Run:
         address: str | None = None,
         first: WorkerProcess | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
+        barrier: Callable[[list[Finished]], Barrier] | None = None,
     ) -> None:
+        """`barrier` makes one for a plan with one board, given where results pass to; by default bots are benched."""
         self.plan, self.store, self.show = plan, store, show
         self.workers, self.backend, self.address = workers, backend, address
         self.message = plan.message()
@@ -160,14 +162,18 @@ class Run:
         self.waiting: list[Finished] = []
         """What is to be written."""
         schedule = plan.schedule
-        self.gates = [
-            Gate(
-                Bench(schedule.tables[number], schedule.lineups(board), schedule.bench_after),
-                board.blocks,
-                self.waiting,
-            )
-            for number, board in enumerate(schedule.boards)
-        ]
+        self.gates: list[Barrier] = (
+            [barrier(self.waiting)]
+            if barrier
+            else [
+                Gate(
+                    Bench(schedule.tables[number], schedule.lineups(board), schedule.bench_after),
+                    board.blocks,
+                    self.waiting,
+                )
+                for number, board in enumerate(schedule.boards)
+            ]
+        )
         self.missing = {number: self._missing(number) for number in range(len(schedule.boards))}
         """By board, those that are exhausted left out."""
         self.reached = dict.fromkeys(self.missing, 0)
@@ -217,9 +223,7 @@ class Run:
             failed = sum(self.gates[spec.block.board] is gate for spec in self.not_played)
             left = gate.total - gate.found - gate.played - failed
             if left and not self.stopping:
-                lines.append(
-                    f"{left:,} more on {board.title}: whether they are played, round {gate.bench.rounds} decides"
-                )
+                lines.append(f"{left:,} more on {board.title}: whether they are played, round {gate.reached} decides")
         return lines
 
     def _drive(self) -> None:

@@ -19,6 +19,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from arena.duels import Duel, duel_places
+
 Table = tuple[int, ...]
 
 
@@ -133,14 +135,31 @@ class Schedule:
     """Hash of a secret dice key; empty when the key follows from the seed."""
     bench_after: int = 0
     """Forfeits on a board from which a bot may be benched there, as `arena.benching` says; 0: never."""
+    duel: Duel | None = None
+    """Instead of tables in every rotation: two bots that take turns in one seat, a block a round."""
 
     def lineups(self, board: Board) -> int:
         """Matches in one block."""
+        if self.duel is not None:
+            return 2
         return math.factorial(board.players) if self.permutations else board.players
 
     def seats(self, block: Block, lineup: int) -> Table:
         """The entries by seat."""
-        return seat_orders(self.boards[block.board].players, self.permutations)[lineup](block.table)
+        return self._orders(block)[lineup](block.table)
+
+    def _orders(self, block: Block) -> list[Order]:
+        """By line-up: from a block's table to the entries by seat."""
+        players = self.boards[block.board].players
+        if self.duel is not None:
+            return duel_orders(players, block.round % players)
+        return seat_orders(players, self.permutations)
+
+    def places(self, players: int) -> list[list[Table]]:
+        """By round, from 0 to where they begin again, and line-up: which place of a block's table sits in each seat."""
+        if self.duel is not None:
+            return [list(duel_places(players, seat)) for seat in range(players)]
+        return [seat_places(players, self.permutations)]
 
     @functools.cached_property
     def tables(self) -> tuple[tuple[Table, ...], ...]:
@@ -148,6 +167,8 @@ class Schedule:
         return tuple(self._tables(board) for board in self.boards)
 
     def _tables(self, board: Board) -> tuple[Table, ...]:
+        if self.duel is not None:
+            return ((self.duel.first, self.duel.second, *self.duel.fillers),)
         if self.hero is None:
             chosen = choose_tables(len(board.entries), board.players, self.max_tables)
             return tuple(tuple(board.entries[i] for i in table) for table in chosen)
@@ -178,12 +199,17 @@ class Schedule:
 
     def block(self, index: int, number: int, table: Table) -> Block:
         """The block of a board's table (entries ordered by key) in one round."""
-        orders = base_orders(self.boards[index].players)
-        order = orders[number % len(orders)](table)
-        entries = self.entries
+        entries, players = self.entries, self.boards[index].players
+        if self.duel is not None:
+            order = self.duel.table(players, number)
+            key: list[Any] = [number, ["duel", *(entries[entry].key for entry in self.duel[:2])]]
+        else:
+            orders = base_orders(players)
+            order = orders[number % len(orders)](table)
+            key = [number, *(entries[entry].key for entry in table)]
         dice, whole = self._prefixes[index]
         id = dice.copy()
-        id.update(json.dumps([number, *(entries[entry].key for entry in table)]).encode())
+        id.update(json.dumps(key).encode())
         identity = whole.copy()
         identity.update(id.digest())
         identity.update("".join([entries[entry].identity for entry in order]).encode())
@@ -202,8 +228,7 @@ class Schedule:
 
     def matches(self, block: Block) -> list[MatchSpec]:
         """The matches of a block, by line-up."""
-        orders = seat_orders(self.boards[block.board].players, self.permutations)
-        return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(orders)]
+        return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(self._orders(block))]
 
 
 Order = Callable[[Table], Table]
@@ -227,6 +252,12 @@ def seat_places(players: int, permutations: bool) -> list[Table]:
 def seat_orders(players: int, permutations: bool) -> list[Order]:
     """By line-up: from the base order to the entries by seat."""
     return [itemgetter(*places) for places in seat_places(players, permutations)]
+
+
+@functools.cache
+def duel_orders(players: int, seat: int) -> list[Order]:
+    """The same in a duel."""
+    return [itemgetter(*places) for places in duel_places(players, seat)]
 
 
 @functools.lru_cache(maxsize=64)

@@ -434,6 +434,16 @@ class Store:
         )
         return dict(self._db.execute(query, (game, players)))
 
+    def seconds(self, game: str, players: int) -> float:
+        """The median of what a board's matches took a worker; the first ones, which compile, hardly count. 0: none."""
+        query = (
+            "FROM timings t JOIN blocks b USING (block) JOIN boards o USING (board) WHERE o.game = ? AND o.players = ?"
+        )
+        count = self._db.execute(f"SELECT count(*) {query}", (game, players)).fetchone()[0]
+        median = f"SELECT t.seconds {query} ORDER BY t.seconds LIMIT 1 OFFSET ?"
+        row = self._db.execute(median, (game, players, count // 2)).fetchone()
+        return float(row[0]) if row else 0.0
+
     def short_id(self, identity: bytes, lineup: int) -> str:
         """The beginning of a match's id, as much of it as means no other match of the log, and its line-up."""
         shortened = (f"{identity.hex()[:digits]}-{lineup}" for digits in range(SHORT_ID, 2 * len(identity)))

@@ -29,7 +29,7 @@ from arena.describe import describe
 from arena.dice import Streams
 from arena.loader import load_class
 from arena.referee import Charge, Contestant, Entrant, Report, Result, play_match, warm_up
-from arena.schedule import Limits, seat_orders
+from arena.schedule import Limits
 from arena.status import NOBODY, SIZE, Status
 from arena.trees import close_to_others, end_below, keep_orphans
 
@@ -136,11 +136,10 @@ class Table:
             return Contestant(functools.partial(_raise, error), {})
 
     def play(self, block: list[Any], lineup: int, charges: list[list[Any]]) -> list[Any]:
-        """One match of a block, as the row that goes back."""
-        board, table, id = block
+        """One match of a block, given as its board, the entries by seat and its id, as the row that goes back."""
+        board, seats, id = block
         started = time.perf_counter()
         game = self.game(board)
-        seats = seat_orders(game.players, self.plan["permutations"])[lineup](table)
         result = play_match(
             game,
             [self.contestant(entry) for entry in seats],

@@ -12,7 +12,8 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arena.plan import schedule_from
+from arena.duels import Duel
+from arena.plan import duel_as_data, schedule_from
 from arena.schedule import Limits, base_orders, choose_tables, match_id
 from tests.arena import samples
 from tests.arena.samples import board, entry
@@ -327,3 +328,65 @@ def test_a_boards_slug_is_a_file_name(options):
     assert "/" not in slug
     assert "\0" not in slug
     assert not slug.startswith(".")
+
+
+def duels(players, fillers, blocks=24, **changes):
+    """Alice against Bob, with fillers named by their places in NAMES."""
+    boards = (board(players, range(len(NAMES)), blocks),)
+    return schedule(boards=boards, duel=Duel(0, 1, tuple(fillers)), **changes)
+
+
+@pytest.mark.parametrize(
+    ("players", "fillers"), [(2, [2]), (3, [2]), (3, [2, 3, 4]), (4, [0, 5]), (5, [2, 3, 4, 5, 6])]
+)
+def test_in_a_duel_two_bots_take_turns_in_one_seat_and_nobody_else_moves(players, fillers):
+    plan = duels(players, fillers)
+    seats = Counter()
+    for number, block in enumerate(plan.blocks()):
+        first, second = (spec.seats for spec in plan.matches(block))
+        assert [seat for seat in range(players) if first[seat] != second[seat]] == [number % players]
+        assert (first[number % players], second[number % players]) == (0, 1)
+        assert set(first) - {0} <= set(fillers)
+        seats[number % players] += 1
+    assert len(set(seats.values())) == 1 or 24 % players
+    assert plan.total_matches == 2 * number + 2 == 48
+
+
+@pytest.mark.parametrize(
+    ("players", "fillers"), [(3, range(2, 7)), (4, range(2, 7)), (3, [2, 3]), (5, [2, 3, 4]), (4, range(2, 6))]
+)
+def test_over_a_turn_for_each_filler_all_sit_in_every_seat_equally_often(players, fillers):
+    plan = duels(players, fillers, blocks=4 * players * len(fillers))
+    seats = [(block.round, *who) for block in plan.blocks() for who in enumerate(plan.matches(block)[0].seats)]
+    for start in range(0, 4 * players * len(fillers), players * len(fillers)):
+        rounds = range(start, start + players * len(fillers))
+        counts = Counter((seat, who) for number, seat, who in seats if number in rounds and who != 0)
+        assert len(counts) == players * len(fillers)
+        assert set(counts.values()) == {players - 1}
+
+
+@pytest.mark.parametrize(("players", "fillers"), [(3, [2, 3]), (4, range(2, 7)), (5, range(1, 7)), (4, range(2, 6))])
+def test_with_enough_fillers_none_sits_twice_at_a_table_and_neighbours_change(players, fillers):
+    plan = duels(players, fillers, blocks=200)
+    assert all(len(set(block.table[2:])) == players - 1 for block in plan.blocks())
+    neighbours = {pair for block in plan.blocks() for pair in itertools.pairwise(block.table[2:])}
+    assert len(neighbours) > len(fillers) or players == 3
+
+
+def test_a_duels_dice_depend_on_its_two_bots_and_the_round_alone():
+    plan = duels(3, [2, 3])
+    assert ids_in_order(plan) == ids_in_order(duels(3, [4]))
+    assert ids_in_order(plan)[:5] == ids_in_order(duels(3, [2, 3], blocks=5))
+    assert set(ids_in_order(plan)).isdisjoint(block.id for block in schedule(players=(3,), blocks=24).blocks())
+    others = {block.identity for block in duels(3, [4]).blocks()}
+    assert others.isdisjoint(block.identity for block in plan.blocks())
+
+
+def ids_in_order(plan):
+    return [block.id for block in plan.blocks()]
+
+
+def test_a_duel_is_read_back_from_its_plan():
+    plan = duels(4, [0, 2, 3])
+    resolved = samples.resolved(plan) | {"duel": duel_as_data(plan.duel, NAMES)}
+    assert schedule_from(json.loads(json.dumps(resolved))) == plan

@@ -1,0 +1,117 @@
+"""The expected score of a block with an interval: after a fixed number of blocks, and after a sequential stop.
+
+A test that stops when the results look good enough overstates them, so the two differ.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+from scipy.special import log_ndtr, stdtrit
+
+from arena.stats.sprt import Sprt, block_values, log_ratio, regularised, tilt
+
+MARGIN = 1e-6
+"""Scores are looked for from this to 1 minus this."""
+WIDER = 0.99
+"""Confidence of the plain interval that bounds the one after a stop."""
+IMAGES = np.arange(-40, 41)
+"""Mirror images of a boundary that a sum takes; the farthest ones are 80 widths away."""
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """A score with its interval, all from 0 to 1."""
+
+    score: float
+    low: float
+    high: float
+
+
+def mean_and_variance(counts: np.ndarray) -> tuple[float, float]:
+    """Of a block's score, as observed."""
+    values = block_values(len(counts) - 1)
+    mean = float(values @ counts / counts.sum())
+    return mean, float((values - mean) ** 2 @ counts / counts.sum())
+
+
+def fixed_estimate(counts: np.ndarray, confidence: float = 0.95) -> Estimate:
+    """The mean and its empirical-likelihood interval: every score s with 2 log(L(mean) / L(s)) <= t^2.
+
+    Owen, "Empirical likelihood ratio confidence intervals for a single functional" (1988), t Student's quantile for
+    blocks - 1. Unlike mean +- t * deviation it stays between 0 and 1, and has a width when all blocks are equal.
+    """
+    mean, _ = mean_and_variance(counts)
+    values, weights = block_values(len(counts) - 1), regularised(counts).astype(float)
+    most = stdtrit(counts.sum() - 1, (1 + confidence) / 2) ** 2 if counts.sum() > 1 else math.inf
+    centre = float(np.clip(values @ weights / weights.sum(), 2 * MARGIN, 1 - 2 * MARGIN))
+
+    def excess(score: float) -> float:
+        return float(2 * log_ratio(values, weights, score)) - most
+
+    low, high = MARGIN, 1 - MARGIN
+    return Estimate(
+        mean,
+        low=0.0 if excess(low) <= 0 else brentq(excess, low, centre),
+        high=1.0 if excess(high) <= 0 else brentq(excess, centre, high),
+    )
+
+
+def most_likely(values: np.ndarray, shares: np.ndarray, score: float) -> np.ndarray:
+    """The distribution with a given mean that makes the observed shares most likely: p_i = q_i / (1 + x (a_i - s))."""
+    likely = shares / (1 + tilt(values - score, shares) * (values - score))
+    return likely / likely.sum()
+
+
+def stopped_estimate(counts: np.ndarray, test: Sprt, confidence: float = 0.95) -> Estimate:
+    """The median-unbiased estimate after a sequential stop: the score at which half of all tests would end worse.
+
+    Siegmund, "Estimation following sequential tests" (1978). Endings are ordered from an early H0 to an early H1. The
+    ratio is taken for a Brownian motion whose steps have the mean and the variance of log(p1_i / p0_i) under the most
+    likely distribution with that score, and which met its boundary where a straight line to its last value did.
+    """
+    values, weights = block_values(len(counts) - 1), regularised(counts)
+    shares = weights / weights.sum()
+    mean = float(values @ shares)
+    score0, score1 = test.scores(math.sqrt(float((values - mean) ** 2 @ shares)))
+    steps = np.log(most_likely(values, shares, score1) / most_likely(values, shares, score0))
+    llr = float(weights @ steps)
+    upper = llr > 0
+    time = weights.sum() * min(1.0, (test.upper if upper else test.lower) / llr)
+
+    def worse(score: float) -> float:
+        likely = most_likely(values, shares, score)
+        drift = float(likely @ steps)
+        variance = float(likely @ (steps - drift) ** 2)
+        if upper:
+            return 1 - meets_first(test.upper, test.lower, drift, variance, time)
+        return meets_first(-test.lower, -test.upper, -drift, variance, time)
+
+    def score_where(share: float) -> float:
+        low, high = MARGIN, 1 - MARGIN
+        if worse(low) <= share:
+            return 0.0
+        return 1.0 if worse(high) >= share else brentq(lambda score: worse(score) - share, low, high)
+
+    plain = fixed_estimate(counts, WIDER)
+    low = max(score_where((1 + confidence) / 2), plain.low)
+    high = min(score_where((1 - confidence) / 2), plain.high)
+    return Estimate(min(max(score_where(0.5), low), high), low, high)
+
+
+def meets_first(near: float, far: float, drift: float, variance: float, time: float) -> float:
+    """Probability that a Brownian motion from 0 meets near > 0 by some time, without having met far < 0 before.
+
+    Darling and Siegert, "The first passage problem for a continuous Markov process" (1953), as a sum over the images
+    near + 2k(near - far) of inverse Gaussian distributions.
+    """
+    images = near + 2 * IMAGES * (near - far)
+    distance, rate = np.abs(images), drift / variance
+    root = math.sqrt(variance * time)
+    shift = rate * (near - distance)
+    terms = np.exp(shift + log_ndtr((drift * time - distance) / root))
+    terms += np.exp(shift + 2 * rate * distance + log_ndtr((-drift * time - distance) / root))
+    return float(np.clip(np.sign(images) @ terms, 0.0, 1.0))

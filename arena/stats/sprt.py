@@ -1,0 +1,171 @@
+"""Sequential tests of two strategies by generalised likelihood ratios, exact for scores with finitely many values.
+
+One block is one observation: the score of A over B in it, 1/2 + (return of A - return of B)/4, which of `steps` + 1
+equally spaced values from 0 to 1. With two players a block is a seat-swapped pair and has the five values of the
+pentanomial model; with n players it is a duel and has 4(n - 1) + 1.
+
+Van den Bergh, "The generalized maximum likelihood ratio for the expectation value of a distribution" (2018): the most
+likely distribution with expectation s is p_i = q_i / (1 + x (a_i - s)), q the observed one, x the root of
+sum q_i (a_i - s) / (1 + x (a_i - s)) = 0. Van den Bergh, "A practical introduction to normalized Elo" (2020): the same
+when (expectation - 1/2) / deviation is given, by iteration. Values that never occurred count 0.001 of a block.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+from arena.errors import ConfigError
+from engine.kernel import kernel
+
+Model = Literal["logistic", "normalized"]
+Verdict = Literal["H0", "H1"]
+
+NEVER = 1e-3
+"""Blocks that a value which did not occur counts."""
+EVEN = 0.5
+"""The score of equal strength."""
+NORMALIZED = 800 / math.log(10)
+"""Normalised Elo for one standard deviation of a match's score."""
+MOST_ELO = {"logistic": 800.0, "normalized": 200.0}
+LEAST_SCORE = 1e-3
+"""Scores nearer to 0 or 1 are told as the Elo of this one: +-1200."""
+NEWTON_STEPS, ROUNDS = 200, 100
+SAME = 1e-15
+
+
+def score_from_elo(elo: float) -> float:
+    """Logistic Elo to expected score: 1 / (1 + 10^(-elo/400)) (Elo, "The Rating of Chessplayers", 1978)."""
+    return 1 / (1 + 10 ** (-elo / 400))
+
+
+def elo_from_score(score: float) -> float:
+    """Expected score to logistic Elo: -400 log10(1/score - 1), at most 1,200 either way."""
+    return -400 * math.log10(1 / min(max(score, LEAST_SCORE), 1 - LEAST_SCORE) - 1)
+
+
+def block_values(steps: int) -> np.ndarray:
+    """The scores that a block can have."""
+    return np.arange(steps + 1) / steps
+
+
+def regularised(counts: np.ndarray) -> np.ndarray:
+    """Counts by value, with a little for those that never occurred, so that any expectation remains possible."""
+    return np.where(counts > 0, counts, NEVER)
+
+
+@kernel
+def tilt(deviations: np.ndarray, weights: np.ndarray) -> float:
+    """The root x of sum w_i d_i / (1 + x d_i) = 0 between the poles; d takes both signs. Newton, kept in a bracket."""
+    low, high = -1.0 / deviations.max(), -1.0 / deviations.min()
+    x = 0.0
+    for _ in range(NEWTON_STEPS):
+        value = slope = 0.0
+        for i in range(len(deviations)):
+            ratio = deviations[i] / (1.0 + x * deviations[i])
+            value += weights[i] * ratio
+            slope += weights[i] * ratio * ratio
+        if value > 0.0:
+            low = x
+        else:
+            high = x
+        step = x + value / slope
+        if not low < step < high:
+            step = (low + high) / 2.0
+        if abs(step - x) <= SAME * max(1.0, abs(x)):
+            break
+        x = step
+    return x
+
+
+@kernel
+def log_ratio(values: np.ndarray, counts: np.ndarray, score: float) -> float:
+    """Log-likelihood that the constraint E = score costs: sum n_i log(1 + x (a_i - score)), 0 or more."""
+    deviations = values - score
+    x = tilt(deviations, counts)
+    total = 0.0
+    for i in range(len(values)):
+        total += counts[i] * math.log1p(x * deviations[i])
+    return total
+
+
+@kernel
+def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
+    """The same for the constraint (E - 1/2) / deviation = t (normalised Elo, section 4.1).
+
+    In each round the constraint is linear, with mean and deviation of the round before.
+    """
+    shares = counts / counts.sum()
+    probabilities = np.full(len(values), 1.0 / len(values))
+    for _ in range(ROUNDS):
+        mean = (probabilities * values).sum()
+        deviation = math.sqrt((probabilities * (values - mean) ** 2).sum())
+        linear = values - EVEN - t * deviation * (1.0 + ((mean - values) / deviation) ** 2) / 2.0
+        if linear.max() <= 0.0 or linear.min() >= 0.0:
+            break
+        x = tilt(linear, shares)
+        updated = shares / (1.0 + x * linear)
+        change = np.abs(updated - probabilities).max()
+        probabilities = updated
+        if change < SAME * 1e3:
+            break
+    return (counts * (np.log(shares) - np.log(probabilities))).sum()
+
+
+@dataclass(frozen=True)
+class Sprt:
+    """H0: the difference is elo0; H1: it is elo1. False alarms have at most probability alpha under H0, beta under H1.
+
+    Wald, "Sequential tests of statistical hypotheses" (1945): stop when the log-likelihood ratio leaves
+    (log(beta/(1 - alpha)), log((1 - beta)/alpha)).
+    """
+
+    elo0: float = 0.0
+    elo1: float = 30.0
+    alpha: float = 0.05
+    beta: float = 0.05
+    model: Model = "logistic"
+
+    def __post_init__(self) -> None:
+        for name in ("alpha", "beta"):
+            if not 0 < getattr(self, name) < 0.5:
+                raise ConfigError(f"{name} = {getattr(self, name):g}: must be between 0 and 0.5")
+        if self.model not in MOST_ELO:
+            raise ConfigError(f"model = '{self.model}': must be logistic or normalized")
+        most = MOST_ELO[self.model]
+        if not -most <= self.elo0 < self.elo1 <= most:
+            raise ConfigError(
+                f"elo0 = {self.elo0:g}, elo1 = {self.elo1:g}: elo0 must be below elo1, both from {-most:g} to {most:g} "
+                f"({self.model} Elo)"
+            )
+
+    @property
+    def lower(self) -> float:
+        return math.log(self.beta / (1 - self.alpha))
+
+    @property
+    def upper(self) -> float:
+        return math.log((1 - self.beta) / self.alpha)
+
+    def llr(self, counts: np.ndarray) -> float:
+        """Generalised log-likelihood ratio of H1 to H0: sum n_i log(p1_i / p0_i), p the most likely under each."""
+        values, weights = block_values(len(counts) - 1), regularised(counts)
+        if self.model == "logistic":
+            scores = score_from_elo(self.elo0), score_from_elo(self.elo1)
+            return float(log_ratio(values, weights, scores[0]) - log_ratio(values, weights, scores[1]))
+        bounds = self.elo0 / NORMALIZED * math.sqrt(2), self.elo1 / NORMALIZED * math.sqrt(2)
+        return float(log_ratio_t(values, weights, bounds[0]) - log_ratio_t(values, weights, bounds[1]))
+
+    def verdict(self, llr: float) -> Verdict | None:
+        """The hypothesis that a log-likelihood ratio decides for, if any."""
+        return "H1" if llr >= self.upper else "H0" if llr <= self.lower else None
+
+    def scores(self, deviation: float) -> tuple[float, float]:
+        """Both hypotheses as expected scores; `deviation` is that of a block's score (for normalised Elo)."""
+        if self.model == "logistic":
+            return score_from_elo(self.elo0), score_from_elo(self.elo1)
+        each = math.sqrt(2) * deviation / NORMALIZED
+        return EVEN + self.elo0 * each, EVEN + self.elo1 * each

@@ -1,0 +1,101 @@
+"""What two bots did in the blocks of a comparison, told in plan order: scores, repetitions, forfeits, the test's state.
+
+Two deterministic bots play the same pair of matches whenever an opening comes again. Such a block is no new evidence
+and is not counted, as long as every opening that came again brought the same matches; once one did not, chance plays a
+part, and all blocks count.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+
+from arena.stats.sprt import Sprt, Verdict
+
+PATIENCE = 50
+"""Blocks in a row without a new opening, and more than have been distinct, after which a test gives up."""
+
+
+class Turn(NamedTuple):
+    """What one of the two did in the seat that a block is about."""
+
+    units: int
+    """Twice the seats that it beat, and once those that it tied with."""
+    course: tuple[str, ...]
+    forfeits: tuple[int, int]
+    """By A and by B, in this match."""
+
+
+@dataclass(frozen=True)
+class Read:
+    """One block."""
+
+    seat: int
+    units_a: int
+    units_b: int
+
+
+class Tally:
+    """Blocks read so far. `test` is None when their number is fixed."""
+
+    def __init__(self, test: Sprt | None, players: int, opening: int) -> None:
+        self.test = test
+        self.counts = np.zeros(4 * (players - 1) + 1)
+        """Blocks that count, by score from 0 to 1 in equal steps."""
+        self.blocks: list[Read] = []
+        self.forfeits = [0, 0]
+        self.llr = 0.0
+        self.verdict: Verdict | None = None
+        self.chance = False
+        """Whether one opening has led to different matches."""
+        self._players, self._opening = players, opening
+        self._seen: dict[tuple[object, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
+        self._held: list[int] = []
+        self._in_a_row = 0
+
+    @property
+    def repeats(self) -> int:
+        """Blocks that are not counted."""
+        return len(self._held)
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether new openings have become too rare to go on."""
+        return self._in_a_row >= max(PATIENCE, len(self._seen)) and not self.chance
+
+    @property
+    def done(self) -> bool:
+        """Whether a sequential test ends here."""
+        return self.test is not None and (self.verdict is not None or self.exhausted)
+
+    def add(self, key: tuple[object, ...], seat: int, a: Turn, b: Turn) -> None:
+        """Read the next block; blocks of one key have the same line-ups."""
+        place = a.units - b.units + 2 * (self._players - 1)
+        self.blocks.append(Read(seat, a.units, b.units))
+        for who in range(2):
+            self.forfeits[who] += a.forfeits[who] + b.forfeits[who]
+        for counted in self._new_evidence((*key, a.course[: self._opening]), (a.course, b.course), place):
+            self.counts[counted] += 1
+        if self.test is not None and self.counts.any():
+            self.llr = self.test.llr(self.counts)
+            self.verdict = self.test.verdict(self.llr)
+
+    def _new_evidence(
+        self, start: tuple[object, ...], courses: tuple[tuple[str, ...], tuple[str, ...]], place: int
+    ) -> list[int]:
+        """The scores that count from now on: this block's, none, or with it all that were held back."""
+        if self.chance:
+            return [place]
+        known = self._seen.setdefault(start, courses)
+        if known is courses:
+            self._in_a_row = 0
+            return [place]
+        if known == courses:
+            self._in_a_row += 1
+            self._held.append(place)
+            return []
+        self.chance, held = True, self._held
+        self._held, self._seen = [], {}
+        return [*held, place]
