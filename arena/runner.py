@@ -273,11 +273,11 @@ class Run:
                 self._start_ray()
             if self.backend != "ray":
                 self.pools.append(LocalPool(self.workers, self.message, self.replies, self.first))
-            self._play_missing()
-            self._write()
-            while not self.stopping and self._next_stage():
+            more = True
+            while more:
                 self._play_missing()
                 self._write()
+                more = self._next_stage() and not self.stopping
         finally:
             self._write()
             self._dismiss()
