@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from arena import api, process, runner
 from arena.adaptive import next_stage, shares, weights, with_stages
-from arena.leaderboards import benched, board_matches
+from arena.leaderboards import benched, board_matches, faults
 from arena.plan import schedule_from
 from arena.report import match_lines
 from arena.schedule import Stage, seat_places
@@ -29,7 +29,7 @@ from arena.stats.ranks import order_doubt
 from arena.store import Store
 from tests.arena import tournaments
 from tests.arena.faulty import CAUSES, rule
-from tests.arena.samples import all_matches, board, resolved, row, schedule
+from tests.arena.samples import all_matches, begin, board, finished, resolved, row, schedule
 from tests.arena.test_benched_boards import BOTS, IN_THE_LOG
 from tests.arena.test_benching import Workers, ids_in, play
 from tests.arena.tournaments import home_of, results, rows, write
@@ -293,6 +293,23 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
             assert seats == [
                 len(specs) * shape.players for (specs, _), shape in zip(expected, plan.boards, strict=True)
             ]
+
+
+@settings(max_examples=10, deadline=None)
+@given(st.integers(0, 10**9))
+def test_what_other_plans_have_played_neither_changes_the_plan_nor_counts(seed):
+    """The log has every match that any schedule of these bots could have played."""
+    plan = adaptive_plan(NAMES[:3], (2,), 6, 2, bench_after=random.Random(seed).choice([0, 3, 5]))
+    played = Played(plan, seed)
+    specs, out = by_the_rules_words(plan, 0, played)
+    with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "matches.db") as store:
+        made = [finished(spec, played.rows[spec.id]) for spec in all_matches(uniform(plan, 18))]
+        store.add(plan, made, begin(store, plan))
+        staged = with_stages(store, plan)
+        ids = {json.loads(line)["match"] for line in match_lines(store, staged)}
+        assert (ids, benched(store, staged, 0)) == ({spec.id for spec in specs}, out)
+        assert len(board_matches(store, staged, 0)) == 2 * len(specs)
+        assert faults(store, staged)["count"].sum() == sum(len(played.falls[spec.id]) for spec in specs)
 
 
 def test_without_benching_the_budget_is_used_exactly_and_every_table_has_the_minimum(tmp_path, monkeypatch):
