@@ -174,6 +174,24 @@ def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tupl
         return by_board(schedule, leaderboards(store, schedule))
 
 
+def head_to_head(
+    target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
+) -> dict[tuple[str, int], pd.DataFrame]:
+    """Every two bots that met, by board; columns are described in reports/README.md."""
+    from arena.analysis import meetings
+
+    return {name: found.pairs for name, found in meetings(target, game, players, home).items()}
+
+
+def luck(
+    target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
+) -> dict[tuple[str, int], pd.DataFrame]:
+    """What seats are worth and shares of luck, by board; columns are described in reports/README.md."""
+    from arena import analysis
+
+    return analysis.luck(target, game, players, home)
+
+
 def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
     """Every bot that forfeited matches, by board and cause, with the first match of each; from the log alone."""
     store, resolved = open_log(target, home)

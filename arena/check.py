@@ -71,9 +71,12 @@ class BoardCheck:
     """Seconds that its moves took."""
     cpus: list[float]
 
+    hung: bool
+    """It ran out of time, and no further match was played."""
+
     @property
     def title(self) -> str:
-        return f"{self.game}, {self.players} players"
+        return _title(self.game, self.players)
 
     @property
     def median(self) -> float:
@@ -87,6 +90,8 @@ class Report:
     bot: ResolvedBot
     limits: Limits
     boards: list[BoardCheck]
+    not_played: list[str]
+    """Titles of the boards that were left out after a match in which the bot ran out of time."""
 
     @property
     def ok(self) -> bool:
@@ -99,6 +104,10 @@ class Report:
             for problem in board.problems:
                 found.setdefault(problem.cause, []).append((board, problem))
         return found
+
+
+def _title(game: str, players: int) -> str:
+    return f"{game}, {players} players"
 
 
 Show = Callable[[BoardCheck], Any]
@@ -114,6 +123,7 @@ def check(
 ) -> Report:
     """Play smoke matches against `random` on every board that a bot does not refuse, or on those asked for.
 
+    It ends with the first match in which the bot runs out of time: all others could take as long.
     `show` is told of each board as soon as it has been played. Raises an `ArenaError` for a bot that cannot be loaded.
     """
     spec = spec_at(path)
@@ -128,8 +138,11 @@ def check(
         _check_choice(bot, wanted, playing, bool(games))
         plan = _plan(found, playing)
         worker.give_plan(plan.message())
-        report = Report(bot, plan.schedule.limits, [])
+        report = Report(bot, plan.schedule.limits, [], [])
         for index, game in enumerate(playing):
+            if report.boards and report.boards[-1].hung:
+                report.not_played.extend(_title(left.spec, left.players) for left in playing[index:])
+                break
             report.boards.append(_check_board(plan, index, game, spec, worker))
             show(report.boards[-1])
         return report
@@ -204,17 +217,16 @@ def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:
 def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerProcess) -> BoardCheck:
     """Each match twice, with others in between: all in turn, then all in the opposite order."""
     matches = list(_matches(plan, index, game))
-    played = api.play_specs(plan, [*matches, *reversed(matches)], worker)
+    played = list(_played(plan, [*matches, *reversed(matches)], worker))
     problems: dict[str, Problem] = {}
-    for match, first, second in zip(matches, played, reversed(played), strict=False):
+    for match in matches:
         seat = match.seats.index(BOT)
-        for problem in _problems(
-            plan.bots[BOT], first, second, seat, _command(game, spec, plan.bots[BOT].isolation, match)
-        ):
+        found = [stored for each, stored in played if each == match]
+        for problem in _problems(plan.bots[BOT], found, seat, _command(game, spec, plan.bots[BOT].isolation, match)):
             problems.setdefault(problem.cause, problem)
     moves = [
         move
-        for match, stored in zip([*matches, *reversed(matches)], played, strict=True)
+        for match, stored in played
         for move in stored.clocks
         if move.seat == match.seats.index(BOT) and move.ply >= 0
     ]
@@ -223,19 +235,39 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
         players=game.players,
         matches=len(played),
         problems=list(problems.values()),
-        timed=any(stored.timed for stored in played),
+        timed=any(stored.timed for _, stored in played),
         walls=[move.wall for move in moves],
         cpus=[move.cpu for move in moves],
+        hung=_hung(*played[-1]),
     )
 
 
-def _problems(bot: ResolvedBot, first: StoredMatch, second: StoredMatch, seat: int, command: str) -> Iterator[Problem]:
-    fell = first if seat in first.falls else second
-    if seat in fell.falls:
+def _played(plan: Plan, matches: Sequence[MatchSpec], worker: WorkerProcess) -> Iterator[tuple[MatchSpec, StoredMatch]]:
+    """Matches with how they went, up to the first in which the bot runs out of time."""
+    for match in matches:
+        (stored,) = api.play_specs(plan, [match], worker)
+        yield match, stored
+        if _hung(match, stored):
+            return
+
+
+def _hung(match: MatchSpec, stored: StoredMatch) -> bool:
+    """Whether the bot ran out of time; before play that is an `init` fault by the clock."""
+    cause, _ = stored.falls.get(match.seats.index(BOT), ("", 0))
+    return stored.timed and cause in ("timeout", "init")
+
+
+def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, command: str) -> Iterator[Problem]:
+    """What went wrong in a match, as often as it was played."""
+    fell = next((stored for stored in played if seat in stored.falls), None)
+    if fell is not None:
         cause, ply = fell.falls[seat]
         when = "before play" if ply < 0 else f"at ply {ply + 1}"
         yield Problem(cause, f"in seat {seat}, {when}", fell.details.get(seat, "").strip(), command)
-    elif first.course != second.course and not (first.timed or second.timed):
+    if fell is not None or len(played) < 2:
+        return
+    first, second = played
+    if first.course != second.course and not (first.timed or second.timed):
         ply = next(at for at, (one, two) in enumerate(zip(first.course, second.course, strict=False)) if one != two)
         resettable = bot.bundle.is_program and read_program(bot.bundle.files[MANIFEST], bot.source.name).resettable
         yield Problem(

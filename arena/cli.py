@@ -69,6 +69,37 @@ def leaderboard(
     print_leaderboards(target, game, players, format, home)
 
 
+@app.command(epilog="Example: arena pairs configs/demo.toml --game epicycle --players 2 --matrix")
+def pairs(
+    target: Target,
+    game: Annotated[Optional[str], typer.Option(help="Only this game.")] = None,  # noqa: UP045
+    players: Annotated[Optional[int], typer.Option(help="Only this number of players.")] = None,  # noqa: UP045
+    bot: Annotated[Optional[str], typer.Option(help="Only this bot's pairs, from its side.")] = None,  # noqa: UP045
+    matrix: Annotated[bool, typer.Option("--matrix", help="Bots by bots instead of a row a pair.")] = False,
+    alpha_rank: Annotated[bool, typer.Option("--alpha-rank", help="Rank them in spite of cycles, too.")] = False,
+    format: Annotated[str, typer.Option(help="table, csv, json or md.")] = "table",
+    home: Home = None,
+) -> None:
+    """Print who beats whom, which pairs the ratings get wrong, and cycles A > B > C > A."""
+    from arena.commands.statistics import print_pairs
+
+    print_pairs(target, game, players, bot, matrix, alpha_rank, format, home)
+
+
+@app.command(epilog="Example: arena luck configs/demo.toml --game pyramid_punch")
+def luck(
+    target: Target,
+    game: Annotated[Optional[str], typer.Option(help="Only this game.")] = None,  # noqa: UP045
+    players: Annotated[Optional[int], typer.Option(help="Only this number of players.")] = None,  # noqa: UP045
+    format: Annotated[str, typer.Option(help="table, csv, json or md.")] = "table",
+    home: Home = None,
+) -> None:
+    """Print what each seat is worth, and how much bots, seats, dice and the rest decide."""
+    from arena.commands.statistics import print_luck
+
+    print_luck(target, game, players, format, home)
+
+
 @app.command(epilog="Example: arena export configs/demo.toml --what matches --out results/")
 def export(
     target: Target,

@@ -6,7 +6,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import sys
 from collections.abc import Iterable, Iterator
@@ -14,46 +13,42 @@ from pathlib import Path
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from arena.api import open_log
 from arena.errors import ArenaError
-from arena.leaderboards import CONFIDENCE, DECIMALS, board_matches, leaderboard
+from arena.leaderboards import board_matches, summary
 from arena.plan import schedule_from
 from arena.report import markdown, match_lines, write_file
 from arena.schedule import Schedule
+from arena.stats.pairs import compare_pairs, rounded
 from arena.store import Store
 from bots.perfect_solver import solve
 from engine import State, load_game
 from engine.specs import split_bot_spec
 
-COLUMNS = ["bot", "mean_return", "return_low", "return_high", "matches", "mu", "sigma"]
+COLUMNS = ["bot", "mean_return", "return_low", "return_high", "matches"]
 STEP = 4
 """A rung must be above the one with so many times less of its budget."""
 
 
 def rungs(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     """The board's bots by mean return, best first."""
-    board = leaderboard(matches, players)[COLUMNS]
+    board = rounded(summary(matches, players))[COLUMNS]
     return board.sort_values(["mean_return", "bot"], ascending=[False, True], ignore_index=True)
 
 
-def pairs(matches: pd.DataFrame, order: Iterable[str]) -> pd.DataFrame:
+def pairs(matches: pd.DataFrame, players: int, order: Iterable[str]) -> pd.DataFrame:
     """Every two bots: how much more the upper returned in matches that both played, with Student's 95 % interval.
 
     Blocks are the independent units, as on leaderboards. `apart` is "yes" when the interval is above 0, "reversed" when
     it is below, else "no".
     """
-    blocks = matches.pivot_table(index=["block", "lineup"], columns="bot", values="return_", aggfunc="mean")
-    rows = []
-    for upper, lower in itertools.combinations(order, 2):
-        difference = (blocks[upper] - blocks[lower]).dropna()
-        by_block = difference.groupby("block").mean()
-        half = float(stdtrit(len(by_block) - 1, (1 + CONFIDENCE) / 2) * by_block.std(ddof=1) / np.sqrt(len(by_block)))
-        mean = float(by_block.mean())
-        apart = "yes" if mean - half > 0 else "reversed" if mean + half < 0 else "no"
-        rows.append((upper, lower, len(difference), mean, half, apart))
-    return pd.DataFrame(rows, columns=["upper", "lower", "matches", "difference", "half_width", "apart"])
+    compared = compare_pairs(matches, players, order)
+    low, high = compared["difference_low"], compared["difference_high"]
+    compared["half_width"] = (high - low) / 2
+    compared["apart"] = np.select([low > 0, high < 0], ["yes", "reversed"], "no")
+    columns = {"bot": "upper", "opponent": "lower"}
+    return compared.rename(columns=columns)[["upper", "lower", "matches", "difference", "half_width", "apart"]]
 
 
 def is_step(upper: str, lower: str) -> bool:
@@ -133,21 +128,13 @@ def two_player_epicycle(lines: Iterable[str]) -> Iterator[str]:
             yield line
 
 
-def rounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """For print, without negative zeros."""
-    frame = frame.round(DECIMALS)
-    floats = frame.select_dtypes("float").columns
-    frame[floats] = frame[floats] + 0.0
-    return frame
-
-
 def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
     """Write everything; the paths written."""
     sections, stepped, written = [], [], []
     for index, board in enumerate(schedule.boards):
-        matches = board_matches(store, schedule, index)
+        matches = board_matches(store, schedule, index).drop(columns="news")  # every block is an observation
         ladder = rounded(rungs(matches, board.players))
-        compared = rounded(pairs(matches, ladder["bot"]))
+        compared = rounded(pairs(matches, board.players, ladder["bot"]))
         ladder["above_next"] = above_next(ladder, compared)
         for name, frame in (("rungs", ladder), ("pairs", compared)):
             written.append(folder / f"{board.slug}_{name}.csv")

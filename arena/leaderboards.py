@@ -6,6 +6,7 @@ benched.
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,11 +16,14 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from arena.benching import Bench, in_plan
+from arena.errors import StoreError
 from arena.ratings import rate
-from arena.schedule import Block, Schedule, seat_places
+from arena.schedule import Block, Board, Schedule, seat_places
+from arena.stats.board import played, rating_columns, ratings_of
+from arena.stats.bootstrap import share_of_news
+from arena.stats.ranks import CONFIDENCE
 from arena.store import Store
 
-CONFIDENCE = 0.95
 PAGE = 100_000
 DECIMALS = 4
 
@@ -81,20 +85,20 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
     """One row for each seat of every match in a complete block, in fold order.
 
     Columns: block (number in plan order), round, lineup, seat, entry, bot (its label), rank (0 is best), return_,
-    score, margin (score minus the others' mean; NaN without scores), cause (why it forfeited, or None), timed, ended.
-    `out` are the `benched` bots, if they are known already.
+    score, margin (score minus the others' mean; NaN without scores), cause (why it forfeited, or None), timed, ended,
+    course (a number, equal for equal courses), news (of the table's blocks, the share that are no copies of another
+    one, move by move). `out` are the `benched` bots, if they are known already.
     """
     shape = schedule.boards[board]
     out = benched(store, schedule, board) if out is None else out
-    known, rows = store.seat_rows(shape.game, shape.players)
+    known = store.block_keys(shape.game, shape.players)
     blocks = (block for block in schedule.blocks_of(board) if in_plan(out, block.round, block.table))
     orders, rounds, tables = _plan_order(blocks, shape.players, known)
-    frame = _read(rows)
+    frame = _read(store, shape)
     order = np.full(max(known.values(), default=0) + 1, -1, np.int64)
-    for place, key in enumerate(orders):
-        order[key] = place
-    frame.insert(0, "place", order[frame["block"].to_numpy()] if len(frame) else np.zeros(0, np.int64))
-    sizes = frame.groupby("block")["seat"].transform("size") if len(frame) else 0
+    order[orders] = np.arange(len(orders))
+    frame.insert(0, "place", order[frame["block"].to_numpy()])
+    sizes = np.bincount(frame["block"])[frame["block"]]
     frame = frame[(frame["place"] >= 0) & (sizes == schedule.lineups(shape) * shape.players)]
     frame = frame.sort_values(["place", "lineup", "seat"], kind="stable").reset_index(drop=True)
     places = np.array(seat_places(shape.players, schedule.permutations))
@@ -104,13 +108,23 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
     frame["block"] = at
     frame.insert(2, "round", rounds[at] if len(frame) else np.zeros(0, int))
     frame.insert(5, "entry", who)
-    frame.insert(6, "bot", labels[who] if len(frame) else [])
+    frame.insert(6, "bot", labels[who])
     ranks = frame["rank"].to_numpy().reshape(-1, shape.players)
     frame.insert(8, "return_", _returns(ranks).ravel())
     scores = frame["score"].to_numpy(dtype=float).reshape(-1, shape.players)
     others = (scores.sum(axis=1, keepdims=True) - scores) / (shape.players - 1)
     frame.insert(10, "margin", (scores - others).ravel())
+    frame["news"] = _news(frame, shape.players)
     return frame.drop(columns="place")
+
+
+def _news(frame: pd.DataFrame, players: int) -> np.ndarray:
+    first = frame.iloc[::players]
+    if first.empty:
+        return np.zeros(0)
+    entries = frame["entry"].to_numpy().reshape(-1, players)
+    share = share_of_news(first["block"].to_numpy(), entries, first["course"].to_numpy())
+    return np.repeat(share, len(frame) // len(share))
 
 
 def _plan_order(
@@ -127,20 +141,39 @@ def _plan_order(
     return keys, np.array(rounds, np.int64), np.array(tables, np.int64).reshape(-1, players)
 
 
-def _read(rows: Iterator[tuple]) -> pd.DataFrame:
+def _read(store: Store, board: Board) -> pd.DataFrame:
+    """Every seat of a board's matches in the log; raises `StoreError` when a match has too few or too many."""
+    matches = _pages(store.match_rows(board.game, board.players), ["block", "lineup", "timed", "ended", "course"])
+    seats = _pages(
+        store.seat_rows(board.game, board.players), ["block", "lineup", "seat", "rank", "score", "cause"]
+    ).astype({"score": float, "cause": object})
+    of = np.repeat(np.arange(len(matches)), board.players)
+    if len(of) != len(seats) or (matches["block"].to_numpy()[of] != seats["block"]).any():
+        raise StoreError(f"{store.path}: the log is damaged: matches on {board.title} lack seats")
+    for name, kind in (("timed", bool), ("ended", object), ("course", np.int64)):
+        seats[name] = matches[name].to_numpy()[of].astype(kind)
+    return seats
+
+
+def _pages(rows: Iterator[tuple], columns: list[str]) -> pd.DataFrame:
     """The rows of a query as a frame, a page at a time (rows as Python objects take ten times the memory)."""
-    columns = ["block", "lineup", "seat", "rank", "score", "cause", "timed", "ended"]
     pages = []
     while page := list(itertools.islice(rows, PAGE)):
         frame = pd.DataFrame(page, columns=columns)
-        frame["score"] = frame["score"].astype(float)
-        frame[["cause", "ended"]] = frame[["cause", "ended"]].astype("category")
+        if "course" in frame:
+            frame["course"] = [_course_number(course) for course in frame["course"]]
+        for name in {"score"} & set(columns):
+            frame[name] = frame[name].astype(float)
+        for name in {"cause", "ended"} & set(columns):
+            frame[name] = frame[name].astype("category")
         pages.append(frame)
-    if not pages:
-        empty = pd.DataFrame({name: np.zeros(0, np.int64) for name in columns})
-        return empty.astype({"score": float, "cause": object, "ended": object, "timed": bool})
-    whole = pd.concat(pages, ignore_index=True)
-    return whole.astype({"cause": object, "ended": object, "timed": bool})
+    return pd.concat(pages, ignore_index=True) if pages else pd.DataFrame(columns=columns, dtype=np.int64)
+
+
+def _course_number(course: str | bytes) -> int:
+    """BLAKE2b-64 of a course as the log holds it."""
+    content = course.encode() if isinstance(course, str) else bytes(course)
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
 
 
 def _returns(ranks: np.ndarray) -> np.ndarray:
@@ -150,21 +183,15 @@ def _returns(ranks: np.ndarray) -> np.ndarray:
     return (2 * beaten + tied) / max(ranks.shape[1] - 1, 1) - 1
 
 
-def leaderboard(matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
-    """The board of `board_matches`, best first, the `benched` bots last. Columns are described in reports/README.md."""
-    if matches.empty:
-        return pd.DataFrame(columns=["rank", "bot", "rating", "mu", "sigma", "matches"])
-    entries = matches["entry"].to_numpy().reshape(-1, players)
+def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:
+    """By entry, what can be counted on a board: matches, wins, ranks, returns and their intervals, forfeits."""
     ranks = matches["rank"].to_numpy().reshape(-1, players)
-    skill = rate(entries, ranks)
     first = matches["rank"] == 0
     shared = first & np.repeat((ranks == 0).sum(axis=1) > 1, players)
     groups = matches.assign(win=first & ~shared, tie=shared, forfeit=matches["cause"].notna()).groupby("entry")
     board = pd.DataFrame(
         {
             "bot": groups["bot"].first(),
-            "mu": pd.Series({entry: mu for entry, (mu, _) in skill.items()}),
-            "sigma": pd.Series({entry: sigma for entry, (_, sigma) in skill.items()}),
             "matches": groups.size(),
             "wins": groups["win"].sum(),
             "ties": groups["tie"].sum(),
@@ -172,34 +199,54 @@ def leaderboard(matches: pd.DataFrame, players: int, out: Mapping[int, int] | No
             "mean_return": groups["return_"].mean(),
         }
     )
-    low, high = interval_over_blocks(matches)
-    board["return_low"], board["return_high"] = low, high
+    board["return_low"], board["return_high"] = interval_over_blocks(matches)
     if matches["score"].notna().any():
         board["mean_margin"] = groups["margin"].mean()
     board["forfeits"] = groups["forfeit"].sum()
-    if out:
-        board["benched"] = pd.Series({entry: number + 1 for entry, number in out.items()}, dtype="Int64")
-    by_seat = matches.pivot_table(index="entry", columns="seat", values="return_", aggfunc="mean")
-    for seat in range(players):
-        board[f"return_seat_{seat}"] = by_seat[seat]
-    board.insert(1, "rating", board["mu"] - 3 * board["sigma"])
-    board = board.round(DECIMALS).assign(out=[entry in (out or {}) for entry in board.index])
-    board = board.sort_values(["out", "rating", "bot"], ascending=[True, False, True], ignore_index=True)
-    board = board.drop(columns="out")
-    floats = board.select_dtypes("float").columns
-    board[floats] = board[floats] + 0.0  # no negative zeros in print
-    board.insert(0, "rank", np.arange(1, len(board) + 1))
     return board
 
 
-def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Student's 95 % interval of the mean return by entry; blocks are the independent units, not matches.
+def leaderboard(matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
+    """The board of `board_matches`, best first, the `benched` bots last. Columns are described in reports/README.md."""
+    if matches.empty:
+        return pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
+    number, entries = pd.factorize(matches["entry"])  # as they come in fold order, wherever the plan lists them
+    board = played(matches.assign(entry=number), players)
+    ratings = ratings_of(board)
+    rated = rating_columns(ratings)
+    counted = summary(matches, players).loc[entries].reset_index(drop=True)
+    counted.insert(2, "distinct", rated.pop("distinct"))
+    frame = pd.concat([counted[["bot"]], rated.reset_index(drop=True), counted.drop(columns="bot")], axis=1)
+    if out:
+        left = pd.Series(pd.NA, range(len(entries)), "Int64")
+        frame["benched"] = [out[entry] + 1 if entry in out else pd.NA for entry in entries]
+        frame["benched"] = frame["benched"].astype(left.dtype)
+    by_seat = matches.pivot_table(index="entry", columns="seat", values="return_", aggfunc="mean").loc[entries]
+    for seat in range(players):
+        frame[f"return_seat_{seat}"] = by_seat[seat].to_numpy()
+    in_order = rate(board.entries, board.ranks, ratings.fit.margin)
+    frame["mu_in_order"], frame["sigma_in_order"] = zip(
+        *(in_order[place] for place in range(len(entries))), strict=True
+    )
+    frame = frame.round(DECIMALS).assign(out=[entry in (out or {}) for entry in entries])
+    frame = frame.sort_values(["out", "rating", "bot"], ascending=[True, False, True], ignore_index=True)
+    frame = frame.drop(columns="out")
+    floats = frame.select_dtypes("float").columns
+    frame[floats] = frame[floats] + 0.0  # no negative zeros in print
+    frame.insert(0, "rank", np.arange(1, len(frame) + 1))
+    return frame
 
-    Seats of one block share dice and opening, so their mean is one observation. NaN below two blocks.
+
+def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """Student's 95 % interval of the mean return by entry, mean +- t s / sqrt(b): blocks are the units, not matches.
+
+    Seats of one block share dice and opening, so their mean is one observation. Blocks that are copies of others, move
+    by move, are no observations (column `news`, the share that is none, by match). NaN below two blocks.
     """
-    means = matches.groupby(["entry", "block"])["return_"].mean().groupby("entry")
-    count = means.size()
-    half = stdtrit(count - 1, (1 + CONFIDENCE) / 2) * means.std(ddof=1) / np.sqrt(count)
+    groups = matches.groupby(["entry", "block"])
+    means = groups["return_"].mean().groupby("entry")
+    count = groups["news"].first().groupby("entry").sum() if "news" in matches else means.size()
+    half = stdtrit((count - 1).where(count >= 2), (1 + CONFIDENCE) / 2) * means.std(ddof=1) / np.sqrt(count)
     return means.mean() - half, means.mean() + half
 
 

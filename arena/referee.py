@@ -189,8 +189,27 @@ class Clocking(NamedTuple):
     cpu: float
 
 
+@dataclass(frozen=True)
+class Overrun:
+    """How the first try of a match ended: a bot overran its time without having had the processor for it."""
+
+    seat: int
+    ply: int
+    detail: str
+    call: list[int]
+    """As in `Result.calls`."""
+    actions: list[int]
+    """All plies before."""
+    falls: dict[int, Fall]
+    """Other seats' forfeits before."""
+
+
 class Starved(Exception):
-    """A bot overran its time without having had the processor for it."""
+    """A match is to be played once more."""
+
+    def __init__(self, overrun: Overrun) -> None:
+        super().__init__(overrun.detail)
+        self.overrun = overrun
 
 
 _kept_for_ever: list[Any] = []
@@ -241,16 +260,18 @@ def play_match(
     """Play a match from the start to its end and return it; a bot's fault forfeits its seat and nothing else.
 
     `opening` is the number of random opening plies. `charges` are faults of an earlier try that ended its worker.
-    When a bot overruns its time with little of the processor, the whole match is played once more, for good.
+    When a bot overruns its time with little of the processor, the whole match is played once more, for good, along the
+    same course up to there; a bot that chooses otherwise on the way gets no second chance.
     """
     faults = {charge.seat: charge for charge in charges}
+    first = None
     with Alarm() as alarm:
-        for again in (False, True):
-            match = Match(game, streams, limits or Limits(), faults, alarm, report, clock or Clock(), again)
+        for _ in range(2):
+            match = Match(game, streams, limits or Limits(), faults, alarm, report, clock or Clock(), first)
             try:
                 return match.play(entrants, opening)
-            except Starved:
-                continue
+            except Starved as starved:
+                first = starved.overrun
             finally:
                 match.dismiss()
     raise AssertionError("unreachable")
@@ -267,12 +288,15 @@ class Match:
     alarm: Alarm
     report: Report
     clock: Clock
-    again: bool
+    first: Overrun | None
+    """How the first try ended, in the second."""
     falls: dict[int, Fall] = field(default_factory=dict)
     notes: list[tuple[int, str]] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     noted: int = 0
     timed: bool = False
+    clocked: set[int] = field(default_factory=set)
+    """Seats whose bots say that their moves depend on a clock."""
     playing: bool = False
     decided: bool = False
     """Whether forfeits have left one seat, or none."""
@@ -307,7 +331,9 @@ class Match:
         if not player.guarded and not self.ask(seat, player.start, self.limits.seconds_to_start)[0]:
             return
         ok, timed = self.ask(seat, player.prepare, self.limits.seconds_to_prepare)
-        self.timed |= ok and timed
+        if ok and timed:
+            self.clocked.add(seat)
+            self.timed = True
 
     def dismiss(self) -> None:
         """Drop the bots, each under its clock: dropping runs code of theirs too. It is no fault any more."""
@@ -345,10 +371,21 @@ class Match:
             plies -= 1
 
     def move_of(self, seat: int) -> int:
-        """The move for a seat: forced, its substitute's, or its bot's; a bot that faults is replaced on the spot."""
+        """The move for a seat: forced, that of the first try as far as it went, or chosen now."""
         legal = self.state.legal_actions()
         if len(legal) == 1:
             return legal[0]
+        chosen = self.choice_of(seat, legal)
+        if self.first is None or self.ply >= self.first.ply:
+            return chosen
+        before = self.first.actions[self.ply]
+        if chosen == before or seat != self.first.seat or seat in self.falls:
+            return before
+        self.let_stand(self.first, chosen)
+        return self.dice.substitute(self.state)
+
+    def choice_of(self, seat: int, legal: list[int]) -> int:
+        """What its bot chooses, or its substitute; a bot that faults is replaced on the spot."""
         if seat not in self.falls:
             ok, answer = self.ask(seat, self.players[seat].choose, self.allowed(seat))
             if ok and answer.action in legal:
@@ -358,9 +395,23 @@ class Match:
                 self.fall(seat, "illegal_action", answer.refusal or str(self.state.refuse(answer.action)))
         return self.dice.substitute(self.state)
 
+    def let_stand(self, first: Overrun, chosen: int) -> None:
+        """Go to where the first try ended: its overrun counts, for the same bot at the same choice chose otherwise."""
+        now, then = (self.state.action_to_string(action) for action in (chosen, first.actions[self.ply]))
+        detail = f"{first.detail}; when the match was played again, it chose {now} at ply {self.ply + 1}, before {then}"
+        for action in first.actions[self.ply :]:
+            self.apply(action)
+        self.falls |= first.falls
+        self.calls += first.call
+        self.fall(first.seat, "timeout", detail)
+
     def allowed(self, seat: int) -> float:
         """Seconds that a seat has for its next move."""
         return max(0.0, min(self.limits.seconds_per_move, self.left[seat]))
+
+    def margin(self, seat: int) -> float:
+        """Seconds by which it may overrun them: what it has overrun its time for the match already is taken off."""
+        return max(0.0, self.limits.margin + min(0.0, self.left[seat]))
 
     @property
     def ply(self) -> int:
@@ -375,7 +426,7 @@ class Match:
             return False, None
         player, clock = self.players[seat], self.clock
         guarded = player.guarded
-        latest = limit + self.limits.margin
+        latest = limit + self.margin(seat)
         cause = detail = ""
         answer = None
         cpu = player.cpu()
@@ -406,8 +457,9 @@ class Match:
         if ply >= 0:
             self.left[seat] += self.limits.increment - taken
         if cause:
-            if cause == "timeout" and used < STARVED * taken and not self.again:
-                raise Starved
+            forgivable = cause == "timeout" and self.first is None and seat not in self.clocked
+            if forgivable and used < STARVED * taken:
+                raise Starved(Overrun(seat, ply, detail, self.calls[-4:], self.state.history(), dict(self.falls)))
             self.fall(seat, cause, detail)
             return False, None
         return True, answer
@@ -452,7 +504,7 @@ class Match:
             falls=dict(self.falls),
             notes=self.notes,
             calls=list(self.calls),
-            again=self.again,
+            again=self.first is not None,
         )
 
 

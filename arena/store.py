@@ -393,21 +393,26 @@ class Store:
             self._bots.update(self._db.execute("SELECT identity, bot FROM bots"))
         return self._bots[identity]
 
-    def seat_rows(self, game: str, players: int) -> tuple[dict[bytes, int], sqlite3.Cursor]:
-        """A board's blocks by identity, and all its seats: (block, lineup, seat, rank, score, cause, timed, ended)."""
-        at = (game, players)
-        blocks = dict(
-            self._db.execute(
-                "SELECT identity, block FROM blocks JOIN boards USING (board) WHERE game = ? AND players = ?", at
-            )
+    def block_keys(self, game: str, players: int) -> dict[bytes, int]:
+        """A board's blocks: their keys in the log by identity."""
+        query = "SELECT identity, block FROM blocks JOIN boards USING (board) WHERE game = ? AND players = ?"
+        return dict(self._db.execute(query, (game, players)))
+
+    def match_rows(self, game: str, players: int) -> sqlite3.Cursor:
+        """A board's matches by block and line-up: (block, lineup, timed, ended, course), the course as it is stored."""
+        return self._db.execute(
+            "SELECT m.block, m.lineup, m.timed, m.ended, m.course FROM boards o JOIN blocks b USING (board) "
+            "JOIN matches m USING (block) WHERE o.game = ? AND o.players = ? ORDER BY m.block, m.lineup",
+            (game, players),
         )
-        rows = self._db.execute(
-            "SELECT s.block, s.lineup, s.seat, s.rank, s.score, s.cause, m.timed, m.ended FROM seats s "
-            "JOIN matches m USING (block, lineup) JOIN blocks b USING (block) JOIN boards o USING (board) "
-            "WHERE o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat",
-            at,
+
+    def seat_rows(self, game: str, players: int) -> sqlite3.Cursor:
+        """The seats of those matches in the same order: (block, lineup, seat, rank, score, cause)."""
+        return self._db.execute(
+            "SELECT s.block, s.lineup, s.seat, s.rank, s.score, s.cause FROM boards o JOIN blocks b USING (board) "
+            "JOIN seats s USING (block) WHERE o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat",
+            (game, players),
         )
-        return blocks, rows
 
     def forfeits(self, game: str, players: int) -> dict[int, dict[bytes, list[tuple[int, int, str]]]]:
         """A board's forfeited seats by round and block: (line-up, seat, cause), in that order."""

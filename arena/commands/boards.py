@@ -6,39 +6,20 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
-from rich import box
-from rich.cells import cell_len
-from rich.table import Column, Table
 
 from arena import api
-from arena.commands.output import Output
-from arena.errors import ConfigError, StoreError
+from arena.analysis import choose_boards
+from arena.commands.output import Output, check_format, fitted_table, print_csv, print_json
 from arena.report import markdown, records
 
-GAP = 3
-"""Columns between columns."""
-LESS_NEEDED = ("ties", "wins", "rank", "mu ± sigma", "margin", "matches")
+LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
 """Columns of a board that a narrow terminal does without, the first ones first."""
 
 
 def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
     """A leaderboard as a table for a person, with the columns there is room for; all of them are in the files."""
     out = Output()
-    columns = board_columns(frame)
-    for name in LESS_NEEDED:
-        if sum(max(map(cell_len, (name, *cells))) + GAP for name, cells in columns.items()) - GAP > out.width:
-            columns.pop(name, None)
-    table = Table(
-        *(Column(name, justify="left" if name == "bot" else "right", overflow="fold") for name in columns),
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, GAP - 1, 0, 0),  # and one for the box
-        pad_edge=False,
-    )
-    for column in table.columns:
-        column.no_wrap = column.header != "bot"
-    for row in zip(*columns.values(), strict=True):
-        table.add_row(*row)
+    table = fitted_table(board_columns(frame), ["bot"], LESS_NEEDED, out.width)
     out.print(f"{game}, {players} players", style="bold")
     if len(frame):
         out.print(table)
@@ -62,20 +43,17 @@ def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:
     """The cells of a leaderboard for a person, by column."""
     if not len(frame):
         return {}
-    half = (frame["return_high"] - frame["return_low"]) / 2
     columns: dict[str, Iterable[str]] = {
         "#": frame["rank"].map(str),
         "bot": frame["bot"],
-        "rating": frame["rating"].map("{:.2f}".format),
-        "mu ± sigma": [f"{mu:.2f} ± {sigma:.2f}" for mu, sigma in zip(frame["mu"], frame["sigma"], strict=True)],
+        "rating ± 95 %": _with_half_width(frame, "rating", "{:.2f}"),
+        "ranks": [_range(low, high) for low, high in zip(frame["rank_low"], frame["rank_high"], strict=True)],
+        "group": frame["group"],
         "matches": frame["matches"].map("{:,}".format),
         "wins": frame["wins"].map("{:,}".format),
         "ties": frame["ties"].map("{:,}".format),
         "rank": frame["mean_rank"].map("{:.2f}".format),
-        "return ± 95 %": [
-            f"{mean:+.3f} ± " + (f"{width:.3f}" if width == width else "?")
-            for mean, width in zip(frame["mean_return"], half, strict=True)
-        ],
+        "return ± 95 %": _with_half_width(frame, "return", "{:.3f}", "mean_return"),
     }
     if "mean_margin" in frame:
         columns["margin"] = frame["mean_margin"].map("{:+.2f}".format)
@@ -84,32 +62,28 @@ def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:
     return {name: list(cells) for name, cells in columns.items()}
 
 
+def _with_half_width(frame: pd.DataFrame, name: str, form: str, value: str | None = None) -> list[str]:
+    halves = (frame[f"{name}_high"] - frame[f"{name}_low"]) / 2
+    signed = form.replace(":", ":+") if value else form
+    return [
+        f"{signed.format(middle)} ± {form.format(half) if half == half else '?'}"
+        for middle, half in zip(frame[value or name], halves, strict=True)
+    ]
+
+
+def _range(low: int, high: int) -> str:
+    return str(low) if low == high else f"{low}-{high}"
+
+
 def print_leaderboards(target: str, game: str | None, players: int | None, format: str, home: Path | None) -> None:
     """`arena leaderboard`."""
-    if format not in ("table", "csv", "json", "md"):
-        raise ConfigError(f"--format {format}: must be table, csv, json or md")
+    check_format(format)
     boards = api.leaderboard(target, home)
-    chosen = {
-        at: frame
-        for at, frame in boards.items()
-        if (game is None or game in (at[0], at[0].partition("(")[0])) and (players is None or players == at[1])
-    }
-    if not chosen:
-        known = "; ".join(f"{name}, {count} players" for name, count in boards)
-        raise StoreError(f"{target}: has no such board; it has {known}")
+    chosen = {at: boards[at] for at in choose_boards(target, boards, game, players)}
     if format == "json":
-        import json
-
-        rows = [{"game": at[0], "players": at[1], "leaderboard": records(frame)} for at, frame in chosen.items()]
-        print(json.dumps(rows, indent=1, ensure_ascii=False))
+        print_json([{"game": at[0], "players": at[1], "leaderboard": records(chosen[at])} for at in chosen])
     elif format == "csv":
-        frames = [frame.assign(game=at[0], players=at[1]) for at, frame in chosen.items()]
-        whole = pd.concat(frames, ignore_index=True)
-        leading = ["game", "players"]
-        print(
-            whole[leading + [c for c in whole.columns if c not in leading]].to_csv(index=False, lineterminator="\n"),
-            end="",
-        )
+        print_csv(chosen)
     else:
         for at, frame in chosen.items():
             if format == "md":

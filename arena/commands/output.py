@@ -2,20 +2,30 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
-from typing import get_args
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
 
+from rich import box
+from rich.cells import cell_len
 from rich.console import Console
 from rich.padding import Padding
-from rich.table import Table
+from rich.table import Column, Table
 
 from arena.bundle import HOUSE
 from arena.config import Isolation
 from arena.errors import ConfigError
 from engine.errors import did_you_mean
 
+if TYPE_CHECKING:
+    import pandas as pd
+
+FRAME_FORMATS = ("table", "csv", "json", "md")
+GAP = 3
+"""Columns between columns."""
 MOST_DETAIL = 12
 """Lines of a traceback or of standard error that are shown of a fault."""
 OUR_FRAME = re.compile(rf'^  File "{re.escape(str(HOUSE / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
@@ -46,6 +56,50 @@ def plain_table(*columns: str) -> Table:
     for column in columns:
         table.add_column(column, overflow="fold")
     return table
+
+
+def fitted_table(columns: dict[str, list[str]], texts: Sequence[str], less_needed: Sequence[str], width: int) -> Table:
+    """A table of cells by column with a line below the header; `texts` are aligned to the left, and folded if need be.
+
+    Where the width is too small, columns of `less_needed` are left out, the first ones first.
+    """
+    columns = dict(columns)
+    for name in less_needed:
+        if sum(max(map(cell_len, (name, *cells))) + GAP for name, cells in columns.items()) - GAP > width:
+            columns.pop(name, None)
+    table = Table(
+        *(Column(name, justify="left" if name in texts else "right", overflow="fold") for name in columns),
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, GAP - 1, 0, 0),  # and one for the box
+        pad_edge=False,
+    )
+    for column in table.columns:
+        column.no_wrap = column.header not in texts
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def check_format(format: str) -> None:
+    """Refuse what is no format of frames."""
+    if format not in FRAME_FORMATS:
+        raise ConfigError(f"--format {format}: must be table, csv, json or md")
+
+
+def print_csv(frames: Mapping[tuple[str, int], pd.DataFrame]) -> None:
+    """Frames of boards as one, with the columns game and players before all others."""
+    import pandas as pd
+
+    whole = pd.concat([frame.assign(game=at[0], players=at[1]) for at, frame in frames.items()], ignore_index=True)
+    leading = ["game", "players"]
+    rest = [column for column in whole.columns if column not in leading]
+    print(whole[leading + rest].to_csv(index=False, lineterminator="\n"), end="")
+
+
+def print_json(rows: list[dict[str, Any]]) -> None:
+    """Plain data, a row a board."""
+    print(json.dumps(rows, indent=1, ensure_ascii=False))
 
 
 def print_detail(text: str) -> None:

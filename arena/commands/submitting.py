@@ -76,6 +76,8 @@ def print_verdict(report: Report) -> None:
         say(f"{ADVICE.get(cause, '')} See it again:")
         print(f"  {problem.command}")
     verdict = f"failed on {failed} of {len(report.boards)} boards" if failed else "fine on every board"
+    if report.not_played:
+        say(f"\nNot played, because the bot ran out of time before: {'; '.join(report.not_played)}.")
     limit = f"{report.limits.seconds_per_move:g} s for a move, {report.limits.memory:,} MiB of memory"
     say(f"\n{report.bot.spec}, isolation {report.bot.isolation}: {verdict}. Limits: {limit}.")
 

@@ -95,7 +95,7 @@ class RemotePlayer:
 
     def _ask(self, message: dict[str, Any], limit: float, expected: str) -> dict[str, Any]:
         assert self.channel is not None
-        answer = self.channel.request(message, limit, self.match.limits.margin)
+        answer = self.channel.request(message, limit, self.match.margin(self.seat))
         if answer["type"] != expected:
             raise Fault("protocol", f'{expected} was due, it answered "{answer["type"]}"')
         return answer

@@ -119,6 +119,7 @@ def random_row(spec: MatchSpec, rng: random.Random, scored: bool = True) -> Matc
         ranks,
         timed="timeout" in falls.values(),
         ended="forfeit" if falls else rng.choice(["normal", "cap"]),
+        course=f"S- L+ M{rng.getrandbits(32)}",
         seats=[
             [rank, rng.randrange(-5, 20) if scored else None, falls.get(seat), 2 if seat in falls else None]
             for seat, rank in enumerate(ranks)

@@ -19,6 +19,7 @@ from arena.new_bot import LANGUAGES, new_bot
 from arena.plan import Wanted, resolve_bots
 from arena.referee import CLOCK_CAUSES
 from arena.registry import find_bot, spec_at
+from arena.schedule import Limits
 from arena.submissions import submitted
 from tests.arena.test_bundle import lay
 from tests.arena.test_cli import complain, say
@@ -225,6 +226,23 @@ def test_a_program_on_the_search_path_is_found_wherever_it_lies(desk, monkeypatc
     monkeypatch.setenv("PATH", f"{desk}/bin{os.pathsep}{os.environ['PATH']}")
     for isolation in ("process", "sandbox"):
         assert check("prog", isolation, games=["epicycle"], players=[2]).ok
+
+
+@pytest.mark.parametrize("at", ["choose", "prepare"])
+def test_a_bot_that_hangs_is_waited_for_once_and_the_boards_that_are_left_are_named(desk, capsys, monkeypatch, at):
+    limits = Limits(seconds_per_move=0.3, seconds_to_prepare=0.3)
+    monkeypatch.setattr("arena.check.Limits", lambda: limits)
+    lay(desk, {"hangs.py": LEAN.format(body="return 0") + f"    def {at}(self, *_):\n        while True: pass\n"})
+    assert run_command(["check", "hangs.py", "--isolation", "none"]) == 1
+    said = capsys.readouterr().out
+    cause = "timeout" if at == "choose" else "init"
+    assert said.startswith(f"epicycle, 2 players: {cause}")
+    assert f"{cause} on 1 of 1 boards; epicycle, 2 players, in seat 0, " in said
+    left = "Not played, because the bot ran out of time before: epicycle, 3 players; epicycle, 4 players; "
+    assert left in " ".join(said.split())
+    report = check("hangs.py", "none", players=[2])
+    assert [(board.matches, board.hung) for board in report.boards] == [(1, True)]
+    assert (report.ok, report.not_played) == (False, [])
 
 
 def test_a_bot_that_plays_by_the_clock_is_not_compared(desk):

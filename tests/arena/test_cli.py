@@ -28,6 +28,7 @@ from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 COMMANDS = (
     *("run", "leaderboard", "export", "games", "bots", "match", "replay", "doctor", "bench"),
     *("new-bot", "check", "submit", "withdraw"),
+    *("pairs", "luck"),
 )
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""
@@ -148,6 +149,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     names = ["running.run_tournament", "boards.print_leaderboards", "exporting.export_files", "bots.print_games"]
     names += ["bots.print_bots", "matches.print_match", "matches.print_replay", "submitting.print_new_bot"]
     names += ["submitting.print_check", "submitting.print_submit", "submitting.print_withdraw"]
+    names += ["statistics.print_pairs", "statistics.print_luck"]
     for name in names:
         monkeypatch.setattr(f"arena.commands.{name}", lambda *given: typed.append(given) or 0)
     monkeypatch.setattr("arena.bench.print_bench", lambda *given: typed.append(given))

@@ -6,6 +6,7 @@ Made-up time is spent in whole minutes, so that the referee's alarm, which is re
 import itertools
 import json
 import math
+import re
 import time
 from types import SimpleNamespace
 
@@ -130,7 +131,7 @@ def spendings(draw):
         "seconds_per_move": draw(minutes),
         "seconds_per_match": draw(st.sampled_from([0, *range(2, 13)])),
         "increment": draw(st.integers(0, 3)),
-        "margin": draw(st.integers(1, 2)),
+        "margin": draw(st.sampled_from([0.5, 1.5])),  # whole minutes never use it up, so that no alarm rings at once
     }
     seats = draw(st.integers(2, 4))
     moves = draw(st.lists(st.lists(st.integers(0, 4), max_size=8), min_size=seats, max_size=seats))
@@ -142,7 +143,7 @@ def kept_by_hand(limits, spent):
     told, left = [], limits["seconds_per_match"] or math.inf
     for minutes in spent:
         told.append(max(0, min(limits["seconds_per_move"], left)))
-        if minutes > told[-1] + limits["margin"]:
+        if minutes > min(limits["seconds_per_move"], left) + limits["margin"]:
             return told, True
         left += limits["increment"] - minutes
     return told, False
@@ -170,6 +171,19 @@ def test_what_a_move_leaves_counts_for_the_next_and_each_brings_its_increment():
     result = play(hours, bot, Random, block=10, **limits)
     assert [told / MINUTE for told in bot.told[:4]] == [6, 4, 5, 4]
     assert (result.falls[0].cause, len(bot.told)) == ("timeout", 4)
+
+
+@pytest.mark.parametrize("remote", [False, True])
+def test_a_match_gives_no_more_than_one_margin_however_many_moves_nibble_at_it(remote):
+    hours = Hours()
+    nibbles = [2 * MINUTE, MINUTE, MINUTE, HARDLY]
+    bot = Distant(hours, moves=nibbles) if remote else spender(hours, nibbles)
+    result = play(hours, bot, Random, block=10, seconds_per_match=2 * MINUTE, margin=2 * MINUTE)
+    late = [clocking for clocking in result.clocks if clocking.seat == 0][-1]
+    assert (result.falls[0].cause, late.ply) == ("timeout", result.falls[0].ply)
+    moves = [clocking.wall for clocking in result.clocks if clocking.seat == 0 and clocking.ply >= 0]
+    assert len(moves) == len(nibbles)
+    assert sum(moves[:-1]) == 4 * MINUTE
 
 
 def test_neither_preparations_nor_the_others_take_time_from_the_match():
@@ -242,7 +256,7 @@ class Distant:
 
     def spend(self, seconds, limit):
         self.limits.append(limit)
-        latest = limit + self.match.limits.margin
+        latest = limit + self.match.margin(self.match.players.index(self))
         self.hours.wall += min(seconds, latest)
         self.used += min(seconds, latest)  # its processor time is its own
         if seconds > latest:
@@ -379,10 +393,10 @@ def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_pat
     bot = RemoteContestant(program(tmp_path / "bot", "pass"), hosts)
     minutes = itertools.count(0, MINUTE)
     ticking = SimpleNamespace(clock=Clock(lambda: next(minutes), lambda: 0.0))  # every call takes a minute
-    result = play(ticking, bot, Random, block=3, seconds_per_match=1.5 * MINUTE, margin=MINUTE)
+    result = play(ticking, bot, Random, block=10, seconds_per_match=1.5 * MINUTE, margin=MINUTE)
     told = [json.loads(note)["match"] / MINUTE for _, note in result.notes]
-    assert told == [1.5, 0.5, *[0.0] * (len(told) - 2)]
-    assert len(told) > 2
+    assert told == [1.5, 0.5, 0.0]
+    assert result.falls[0].cause == "timeout"
 
 
 def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_each(tmp_path, hosts, monkeypatch):
@@ -440,6 +454,101 @@ def test_a_second_match_is_for_all_seats_and_all_of_it():
     assert first.told[:2] == [MINUTE, MINUTE]  # its clock began anew
 
 
+def starved_at(hours, pick, choices, tries=1, timed=False):
+    """A bot that runs out of time at its `choices`-th choice in its first matches; how it picks is its own affair."""
+
+    class Starving(Bot):
+        made, asked, overrun = 0, (), None
+
+        def prepare(self):
+            Starving.made += 1
+            Starving.asked = []
+            self.timed = timed
+
+        def choose(self, state):
+            self.asked.append(len(state.history()))
+            if len(self.asked) == choices and Starving.made <= tries:
+                if Starving.overrun is None:
+                    Starving.overrun = [state.game.spec, *state.history()]
+                hours.spend(4 * MINUTE, 0.25)
+            return pick(self, state)
+
+    return Starving
+
+
+def by_seed(bot, state):
+    return bot.pick(state.legal_actions())
+
+
+def first_then_last(bot, state):
+    """A chance of its own, such as `os.urandom`: the second match brings other moves."""
+    return state.legal_actions()[0 if bot.made == 1 else -1]
+
+
+def history(result, players):
+    state = engine.load_game("epicycle", players=players).new_initial_state()
+    for text in result.course:
+        state.apply_action(state.string_to_action(text))
+    return [state.game.spec, *state.history()]
+
+
+@given(st.integers(0, 2**32), st.integers(2, 4), st.integers(2, 5), st.integers(0, 3), st.booleans())
+@settings(max_examples=60)
+def test_only_who_repeats_itself_is_forgiven_and_nobody_gets_another_course(block, players, choices, seat, honest):
+    hours, seat = Hours(), seat % players
+    bots = [starved_at(hours, first_then_last, 0) for _ in range(players)]  # all others choose anew each time
+    bots[seat] = starved_at(hours, by_seed if honest else first_then_last, choices)
+    result = play(hours, *bots, block=block, opening=2, seconds_per_move=MINUTE)
+    before = bots[seat].overrun
+    assert result.again == (before is not None)
+    if before is None:
+        return
+    assert history(result, players)[: len(before)] == before
+    if honest:
+        assert (result.falls, result.timed) == ({}, False)
+        assert bots[seat].asked[choices - 1] == len(before) - 1
+    else:
+        (fall,) = result.falls.items()
+        assert (fall[0], fall[1].cause, fall[1].ply, result.timed) == (seat, "timeout", len(before) - 1, True)
+        assert result.ranks[seat] == players - 1
+        assert len(bots[seat].asked) == 1  # it was found out at once
+
+
+def test_a_bot_that_buys_another_match_by_sleeping_loses_the_one_that_it_left():
+    hours = Hours()
+    bot = starved_at(hours, first_then_last, 2)
+    result = play(hours, bot, Random, seconds_per_move=MINUTE)
+    fall = result.falls[0]
+    assert (result.ranks, result.ended, result.timed, result.again) == ([1, 0], "forfeit", True, True)
+    assert history(result, 2) == bot.overrun
+    assert re.search(
+        r"took 256 s, .*; when the match was played again, it chose \S+ at ply 1, before \S+$", fall.detail
+    )
+    assert result.clocks[-1] == (0, fall.ply, 4 * MINUTE, MINUTE)  # the call that counts is in the log
+
+
+def test_a_bot_that_plays_by_the_clock_has_no_second_match():
+    hours = Hours()
+    bot = starved_at(hours, by_seed, 2, timed=True)
+    result = play(hours, bot, Random, seconds_per_move=MINUTE)
+    assert (result.falls[0].cause, result.again, bot.made) == ("timeout", False, 1)
+
+
+def test_faults_of_others_in_the_match_that_a_sleeper_left_stand_with_it():
+    hours = Hours()
+
+    class Wrong(Bot):
+        asked = 0
+
+        def choose(self, state):
+            Wrong.asked += 1
+            return 99 if Wrong.asked == 1 else state.legal_actions()[0]
+
+    result = play(hours, starved_at(hours, first_then_last, 2), Wrong, Random, seconds_per_move=MINUTE)
+    assert {seat: fall.cause for seat, fall in result.falls.items()} == {0: "timeout", 1: "illegal_action"}
+    assert (result.ranks, Wrong.asked) == ([1, 2, 0], 1)
+
+
 def test_faults_that_have_nothing_to_do_with_clocks_never_bring_a_second_match():
     hours = Hours()
 
@@ -460,6 +569,19 @@ def test_a_sleeping_process_is_played_again_with_a_fresh_one(tmp_path, hosts, mo
     bot = RemoteContestant(program(tmp_path / "bot", code), hosts)
     result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=1)
     assert (result.again, result.falls, result.ended) == (True, {}, "normal")
+
+
+def test_a_process_that_sleeps_and_then_plays_otherwise_loses_where_it_slept(tmp_path, hosts, monkeypatch):
+    monkeypatch.setattr(referee, "STARVED", 2.0)  # starved, whatever the machine
+    mark = str(tmp_path / "was here")
+    otherwise = f"message['type'] == 'move' and os.path.exists({mark!r}): message['legal'].reverse()"
+    second = "message['type'] == 'move' and len(message['plies']) > 1"
+    code = f"import os\n    if {otherwise}\n    elif {second}: os.mkdir({mark!r}); {ASLEEP}"
+    bot = RemoteContestant(program(tmp_path / "bot", code), hosts)
+    result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=1)
+    fall = result.falls[0]
+    assert (result.again, fall.cause, fall.ply, result.timed) == (True, "timeout", len(result.course), True)
+    assert "when the match was played again, it chose" in fall.detail
 
 
 # In the log

@@ -42,7 +42,7 @@ def test_a_pair_is_compared_over_the_blocks_that_both_played():
         for lineup in range(2)
     ]
     noise = [(block, 0, "a", "c", 1.0) for block in range(6, 9)]
-    row = pairs(frame(played + noise), ["a", "b"]).iloc[0]
+    row = pairs(frame(played + noise), 2, ["a", "b"]).iloc[0]
     means = [
         statistics.fmean(2 * value if lineup == 0 else -2 * value for b, lineup, _, _, value in played if b == block)
         for block in range(6)
@@ -56,10 +56,10 @@ def test_a_pair_is_compared_over_the_blocks_that_both_played():
 
 def test_rungs_are_apart_when_the_interval_leaves_zero_out():
     always = frame([(block, 0, "a", "b", 1.0 - 0.1 * (block % 2)) for block in range(6)])
-    assert pairs(always, ["a", "b"])["apart"].tolist() == ["yes"]
-    assert pairs(always, ["b", "a"])["apart"].tolist() == ["reversed"]
+    assert pairs(always, 2, ["a", "b"])["apart"].tolist() == ["yes"]
+    assert pairs(always, 2, ["b", "a"])["apart"].tolist() == ["reversed"]
     even = frame([(block, 0, "a", "b", 1.0 - 2.0 * (block % 2)) for block in range(6)])
-    compared = pairs(even, ["a", "b"])
+    compared = pairs(even, 2, ["a", "b"])
     assert compared["apart"].tolist() == ["no"]
     assert above_next(pd.DataFrame({"bot": ["a", "b"]}), compared).tolist() == ["no", ""]
 
@@ -82,7 +82,7 @@ def test_a_step_is_the_same_bot_with_four_times_the_budget(upper, lower, expecte
 
 def test_steps_put_the_richer_bot_first_also_where_it_came_out_lower():
     names = ["uct:simulations=100", "uct:simulations=400"]
-    compared = pairs(frame([(block, 0, *names, 1.0 - 0.1 * (block % 2)) for block in range(6)]), names)
+    compared = pairs(frame([(block, 0, *names, 1.0 - 0.1 * (block % 2)) for block in range(6)]), 2, names)
     step = steps(compared).iloc[0]
     assert (step["upper"], step["lower"], step["apart"]) == (names[1], names[0], "reversed")
     assert step["difference"] == -compared["difference"].iloc[0]
@@ -91,8 +91,8 @@ def test_steps_put_the_richer_bot_first_also_where_it_came_out_lower():
 def test_steps_turned_around_keep_their_verdict():
     names = ["uct:simulations=100", "uct:simulations=400"]
     lost = frame([(block, 0, *names, -1.0 + 0.1 * (block % 2)) for block in range(6)])
-    assert steps(pairs(lost, names))["apart"].tolist() == ["yes"]  # the poorer may lead a board with others on it
-    assert steps(pairs(lost, names[::-1]))["apart"].tolist() == ["yes"]
+    assert steps(pairs(lost, 2, names))["apart"].tolist() == ["yes"]  # the poorer may lead a board with others on it
+    assert steps(pairs(lost, 2, names[::-1]))["apart"].tolist() == ["yes"]
 
 
 def test_perfect_moves_keep_the_value_and_moves_that_lose_at_once_do_not():

@@ -1,0 +1,84 @@
+"""All that a leaderboard says of ratings, from a board's matches."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+import pandas as pd
+
+from arena.stats.bootstrap import REPLICATES, Blocks, blocks_of
+from arena.stats.fit import Fit, Results, fit_with_margin, results_of
+from arena.stats.ranks import Spread, groups, rank_ranges, spread_of, unvaried_bots
+
+
+class Played(NamedTuple):
+    """A board's matches as arrays, in any order."""
+
+    entries: np.ndarray
+    """(matches, seats)"""
+    ranks: np.ndarray
+    """(matches, seats), from 0."""
+    block: np.ndarray
+    """(matches,)"""
+    course: np.ndarray | None
+    """(matches,) different for different courses; None when that is not known."""
+
+
+def played(matches: pd.DataFrame, players: int) -> Played:
+    """The matches of `arena.leaderboards.board_matches` as arrays."""
+    shaped = {name: matches[name].to_numpy().reshape(-1, players) for name in ("entry", "rank", "block")}
+    course = matches["course"].to_numpy()[::players] if "course" in matches else None
+    return Played(shaped["entry"], shaped["rank"], shaped["block"][:, 0], course)
+
+
+class Ratings(NamedTuple):
+    """The converged fit of a board and how sure it is."""
+
+    results: Results
+    blocks: Blocks
+    fit: Fit
+    spread: Spread
+
+
+def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
+    """Fit a board's ratings and resample its blocks."""
+    results = results_of(board.entries, board.ranks)
+    blocks = blocks_of(results, board.block, board.entries, board.course)
+    fitted = fit_with_margin(results, blocks.weights(results))
+    unvaried = unvaried_bots(results, board.entries, board.ranks, board.block)
+    return Ratings(results, blocks, fitted, spread_of(fitted, results, blocks, unvaried, replicates))
+
+
+def skills_of(matches: pd.DataFrame, players: int) -> tuple[dict[str, float], float]:
+    """The converged ratings by bot, and the draw margin, of the matches of `arena.leaderboards.board_matches`."""
+    if matches.empty:
+        return {}, 0.0
+    number, labels = pd.factorize(matches["bot"])
+    board = played(matches.assign(entry=number), players)
+    results = results_of(board.entries, board.ranks)
+    blocks = blocks_of(results, board.block, board.entries, board.course)
+    fitted = fit_with_margin(results, blocks.weights(results))
+    return dict(zip(labels, fitted.mu.tolist(), strict=True)), fitted.margin
+
+
+def rating_columns(ratings: Ratings) -> pd.DataFrame:
+    """Rating, sigma, intervals, ranges of ranks, groups and matches that are news, by entry."""
+    fitted, spread = ratings.fit, ratings.spread
+    best, worst = rank_ranges(spread)
+    columns = {
+        "rating": fitted.mu,
+        "rating_low": spread.low,
+        "rating_high": spread.high,
+        "rank_low": best,
+        "rank_high": worst,
+        "group": groups(spread),
+        "sigma": fitted.sigma,
+        "distinct": np.rint(spread.blocks * distinct_width(ratings)).astype(np.int64),
+    }
+    return pd.DataFrame(columns, index=pd.Index(ratings.results.entries, name="entry"))
+
+
+def distinct_width(ratings: Ratings) -> int:
+    """Matches in a block."""
+    return ratings.blocks.results.shape[1]

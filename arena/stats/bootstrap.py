@@ -1,0 +1,103 @@
+"""Resampling blocks: how far ratings would move if the tournament were played again with other dice.
+
+Efron and Tibshirani, "An Introduction to the Bootstrap" (1993). The matches of a block share dice and opening, so
+blocks are drawn, never matches.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+
+import numpy as np
+
+from arena.stats import kernels
+from arena.stats.fit import BETA, MU, PRIOR_PRECISION, Fit, Results
+
+REPLICATES = 1000
+BATCH = 25
+"""Replicates that one thread takes at a time."""
+SEED = 1 << 32
+ACCURACY = 0.01
+"""In sigmas: a replicate is not refitted more exactly than this."""
+MOST_ROUNDS = 30
+MOST_WORK = 40_000_000
+"""Results times replicates from which a replicate is a single Newton step away from the fit of the whole board."""
+
+
+@dataclass(frozen=True)
+class Blocks:
+    """The blocks of a board by kind: those with equal results of the same bots are of one kind."""
+
+    kind: np.ndarray
+    """(blocks,) each block's kind."""
+    results: np.ndarray
+    """(kinds, matches in a block) numbers of results."""
+    news: np.ndarray
+    """(kinds,) the share of its table's blocks that are distinct games."""
+
+    @property
+    def effective(self) -> float:
+        """How many blocks are news."""
+        return float(self.news[self.kind].sum())
+
+    def weights(self, results: Results) -> np.ndarray:
+        """(results,) how often each result counts, when copies of a game count once."""
+        counts = np.bincount(self.kind, minlength=len(self.news)) * self.news
+        return np.bincount(self.results.ravel(), np.repeat(counts, self.results.shape[1]), len(results.times))
+
+
+def blocks_of(results: Results, block: np.ndarray, entries: np.ndarray, course: np.ndarray | None = None) -> Blocks:
+    """Group the blocks of a board.
+
+    `block` (matches,) numbers them; `entries` (matches, seats) are by seat, and `course` (matches,) tells courses
+    apart. A block whose matches are those of another one, move by move, is no news: a table with b blocks, d of them
+    distinct, counts as d blocks. Without `course` every block is news.
+    """
+    order = np.lexsort((results.number, block))
+    count = len(np.unique(block))
+    kinds, kind = np.unique(results.number[order].reshape(count, -1), axis=0, return_inverse=True)
+    kind = kind.ravel()
+    news = np.ones(len(kinds))
+    if course is not None:
+        news[kind] = share_of_news(block, entries, course)
+    return Blocks(kind, kinds, news)
+
+
+def share_of_news(block: np.ndarray, entries: np.ndarray, course: np.ndarray) -> np.ndarray:
+    """(blocks,) of each block's table: its distinct blocks as a share of all; blocks in ascending order."""
+    first = np.unique(block, return_index=True)[1]
+    _, table = np.unique(np.sort(entries[first], axis=1), axis=0, return_inverse=True)
+    game = distinct_games(entries, course)
+    order = np.lexsort((game, block))
+    _, content = np.unique(game[order].reshape(len(first), -1), axis=0, return_inverse=True)
+    pairs = np.unique(np.stack([table.ravel(), content.ravel()], axis=1), axis=0)
+    return (np.bincount(pairs[:, 0]) / np.bincount(table.ravel()))[table.ravel()]
+
+
+def distinct_games(entries: np.ndarray, course: np.ndarray) -> np.ndarray:
+    """(matches,) numbers, equal for matches of the same bots in the same seats with the same course."""
+    return np.unique(np.column_stack([entries, course]), axis=0, return_inverse=True)[1].ravel()
+
+
+def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLICATES) -> np.ndarray:
+    """(count, bots) means of boards refitted to as many blocks as there are, drawn with replacement.
+
+    Replicate r is always drawn with the same chance, whatever the number of threads.
+    """
+    found = np.empty((count, len(fitted.mu)))
+    rounds = MOST_ROUNDS if len(results.times) * count <= MOST_WORK else 0
+    draws = max(1, round(blocks.effective))
+
+    def refit(first: int) -> None:
+        kernels.bootstrap(
+            SEED + first, blocks.kind, blocks.news, draws, blocks.results, results.who, results.tied, BETA**2,
+            fitted.margin, PRIOR_PRECISION, PRIOR_PRECISION * MU, fitted.mu, fitted.precision, fitted.sites,
+            fitted.said, ACCURACY, rounds, found[first : first + BATCH],
+        )  # fmt: skip
+
+    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+        for _ in pool.map(refit, range(0, count, BATCH)):
+            pass
+    return found

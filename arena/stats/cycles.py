@@ -1,0 +1,138 @@
+"""Non-transitivity: cycles A > B > C > A that chance does not explain, and alpha-rank, which ranks in spite of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import pandas as pd
+from scipy.sparse import csr_array
+from scipy.sparse.csgraph import connected_components
+from scipy.stats import norm
+
+from arena.errors import ConfigError
+from arena.stats.pairs import p_values
+
+LEVEL = 0.05
+"""Chance that a board without any difference shows any pair as apart."""
+POPULATION = 50
+ALPHA = 0.1
+"""Of two bots one that leads by 0.1 then gets e times the other's share, by 0.5 e^5 times."""
+LARGEST_EXPONENT = 300.0
+"""A rarer fixation counts as exp of minus this, so that no product of two underflows."""
+
+
+def holm(p: np.ndarray) -> np.ndarray:
+    """P-values adjusted for their number: the running maximum of (m - k) p_(k), k from 0, at most 1.
+
+    Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979.
+    """
+    order = np.argsort(p, kind="stable")
+    adjusted = np.empty(len(p))
+    adjusted[order] = np.minimum(np.maximum.accumulate(p[order] * np.arange(len(p), 0, -1)), 1.0)
+    return adjusted
+
+
+def significant(compared: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+    """The pairs of `compare_pairs` whose lead is not chance: ahead, behind, p_value (Holm's over all pairs, of t)."""
+    lead = compared["lead"].to_numpy()
+    p = holm(p_values(lead, compared["lead_error"].to_numpy(), compared["blocks"].to_numpy()))
+    frame = pd.DataFrame(
+        {
+            "ahead": np.where(lead > 0, compared["bot"], compared["opponent"]),
+            "behind": np.where(lead > 0, compared["opponent"], compared["bot"]),
+            "p_value": p,
+        }
+    )
+    return frame[p <= level].reset_index(drop=True)
+
+
+def misfitting(fitted: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+    """The rows of `arena.stats.pairs.misfits` that Holm's test over all pairs finds, the most surprising first."""
+    z = fitted["z"].abs()
+    found = fitted.assign(size=z)[holm(2 * norm.sf(z.to_numpy())) <= level]
+    return found.sort_values("size", ascending=False, kind="stable", ignore_index=True).drop(columns="size")
+
+
+def cycles(edges: pd.DataFrame, bots: Sequence[str]) -> pd.DataFrame:
+    """Every three bots each of which is ahead of the next: first, second, third, p_value; the surest first.
+
+    `edges` comes from `significant`; a cycle's p-value is its weakest pair's (Berger, "Multiparameter Hypothesis
+    Testing and Acceptance Sampling", 1982: intersection-union, p = max p_i). It starts at the bot that is first in
+    `bots`.
+    """
+    p = _p_matrix(edges, bots)
+    beats = np.isfinite(p)
+    rows = []
+    for first in range(len(bots)):
+        second, third = np.nonzero(beats & beats[first][:, None] & beats[:, first][None, :])
+        for b, c in zip(second.tolist(), third.tolist(), strict=True):
+            if first < min(b, c):
+                rows.append((bots[first], bots[b], bots[c], max(p[first, b], p[b, c], p[c, first])))
+    frame = pd.DataFrame(rows, columns=["first", "second", "third", "p_value"]).astype({"p_value": float})
+    return frame.sort_values("p_value", kind="stable", ignore_index=True)
+
+
+def entangled(edges: pd.DataFrame, bots: Sequence[str]) -> list[list[str]]:
+    """Groups of bots that cycles of any length link: strongly connected components of "is ahead of" beyond one bot.
+
+    Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972.
+    """
+    graph = csr_array(np.isfinite(_p_matrix(edges, bots)))
+    _, component = connected_components(graph, directed=True, connection="strong")
+    groups: dict[int, list[str]] = {}
+    for bot, number in zip(bots, component.tolist(), strict=True):
+        groups.setdefault(number, []).append(bot)
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _p_matrix(edges: pd.DataFrame, bots: Sequence[str]) -> np.ndarray:
+    """P-values by (ahead, behind); infinite where nobody is."""
+    index = pd.Index(bots)
+    ahead, behind = (index.get_indexer(pd.Index(edges[name])) for name in ("ahead", "behind"))
+    p = np.full((len(bots), len(bots)), np.inf)
+    p[ahead, behind] = edges["p_value"]
+    return p
+
+
+def alpha_rank(payoffs: pd.DataFrame, alpha: float = ALPHA, population: int = POPULATION) -> pd.Series:
+    """By bot its share of a population in which rarely somebody tries another bot and the better spreads.
+
+    Omidshafiei et al., "alpha-Rank: Multi-Agent Evaluation by Evolution", 2019, one population: the stationary
+    distribution of C[s, r] = rho / (bots - 1), rho = (1 - exp(-u)) / (1 - exp(-population u)), u = alpha (M[r, s] -
+    M[s, r]). `payoffs` is M, mean returns of the row's bot against the column's; bots that never met count as even.
+    """
+    if not alpha > 0 or population < 2:
+        raise ConfigError(f"alpha-rank: alpha = {alpha}, population = {population}: must be above 0 and at least 2")
+    returns = np.nan_to_num(payoffs.to_numpy(dtype=float), nan=0.0)
+    advantage = alpha * (returns.T - returns)  # of the column's bot, who comes, over the row's, whose population it is
+    steps = _fixation(advantage, population) / max(len(returns) - 1, 1)
+    return pd.Series(_stationary(steps), index=payoffs.index, name="alpha_rank")
+
+
+def _fixation(advantage: np.ndarray, population: int) -> np.ndarray:
+    """Chance that one newcomer takes over, rho of `alpha_rank`, without overflow; 1 / population without advantage."""
+    size = np.abs(advantage)
+    even = size < 1e-12
+    size = np.where(even, 1.0, size)
+    climbing = np.expm1(-size) / np.expm1(-population * size)
+    falling = np.exp(-np.minimum((population - 1) * size, LARGEST_EXPONENT))
+    return np.where(even, 1 / population, np.where(advantage > 0, climbing, climbing * falling))
+
+
+def _stationary(steps: np.ndarray) -> np.ndarray:
+    """The stationary distribution of a chain by its rates between states, each entry exact to rounding.
+
+    Grassmann, Taksar and Heyman, "Regenerative Analysis and Steady State Distributions for Markov Chains", 1985: Gauss
+    elimination without subtractions.
+    """
+    rates = steps.copy()
+    count = len(rates)
+    for last in range(count - 1, 0, -1):
+        rates[:last, last] /= rates[last, :last].sum()
+        rates[:last, :last] += np.outer(rates[:last, last], rates[last, :last])
+    weights = np.ones(count)
+    for state in range(1, count):
+        weights[state] = weights[:state] @ rates[:state, state]
+        weights[: state + 1] /= weights[: state + 1].max()
+    return weights / weights.sum()

@@ -1,0 +1,179 @@
+"""How sure ratings and ranks are: intervals, ranges of ranks, groups that cannot be told apart."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import ndtr, ndtri, stdtrit
+
+from arena.stats import kernels
+from arena.stats.bootstrap import Blocks, blocks_of, replicates
+from arena.stats.fit import BETA, PRIOR_PRECISION, Fit, Results, fit_with_margin, results_of
+
+CONFIDENCE = 0.95
+FEW = 200
+"""Replicates that are enough to know a standard error within 5 %."""
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Standard errors of ratings as differences: to the board's mean, and between every two bots."""
+
+    mu: np.ndarray
+    to_mean: np.ndarray
+    """(bots,)"""
+    between: np.ndarray
+    """(bots, bots)"""
+    drawn: np.ndarray
+    """(replicates, bots) means of refitted boards."""
+    blocks: np.ndarray
+    """(bots,) how many blocks with each bot are news."""
+
+    @property
+    def low(self) -> np.ndarray:
+        return self.mu - self._half_width
+
+    @property
+    def high(self) -> np.ndarray:
+        return self.mu + self._half_width
+
+    @property
+    def _half_width(self) -> np.ndarray:
+        """Student's t times the standard error, with the blocks that a bot played in as observations."""
+        return students_t(self.blocks) * self.to_mean
+
+    def ahead(self) -> np.ndarray:
+        """(bots, bots) by how many standard errors the row's rating is above the column's; 0 on the diagonal."""
+        gaps = self.mu[:, None] - self.mu[None, :]
+        errors = np.where(self.between > 0, self.between, 1.0)
+        sure = np.where(gaps > 1e-9, np.inf, np.where(gaps < -1e-9, -np.inf, 0.0))
+        return np.where(self.between > 0, gaps / errors, sure)
+
+    def surprise(self, bots: np.ndarray) -> float:
+        """The quantile over replicates of the greatest distance of a difference, between these bots and all, from its
+        estimate, in standard errors: what a difference must exceed to be sure beside all others."""
+        greatest = np.zeros(len(self.drawn))
+        for bot in bots:
+            moved = (self.drawn[:, [bot]] - self.drawn) - (self.mu[bot] - self.mu)
+            errors = np.where(self.between[bot] > 0, self.between[bot], np.inf)
+            np.maximum(greatest, np.abs(moved / errors).max(axis=1), out=greatest)
+        return float(np.quantile(greatest, CONFIDENCE))
+
+
+def students_t(count: np.ndarray) -> np.ndarray:
+    """The quantile of Student's t for an interval over so many observations; NaN below two."""
+    return np.where(count >= 2, stdtrit(np.maximum(count - 1, 1), (1 + CONFIDENCE) / 2), np.nan)
+
+
+def widening(count: np.ndarray) -> np.ndarray:
+    """By how much fewer observations widen an interval: Student's quantile by the normal one; 1 where it is unknown."""
+    return np.nan_to_num(students_t(count) / ndtri((1 + CONFIDENCE) / 2), nan=1.0)
+
+
+def spread_of(fitted: Fit, results: Results, blocks: Blocks, unvaried: np.ndarray, count: int) -> Spread:
+    """Standard errors by block bootstrap: sqrt(b / (b - 1)) times the replicates' standard deviation, b blocks.
+
+    Resampling cannot see how sure a bot is that never did anything but win, or lose: for `unvaried` (bots,) ones the
+    model's own variance is taken where it is greater.
+    """
+    drawn = replicates(fitted, results, blocks, count)
+    played = blocks_by_bot(results, blocks)
+    correction = np.sqrt(played / np.maximum(played - 1, 1))
+    relative = drawn - drawn.mean(axis=1, keepdims=True)
+    variance = (relative.std(axis=0, ddof=1) * correction) ** 2
+    unseen = np.where(unvaried, np.maximum(model_variance(fitted, results, blocks) - variance, 0.0), 0.0)
+    centred = drawn - drawn.mean(axis=0)
+    covariance = centred.T @ centred / (count - 1)
+    alone = np.diagonal(covariance)
+    between = np.maximum(alone[:, None] + alone[None, :] - 2 * covariance, 0.0)
+    between *= np.maximum.outer(correction, correction) ** 2
+    between = np.sqrt(between + unseen[:, None] + unseen[None, :])
+    between[played < 2] = between[:, played < 2] = np.inf
+    np.fill_diagonal(between, 0.0)
+    return Spread(fitted.mu, np.sqrt(variance + unseen), between, drawn, played)
+
+
+def blocks_by_bot(results: Results, blocks: Blocks) -> np.ndarray:
+    """(bots,) how many blocks with each bot are news."""
+    tables = results.who[blocks.results].reshape(len(blocks.results), -1)
+    counts = np.bincount(blocks.kind, minlength=len(tables)) * blocks.news
+    here = np.zeros((len(tables), len(results.entries)), bool)
+    np.put_along_axis(here, tables.astype(np.int64), True, axis=1)
+    return counts @ here
+
+
+def model_variance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
+    """(bots,) variances of skills as differences to their mean, from the curvature of the model's likelihood."""
+    bots = len(fitted.mu)
+    total = np.empty((bots, bots))
+    kernels.curvature(results.who, blocks.weights(results), BETA**2, fitted.sites, total)
+    covariance = np.linalg.inv(total + PRIOR_PRECISION * np.eye(bots))
+    centre = np.eye(bots) - 1 / bots
+    return np.diagonal(centre @ covariance @ centre)
+
+
+def rank_ranges(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
+    """The best and the worst rank, from 1, that each bot may have: as many others are surely better, or surely worse.
+
+    Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks" (Review of Economic Studies, 2024): of bot i, all
+    differences to others are bounded together by the bootstrap quantile of max_j |d*_ij - d_ij| / se_ij.
+    """
+    ahead = spread.ahead()
+    limits = np.array([spread.surprise(np.array([bot])) for bot in range(len(ahead))])[:, None]
+    limits *= widening(spread.blocks)[:, None]
+    return 1 + (ahead < -limits).sum(axis=1), len(ahead) - (ahead > limits).sum(axis=1)
+
+
+def groups(spread: Spread) -> list[str]:
+    """Letters by bot: two bots with a letter in common cannot be told apart; all pairs are judged together.
+
+    Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons" (Journal of Computational and
+    Graphical Statistics, 2004), on runs of neighbouring ratings; a difference is sure when it exceeds the bootstrap
+    quantile of max_ij |d*_ij - d_ij| / se_ij.
+    """
+    order = np.argsort(-spread.mu, kind="stable")
+    apart = np.abs(spread.ahead()) > spread.surprise(order) * widening(spread.blocks).max()
+    letters = [""] * len(order)
+    runs: list[tuple[int, int]] = []
+    for first in range(len(order)):
+        last = first
+        while last + 1 < len(order) and not apart[order[first : last + 1], order[last + 1]].any():
+            last += 1
+        if not runs or last > runs[-1][1]:
+            runs.append((first, last))
+    for number, (first, last) in enumerate(runs):
+        for bot in order[first : last + 1]:
+            letters[bot] += letter(number)
+    return letters
+
+
+def letter(number: int) -> str:
+    """a to z, then a1 to z1, a2 ..."""
+    return chr(ord("a") + number % 26) + (str(number // 26) if number >= 26 else "")
+
+
+def order_doubt(entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """For every two entries the chance that their order is the other way: cdf(-|gap| / standard error of the gap).
+
+    `entries` and `ranks` are (matches, seats), `block` (matches,). Returns the entries, ascending, and a matrix.
+    """
+    results = results_of(entries, ranks)
+    blocks = blocks_of(results, block, entries)
+    fitted = fit_with_margin(results, results.times)
+    spread = spread_of(fitted, results, blocks, unvaried_bots(results, entries, ranks, block), FEW)
+    return results.entries, ndtr(-np.abs(spread.ahead()))
+
+
+def unvaried_bots(results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """(bots,) whether a bot's mean rank is the same in all of its blocks; arrays as in `order_doubt`."""
+    bot = np.searchsorted(results.entries, entries).ravel()
+    number = np.unique(block, return_inverse=True)[1].ravel()
+    at = np.repeat(number, entries.shape[1]) * len(results.entries) + bot
+    place, at = np.unique(at, return_inverse=True)
+    means = np.bincount(at, ranks.ravel()) / np.bincount(at)
+    who = place % len(results.entries)
+    lowest, highest = np.full(len(results.entries), np.inf), np.full(len(results.entries), -np.inf)
+    np.minimum.at(lowest, who, means)
+    np.maximum.at(highest, who, means)
+    return lowest == highest
