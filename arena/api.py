@@ -164,14 +164,19 @@ def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store
     return store, resolved
 
 
-def leaderboard(target: str | Path, home: str | Path | None = None) -> dict[tuple[str, int], pd.DataFrame]:
-    """The leaderboards of a tournament, by canonical game spec and player count, from its log alone."""
+def leaderboard(
+    target: str | Path, home: str | Path | None = None, plackett_luce: bool = False
+) -> dict[tuple[str, int], pd.DataFrame]:
+    """The leaderboards of a tournament, by canonical game spec and player count, from its log alone.
+
+    `plackett_luce` adds a second opinion, the column `worth`.
+    """
     from arena.leaderboards import leaderboards
 
     store, resolved = open_log(target, home)
     with store:
         schedule = schedule_from(resolved)
-        return by_board(schedule, leaderboards(store, schedule))
+        return by_board(schedule, leaderboards(store, schedule, plackett_luce))
 
 
 def head_to_head(

@@ -61,12 +61,15 @@ def leaderboard(
     game: Annotated[Optional[str], typer.Option(help="Only this game.")] = None,  # noqa: UP045
     players: Annotated[Optional[int], typer.Option(help="Only this number of players.")] = None,  # noqa: UP045
     format: Annotated[str, typer.Option(help="table, csv, json or md.")] = "table",
+    plackett_luce: Annotated[
+        bool, typer.Option("--plackett-luce", help="Add a second opinion on ratings, the column `worth`.")
+    ] = False,
     home: Home = None,
 ) -> None:
     """Print leaderboards from a tournament's log, also while it runs."""
     from arena.commands.boards import print_leaderboards
 
-    print_leaderboards(target, game, players, format, home)
+    print_leaderboards(target, game, players, format, plackett_luce, home)
 
 
 @app.command(epilog="Example: arena pairs configs/demo.toml --game epicycle --players 2 --matrix")

@@ -206,8 +206,13 @@ def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     return board
 
 
-def leaderboard(matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
-    """The board of `board_matches`, best first, the `benched` bots last. Columns are described in reports/README.md."""
+def leaderboard(
+    matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None, plackett_luce: bool = False
+) -> pd.DataFrame:
+    """The board of `board_matches`, best first, the `benched` bots last. Columns are described in reports/README.md.
+
+    `plackett_luce` adds the column `worth`.
+    """
     if matches.empty:
         return pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
     number, entries = pd.factorize(matches["entry"])  # as they come in fold order, wherever the plan lists them
@@ -228,6 +233,10 @@ def leaderboard(matches: pd.DataFrame, players: int, out: Mapping[int, int] | No
     frame["mu_in_order"], frame["sigma_in_order"] = zip(
         *(in_order[place] for place in range(len(entries))), strict=True
     )
+    if plackett_luce:
+        from arena.stats.plackett_luce import log_worths
+
+        frame["worth"] = log_worths(ratings.results, ratings.blocks.weights(ratings.results))
     frame = frame.round(DECIMALS).assign(out=[entry in (out or {}) for entry in entries])
     frame = frame.sort_values(["out", "rating", "bot"], ascending=[True, False, True], ignore_index=True)
     frame = frame.drop(columns="out")
@@ -250,10 +259,10 @@ def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     return means.mean() - half, means.mean() + half
 
 
-def leaderboards(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
+def leaderboards(store: Store, schedule: Schedule, plackett_luce: bool = False) -> dict[int, pd.DataFrame]:
     """The leaderboard of every board of the plan, by its number."""
     boards = {}
     for index, board in enumerate(schedule.boards):
         out = benched(store, schedule, index)
-        boards[index] = leaderboard(board_matches(store, schedule, index, out), board.players, out)
+        boards[index] = leaderboard(board_matches(store, schedule, index, out), board.players, out, plackett_luce)
     return boards

@@ -55,6 +55,8 @@ def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:
         "rank": frame["mean_rank"].map("{:.2f}".format),
         "return ± 95 %": _with_half_width(frame, "return", "{:.3f}", "mean_return"),
     }
+    if "worth" in frame:
+        columns["worth"] = frame["worth"].map("{:+.2f}".format)
     if "mean_margin" in frame:
         columns["margin"] = frame["mean_margin"].map("{:+.2f}".format)
     if frame["forfeits"].sum():
@@ -75,10 +77,12 @@ def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def print_leaderboards(target: str, game: str | None, players: int | None, format: str, home: Path | None) -> None:
+def print_leaderboards(
+    target: str, game: str | None, players: int | None, format: str, plackett_luce: bool, home: Path | None
+) -> None:
     """`arena leaderboard`."""
     check_format(format)
-    boards = api.leaderboard(target, home)
+    boards = api.leaderboard(target, home, plackett_luce)
     chosen = {at: boards[at] for at in choose_boards(target, boards, game, players)}
     if format == "json":
         print_json([{"game": at[0], "players": at[1], "leaderboard": records(chosen[at])} for at in chosen])

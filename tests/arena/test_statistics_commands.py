@@ -165,6 +165,7 @@ def test_a_tournament_without_a_complete_block_is_told_so(tmp_path, played, monk
         source.backup(copy)
         with copy:
             copy.execute("DELETE FROM matches")
+            copy.execute("DELETE FROM seats")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ARENA_HOME", "reports")
     for line in ("pairs t.toml --matrix --alpha-rank", "luck t.toml"):
