@@ -65,8 +65,9 @@ class Results:
 
     def __init__(self, store: Store, schedule: Schedule, index: int) -> None:
         board = schedule.boards[index]
-        self._known, rows = store.seat_rows(board.game, board.players)
-        seats = ((block, rank, cause is not None) for block, _, _, rank, _, cause, *_ in rows)
+        self._known = store.block_keys(board.game, board.players)
+        rows = store.seat_rows(board.game, board.players)
+        seats = ((block, rank, cause is not None) for block, _, _, rank, _, cause in rows)
         self._seats = np.fromiter(seats, SEAT)
         self._places = np.array(seat_places(board.players, schedule.permutations))
         keys, starts, sizes = np.unique(self._seats["block"], return_index=True, return_counts=True)

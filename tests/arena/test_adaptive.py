@@ -237,10 +237,10 @@ def by_the_rules_words(plan, index, played):
             : number - sum(more.values())
         ]:
             more[table] += 1
-        for table in open_tables:
-            for n in range(counts[table], counts[table] + more[table]):
-                specs += every[table, n]
-            counts[table] += more[table]
+        given_out = [(n, table) for table in open_tables for n in range(counts[table], counts[table] + more[table])]
+        for n, table in sorted(given_out, key=lambda each: each[0]):  # in plan order, which the bootstrap draws by
+            specs += every[table, n]
+        counts.update(more)
         for bot in set(shape.entries) - set(out):
             mine = [spec for spec in specs if bot in spec.seats]
             lost = sum(spec.seats.index(bot) in played.falls[spec.id] for spec in mine)
