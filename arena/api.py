@@ -5,15 +5,16 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.adaptive import with_stages
 from arena.config import OPENING, Config, Isolation, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.home import home_folder
 from arena.keys import now, with_dice_key, with_disclosed_key
-from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan
+from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan, stage_data
 from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
 from arena.runner import Outcome, Progress, Run
@@ -85,6 +86,7 @@ def run(
             outcome = Run(plan, store, count, backend, address, worker, show).play()
             if outcome.complete:
                 store.finish_run(now(), disclose=plan.secret_dice)
+            plan = replace(plan, schedule=with_stages(store, plan.schedule))
             files, boards = _write(store, plan.resolved(), folder, plan.formats)
             faulty = _faults(store, plan.schedule)
     finally:
@@ -139,7 +141,19 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
 
 
 def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
-    """An open log and the resolved plan of its latest run."""
+    """An open log and the resolved plan of its latest run, with how far its adaptive boards have come."""
+    store, resolved = open_plan(target, home)
+    try:
+        schedule = with_stages(store, schedule_from(resolved))
+    except BaseException:
+        store.close()
+        raise
+    boards = [{**board, **stage_data(schedule, index)} for index, board in enumerate(resolved["boards"])]
+    return store, {**resolved, "boards": boards}
+
+
+def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
+    """An open log and the resolved plan of its latest run as it stands there: nothing is worked out."""
     store = Store.open(find_log(target, home))
     try:
         resolved = json.loads(store.last_plan())
@@ -327,7 +341,7 @@ def find_match(
     logs = [find_log(target, home)] if target is not None else logs_under(home_folder(home))
     found = []
     for log in logs:
-        store, resolved = open_log(log)
+        store, resolved = open_plan(log)
         with store:
             found += [(store.match(*at), resolved) for at in store.find_matches(match)]
     where = logs[0] if len(logs) == 1 else f"{home_folder(home)}{os.sep}"

@@ -133,9 +133,9 @@ class Gate:
     dropped.
     """
 
-    def __init__(self, bench: Bench, rounds: int, passed: list[Finished]) -> None:
+    def __init__(self, bench: Bench, rounds: int, passed: list[Finished], total: int | None = None) -> None:
         self.bench, self.rounds, self.passed = bench, rounds, passed
-        self.total = rounds * bench.per_round
+        self.total = rounds * bench.per_round if total is None else total
         """Matches in the plan, as far as is known."""
         self.found = self.played = 0
         """Results taken of matches in the plan: those from the log, those of this run."""

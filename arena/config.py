@@ -171,8 +171,10 @@ class Config(Model):
     """Folders searched for the files of bots named by path, relative to the configuration."""
     blocks: Annotated[int, Field(ge=1, le=10_000_000)] = 10
     """Blocks per table: a block is every line-up of a table, played with the same dice and opening."""
-    schedule: Literal["round_robin", "gauntlet"] = "round_robin"
-    """All sets of bots, or those with one bot, the `hero`, in them."""
+    schedule: Literal["round_robin", "gauntlet", "adaptive"] = "round_robin"
+    """All sets of bots; those with one bot, the `hero`, in them; all, and most blocks where ranks are least certain."""
+    first_blocks: Annotated[int, Field(ge=2, le=10_000_000)] | None = None
+    """Blocks that every table of an adaptive schedule plays; by default about a quarter of `blocks`, at least 2."""
     hero: str | None = None
     """Label or spec of the gauntlet's one bot; by default the first one."""
     line_ups: Literal["rotations", "permutations"] = "rotations"
@@ -203,6 +205,19 @@ class Config(Model):
     def _hero_needs_a_gauntlet(self) -> Config:
         if self.hero is not None and self.schedule != "gauntlet":
             raise ValueError('hero: goes with schedule = "gauntlet" only')
+        return self
+
+    @model_validator(mode="after")
+    def _first_blocks_fit(self) -> Config:
+        if self.first_blocks is None:
+            return self
+        if self.schedule != "adaptive":
+            raise ValueError('first_blocks: goes with schedule = "adaptive" only')
+        fewest = min(entry.blocks or self.blocks for entry in self.games)
+        if self.first_blocks > fewest:
+            raise ValueError(
+                f"first_blocks = {self.first_blocks}: must be at most blocks, which is {fewest} on a board"
+            )
         return self
 
     def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:

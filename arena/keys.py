@@ -9,6 +9,7 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
+from arena.adaptive import with_stages
 from arena.errors import StoreError
 from arena.plan import Plan
 from arena.schedule import Schedule
@@ -62,7 +63,7 @@ def _plays_more(plan: Plan, store: Store) -> bool:
 
 
 def _lacks_any(schedule: Schedule, store: Store) -> bool:
-    blocks = schedule.blocks()
+    blocks = with_stages(store, schedule).blocks()
     while batch := list(itertools.islice(blocks, LOOK_UP)):
         finished = store.finished([block.identity for block in batch])
         for block in batch:

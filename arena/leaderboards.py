@@ -30,13 +30,16 @@ DECIMALS = 4
 
 def benched(store: Store, schedule: Schedule, board: int) -> dict[int, int]:
     """By entry, the last round that it played on a board before it was benched there."""
+    stage = schedule.stage(board)
+    if stage is not None and stage.benched is not None:
+        return dict(stage.benched)
     shape = schedule.boards[board]
     forfeits = store.forfeits(shape.game, shape.players) if schedule.bench_after else {}
     if sum(len(falls) for blocks in forfeits.values() for falls in blocks.values()) < max(schedule.bench_after, 1):
         return {}
     sizes = store.block_sizes(shape.game, shape.players)
     bench = Bench(schedule.tables[board], schedule.lineups(shape), schedule.bench_after)
-    for number in range(min(shape.blocks, max(forfeits) + 1)):
+    for number in range(min(max(schedule.counts(board), default=0), max(forfeits) + 1)):
         blocks = [schedule.block(board, number, table) for table in bench.tables]
         if any(sizes.get(block.identity, 0) < schedule.lineups(shape) for block in blocks):
             break
@@ -61,8 +64,11 @@ def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
     for index, board in enumerate(schedule.boards):
         forfeits = store.forfeits(board.game, board.players)
         out = benched(store, schedule, index)
-        for number in sorted(number for number in forfeits if number < board.blocks):
+        given = schedule.counts(index)
+        for number in sorted(forfeits):
             for place, table in enumerate(schedule.tables[index]):
+                if number >= given[place]:
+                    continue
                 block = schedule.block(index, number, table)
                 for lineup, seat, cause in forfeits[number].get(block.identity, ()):
                     if in_plan(out, number, table):

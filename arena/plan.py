@@ -20,7 +20,7 @@ from arena.errors import ArenaError, BotError, ConfigError
 from arena.process import Death, WorkerProcess
 from arena.registry import Source, find_bot
 from arena.sandbox.levels import lacking
-from arena.schedule import Board, Entry, Limits, Schedule
+from arena.schedule import Board, Entry, Limits, Schedule, Stage
 from arena.store import BotRow
 from engine import EngineError, Game
 from engine.errors import did_you_mean
@@ -129,7 +129,10 @@ class Plan:
         return json.dumps(plan).encode()
 
     def resolved(self) -> dict[str, Any]:
-        """The plan as plain data, as it is kept in the log and beside the leaderboards; never with a secret key."""
+        """The plan as plain data, as it is kept in the log and beside the leaderboards; never with a secret key.
+
+        The log's has no stages, which follow from the log.
+        """
         schedule = self.schedule
         labels = [entry.label for entry in schedule.entries]
         return {
@@ -155,8 +158,10 @@ class Plan:
                     "blocks": board.blocks,
                     "opening": board.opening,
                     "bots": [schedule.entries[entry].label for entry in board.entries],
+                    **({"first_blocks": board.first_blocks} if board.first_blocks else {}),
+                    **stage_data(schedule, index),
                 }
-                for board in schedule.boards
+                for index, board in enumerate(schedule.boards)
             ],
             "bots": [
                 {
@@ -186,6 +191,24 @@ def duel_from(data: dict[str, Any] | None, places: dict[str, int]) -> Duel | Non
     return Duel(places[first], places[second], tuple(places[label] for label in data["fillers"]))
 
 
+def stage_data(schedule: Schedule, index: int) -> dict[str, Any]:
+    """How far an adaptive board has come as plain data; empty where that is not known, and for other boards."""
+    stage = schedule.stage(index)
+    if stage is None:
+        return {}
+    labels = [entry.label for entry in schedule.entries]
+    out = None if stage.benched is None else {labels[entry]: last for entry, last in stage.benched}
+    return {"counts": list(stage.counts), "benched": out}
+
+
+def _stage_from(board: dict[str, Any], places: dict[str, int]) -> Stage | None:
+    """For readers of a log, to whom it is the same which blocks were given out last."""
+    if "counts" not in board:
+        return None
+    counts, out = tuple(board["counts"]), board["benched"]
+    return Stage(counts, counts, None if out is None else tuple(sorted((places[bot], out[bot]) for bot in out)))
+
+
 def schedule_from(resolved: dict[str, Any]) -> Schedule:
     """The schedule of a plan read back from a log; raises `KeyError`, `TypeError` or `ValueError` for what is none."""
     entries = tuple(Entry(bot["label"], bot["key"], bot["spec"], bot["identity"]) for bot in resolved["bots"])
@@ -199,9 +222,11 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
             entries=tuple(places[label] for label in board["bots"]),
             blocks=board["blocks"],
             opening=board["opening"],
+            first_blocks=board.get("first_blocks", 0),
         )
         for board in resolved["boards"]
     )
+    stages = tuple(_stage_from(board, places) for board in resolved["boards"])
     return Schedule(
         seed=resolved["seed"],
         entries=entries,
@@ -213,6 +238,7 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
         bench_after=resolved.get("bench_after", 0),
         secret=resolved["dice_key_hash"] if resolved["dice"] == "secret" else "",
         duel=duel_from(resolved.get("duel"), places),
+        stages=stages if any(stages) else (),
     )
 
 
@@ -386,10 +412,12 @@ def _board(config: Config, entry: Any, game: Game, playing: list[int], where: st
         )
     opening = OPENING.fullmatch(entry.opening or config.opening or game.default_opening)
     assert opening is not None
-    return _make_board(game, tuple(playing), entry.blocks or config.blocks, int(opening[1] or 0))
+    blocks = entry.blocks or config.blocks
+    first = min(blocks, config.first_blocks or max(2, -(-blocks // 4))) if config.schedule == "adaptive" else 0
+    return _make_board(game, tuple(playing), blocks, int(opening[1] or 0), first)
 
 
-def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int) -> Board:
+def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int, first_blocks: int = 0) -> Board:
     return Board(
         game=game.spec,
         params=json.dumps(dict(game.params), sort_keys=True),
@@ -398,6 +426,7 @@ def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int)
         entries=entries,
         blocks=blocks,
         opening=opening,
+        first_blocks=first_blocks,
     )
 
 

@@ -21,6 +21,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import engine
+from arena.adaptive import with_stages
 from arena.benching import Barrier, Bench, Gate
 from arena.errors import ArenaError, WorkerError
 from arena.plan import Plan
@@ -46,7 +47,7 @@ class Progress:
     """What a run has done so far, for whoever shows it."""
 
     total: int
-    """Matches in the plan; fewer when a bot is benched."""
+    """Matches in the plan; fewer when a bot is benched, but for adaptive boards."""
     found: int = 0
     """Matches that were in the log already."""
     played: int = 0
@@ -155,26 +156,21 @@ class Run:
         self.workers, self.backend, self.address = workers, backend, address
         self.message = plan.message()
         self.first = first
+        self.schedule = with_stages(store, plan.schedule)
+        """As far as the log decides it."""
         self.progress = Progress(plan.schedule.total_matches)
         self.replies: queue.SimpleQueue[Any] = queue.SimpleQueue()
         self.again: deque[Charged] = deque()
         self.trouble: dict[tuple[bytes, int], _Trouble] = defaultdict(_Trouble)
         self.waiting: list[Finished] = []
         """What is to be written."""
-        schedule = plan.schedule
-        self.gates: list[Barrier] = (
-            [barrier(self.waiting)]
-            if barrier
-            else [
-                Gate(
-                    Bench(schedule.tables[number], schedule.lineups(board), schedule.bench_after),
-                    board.blocks,
-                    self.waiting,
-                )
-                for number, board in enumerate(schedule.boards)
-            ]
-        )
-        self.missing = {number: self._missing(number) for number in range(len(schedule.boards))}
+        boards = range(len(self.schedule.boards))
+        self.gates: list[Barrier] = [barrier(self.waiting)] if barrier else [self._gate(number) for number in boards]
+        """Of the present stages."""
+        self.before = [self._matches_done(number) for number in boards]
+        """By board: matches of the stages before, of which `played_before` were played by this run."""
+        self.played_before = [0 for _ in boards]
+        self.missing = {number: self._missing(number) for number in boards}
         """By board, those that are exhausted left out."""
         self.reached = dict.fromkeys(self.missing, 0)
         """By board: the round of the last match handed out."""
@@ -189,6 +185,40 @@ class Run:
         self._ray_error: BaseException | None = None
         self._ray_up = threading.Event()
         self._ray_settled = self._ray_unwanted = False
+
+    def _gate(self, number: int) -> Gate:
+        """For a board, or for the present stage of an adaptive one."""
+        schedule, stage = self.schedule, self.schedule.stage(number)
+        tables, lineups = schedule.tables[number], schedule.lineups(schedule.boards[number])
+        if stage is None or stage.benched is None:
+            bench = Bench(tables, lineups, schedule.bench_after)
+            return Gate(bench, max(schedule.counts(number), default=0), self.waiting)
+        return Gate(Bench((), lineups, 0), 0, self.waiting, lineups * (sum(stage.counts) - sum(stage.done)))
+
+    def _matches_done(self, number: int) -> int:
+        """Matches of the stages before the present one."""
+        stage = self.schedule.stage(number)
+        return sum(stage.done) * self.schedule.lineups(self.schedule.boards[number]) if stage is not None else 0
+
+    def _total(self, number: int) -> int:
+        """Matches that a board is going to have; an adaptive one its whole budget until nothing is left to give out."""
+        stage = self.schedule.stage(number)
+        if stage is not None and stage.counts != stage.done:
+            return self.schedule.budget(number)
+        return self.before[number] + self.gates[number].total
+
+    def _next_stage(self) -> bool:
+        """Go on with adaptive boards whose stage is complete; whether there are any."""
+        if not self.schedule.stages:
+            return False
+        old, self.schedule = self.schedule, with_stages(self.store, self.plan.schedule)
+        grown = [n for n, stages in enumerate(zip(old.stages, self.schedule.stages, strict=True)) if len({*stages}) > 1]
+        for number in grown:
+            self.played_before[number] += self.gates[number].played
+            self.before[number] = self._matches_done(number)
+            self.gates[number] = self._gate(number)
+            self.missing[number] = self._missing(number)
+        return bool(grown)
 
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C lets the chunks in flight finish and keeps them."""
@@ -224,7 +254,18 @@ class Run:
             left = gate.total - gate.found - gate.played - failed
             if left and not self.stopping:
                 lines.append(f"{left:,} more on {board.title}: whether they are played, round {gate.reached} decides")
-        return lines
+        return lines + self._tell_not_given_out()
+
+    def _tell_not_given_out(self) -> list[str]:
+        """What adaptive boards have left when one of their stages could not be completed."""
+        if self.stopping:
+            return []
+        counts = ((n, self._total(n) - self.before[n] - gate.total) for n, gate in enumerate(self.gates))
+        return [
+            f"{count:,} more on {self.schedule.boards[number].title}: which tables play them, those before decide"
+            for number, count in counts
+            if count
+        ]
 
     def _drive(self) -> None:
         try:
@@ -232,7 +273,11 @@ class Run:
                 self._start_ray()
             if self.backend != "ray":
                 self.pools.append(LocalPool(self.workers, self.message, self.replies, self.first))
-            self._play_missing()
+            more = True
+            while more:
+                self._play_missing()
+                self._write()
+                more = self._next_stage() and not self.stopping
         finally:
             self._write()
             self._dismiss()
@@ -249,9 +294,9 @@ class Run:
     def _tally(self) -> None:
         """Bring the progress up to date with the boards."""
         progress = self.progress
-        progress.total = sum(gate.total for gate in self.gates)
-        progress.found = sum(gate.found for gate in self.gates)
-        progress.played = sum(gate.played for gate in self.gates)
+        progress.total = sum(map(self._total, range(len(self.gates))))
+        progress.played = sum(self.played_before) + sum(gate.played for gate in self.gates)
+        progress.found = sum(self.before) - sum(self.played_before) + sum(gate.found for gate in self.gates)
         if self.not_played:
             self.not_played = {spec: why for spec, why in self.not_played.items() if self._stays(spec.block)}
             progress.failed = len(self.not_played)
@@ -302,10 +347,10 @@ class Run:
 
         The log is looked through a few hundred blocks at a time.
         """
-        schedule, gate = self.plan.schedule, self.gates[board]
+        schedule, gate = self.schedule, self.gates[board]
         shape = schedule.boards[board]
         forfeits = self.store.forfeits(shape.game, shape.players) if schedule.bench_after else {}
-        blocks = filter(gate.stays, schedule.blocks_of(board))
+        blocks = filter(gate.stays, schedule.blocks_of(board, schedule.stage(board)))
         while batch := list(itertools.islice(blocks, LOOK_UP)):
             finished = self.store.finished([block.identity for block in batch])
             for block in batch:
@@ -371,7 +416,8 @@ class Run:
         seconds = self.seconds_per_match.get(board)
         if seconds is None:
             return FIRST_CHUNK
-        most = max(1, self.progress.left // (2 * IN_FLIGHT * self.workers))  # share out the tail
+        left = sum(gate.total - gate.found - gate.played for gate in self.gates)
+        most = max(1, left // (2 * IN_FLIGHT * self.workers))  # share out the tail
         return max(1, min(MAX_CHUNK, int(CHUNK_SECONDS / max(seconds, 1e-6)), most))
 
     def _take(self, reply: Reply) -> None:
@@ -402,7 +448,7 @@ class Run:
 
     def _seconds_left(self) -> float | None:
         """Estimated from the boards that have been played on; None before any has."""
-        sizes = {board: self.gates[board].total for board in self.seconds_per_match}
+        sizes = {board: self._total(board) for board in self.seconds_per_match}
         if not sizes:
             return None
         mean = sum(size * self.seconds_per_match[board] for board, size in sizes.items()) / sum(sizes.values())

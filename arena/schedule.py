@@ -73,6 +73,8 @@ class Board:
     blocks: int
     opening: int
     """Random opening plies."""
+    first_blocks: int = 0
+    """Blocks that every table plays before `arena.adaptive` gives out the rest; 0: all tables play all `blocks`."""
 
     @property
     def title(self) -> str:
@@ -83,6 +85,17 @@ class Board:
         """For file names."""
         clean = "".join(c if c.isalnum() or c in "_+-" else "." if c == "=" else "-" for c in self.game).strip("-")
         return f"{clean}_{self.players}p"
+
+
+class Stage(NamedTuple):
+    """How far an adaptive board has come; `arena.adaptive` finds it from the log."""
+
+    counts: tuple[int, ...]
+    """Blocks by table, as many as have been given out."""
+    done: tuple[int, ...]
+    """The same before this stage, all of them in the log; equal to `counts` when nothing is left to be played."""
+    benched: tuple[tuple[int, int], ...] | None
+    """Entries with the last rounds that they play; None in the first stage, where rounds decide."""
 
 
 class Block(NamedTuple):
@@ -137,6 +150,26 @@ class Schedule:
     """Forfeits on a board from which a bot may be benched there, as `arena.benching` says; 0: never."""
     duel: Duel | None = None
     """Instead of tables in every rotation: two bots that take turns in one seat, a block a round."""
+    stages: tuple[Stage | None, ...] = ()
+    """By board, of adaptive ones; empty until they are known."""
+
+    def stage(self, index: int) -> Stage | None:
+        """How far an adaptive board has come, as far as it is known; None for others."""
+        return self.stages[index] if self.stages else None
+
+    def counts(self, index: int) -> Sequence[int]:
+        """Blocks of each of a board's tables; raises `ValueError` for an adaptive board whose stage is not known."""
+        stage = self.stage(index)
+        if stage is not None:
+            return stage.counts
+        if self.boards[index].first_blocks:
+            raise ValueError("an adaptive board's blocks follow from its log: arena.adaptive.with_stages finds them")
+        return (self.boards[index].blocks,) * len(self.tables[index])
+
+    def budget(self, index: int) -> int:
+        """Matches that a board has in all: `blocks` for each table on average."""
+        board = self.boards[index]
+        return board.blocks * len(self.tables[index]) * self.lineups(board)
 
     def lineups(self, board: Board) -> int:
         """Matches in one block."""
@@ -179,23 +212,31 @@ class Schedule:
 
     @property
     def total_matches(self) -> int:
-        """Matches in the whole plan."""
-        counts = (b.blocks * len(t) * self.lineups(b) for b, t in zip(self.boards, self.tables, strict=True))
-        return sum(counts)
+        """Matches in the whole plan; those given out so far once the stages of adaptive boards are known."""
+        if not self.stages:
+            return sum(map(self.budget, range(len(self.boards))))
+        return sum(sum(self.counts(index)) * self.lineups(board) for index, board in enumerate(self.boards))
 
     def blocks(self) -> Iterator[Block]:
         """Every block, in fold order: round by round, board by board, table by table."""
-        for number in range(max((board.blocks for board in self.boards), default=0)):
-            for index, board in enumerate(self.boards):
-                if number < board.blocks:
-                    for table in self.tables[index]:
-                        yield self.block(index, number, table)
+        counts = [self.counts(index) for index in range(len(self.boards))]
+        most = [max(each, default=0) for each in counts]
+        for number in range(max(most, default=0)):
+            for index, tables in enumerate(self.tables):
+                if number < most[index]:
+                    for table, count in zip(tables, counts[index], strict=True):
+                        if number < count:
+                            yield self.block(index, number, table)
 
-    def blocks_of(self, index: int) -> Iterator[Block]:
-        """A board's blocks, in fold order."""
-        for number in range(self.boards[index].blocks):
-            for table in self.tables[index]:
-                yield self.block(index, number, table)
+    def blocks_of(self, index: int, stage: Stage | None = None) -> Iterator[Block]:
+        """A board's blocks, in fold order; all of them, or those that one stage has given out."""
+        tables = self.tables[index]
+        counts, done = (self.counts(index), (0,) * len(tables)) if stage is None else stage[:2]
+        ranges = [*zip(tables, done, counts, strict=True)]
+        for number in range(min(done, default=0), max(counts, default=0)):
+            for table, since, count in ranges:
+                if since <= number < count:
+                    yield self.block(index, number, table)
 
     def block(self, index: int, number: int, table: Table) -> Block:
         """The block of a board's table (entries ordered by key) in one round."""

@@ -7,6 +7,7 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
+from arena.plan import stage_data
 from arena.schedule import Board, Entry, Limits, MatchSpec, Schedule
 from arena.store import BotRow, Finished, MatchRow, Store
 
@@ -26,8 +27,9 @@ def board(
     opening: int = 2,
     params: str = '{"setup": "standard"}',
     rules_version: int = 1,
+    first_blocks: int = 0,
 ) -> Board:
-    return Board(game, params, players, rules_version, tuple(entries), blocks, opening)
+    return Board(game, params, players, rules_version, tuple(entries), blocks, opening, first_blocks)
 
 
 def schedule(names: Iterable[str | Entry], players: Iterable[int] = (2,), blocks: int = 3, **changes) -> Schedule:
@@ -69,8 +71,10 @@ def resolved(plan: Schedule) -> dict:
                 "blocks": each.blocks,
                 "opening": each.opening,
                 "bots": [labels[place] for place in each.entries],
+                "first_blocks": each.first_blocks,
+                **stage_data(plan, index),
             }
-            for each in plan.boards
+            for index, each in enumerate(plan.boards)
         ],
         "bots": [
             {"label": each.label, "key": each.key, "spec": each.spec, "identity": each.identity, "params": {}}

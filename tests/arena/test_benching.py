@@ -86,8 +86,11 @@ class Workers:
             answer = Death(self.rng.randrange(len(ids)), 0, 0, "crash")
         else:
             self.returned += ids
-            answer = json.dumps({"rows": [result_of(spec, self.falls, self.rng) for spec, _ in chunk.matches]}).encode()
+            answer = json.dumps({"rows": [self.result(spec) for spec, _ in chunk.matches]}).encode()
         self.replies.put((worker, chunk, answer))
+
+    def result(self, spec):
+        return result_of(spec, self.falls, self.rng)
 
     def retire(self):
         pass

@@ -147,6 +147,15 @@ WRONG_FILES = {
         ["hero = 'ohter'", "'other'"],
     ),
     "hero of a round robin": (good_but("blocks = 2", "hero = 'other'"), ["hero", "gauntlet"]),
+    "first blocks of a round robin": (good_but("blocks = 2", "first_blocks = 2"), ["first_blocks", "adaptive"]),
+    "more first blocks than blocks": (
+        good_but("blocks = 2", "blocks = 9\nschedule = 'adaptive'\nfirst_blocks = 10"),
+        ["first_blocks = 10", "at most blocks", "9"],
+    ),
+    "one first block": (
+        good_but("blocks = 2", "schedule = 'adaptive'\nfirst_blocks = 1"),
+        ["first_blocks = 1", "greater than or equal to 2"],
+    ),
     "unknown schedule": (good_but("blocks = 2", "schedule = 'roundrobin'"), ["'roundrobin'", "'round_robin'"]),
     "unknown line-ups": (good_but("blocks = 2", "line_ups = 'rotation'"), ["line_ups = 'rotation'", "'rotations'"]),
     "unknown format": (GOOD + "[output]\nformats = ['jsn']", ["output.formats[0] = 'jsn'", "'json'"]),

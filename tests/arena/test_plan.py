@@ -172,6 +172,17 @@ def test_the_hero_is_named_by_label_or_spec_and_is_the_first_bot_by_default(plan
     assert all(plan.schedule.hero in block.table for block in plan.schedule.blocks())
 
 
+@pytest.mark.parametrize(
+    ("blocks", "named", "first"),
+    [(1, {}, 1), (2, {}, 2), (8, {}, 2), (9, {}, 3), (100, {}, 25), (9, {"first_blocks": 9}, 9)],
+)
+def test_the_minimum_of_an_adaptive_board_is_a_quarter_of_its_blocks_or_what_is_said(plan_of, blocks, named, first):
+    plan = plan_of(schedule="adaptive", blocks=blocks, **named)
+    assert [board.first_blocks for board in plan.schedule.boards] == [first]
+    assert schedule_from(json.loads(json.dumps(plan.resolved()))) == plan.schedule
+    assert plan_of(blocks=blocks).schedule.boards[0].first_blocks == 0
+
+
 def test_keys_follow_from_the_seed(plan_of):
     plan = plan_of(seed=2026)
     assert plan.dice_key == public_key(2026, DICE_PERSON)
