@@ -163,47 +163,71 @@ class StoreReader:
 
     def match(self, identity: bytes, lineup: int) -> StoredMatch:
         """One match, whole; raises `StoreError` when it is not there or cannot be read."""
-        row = self._db.execute(
-            "SELECT block, id, game, players, round, opening, seed, secret, ended, course, final, timed, notes "
-            "FROM blocks JOIN boards USING (board) JOIN matches USING (block) WHERE identity = ? AND lineup = ?",
-            (identity, lineup),
-        ).fetchone()
-        if row is None:
-            raise StoreError(f"{self.path}: has no match {identity.hex()}-{lineup}")
-        block, id, game, players, number, opening, seed, secret, ended, course, final, timed, notes = row
-        seats = self._db.execute(
-            "SELECT b.spec, s.rank, s.score, s.cause, s.fell FROM seats s JOIN bots b USING (bot) "
-            "WHERE block = ? AND lineup = ? ORDER BY seat",
-            (block, lineup),
-        ).fetchall()
-        details = self._db.execute("SELECT seat, detail FROM faults WHERE block = ? AND lineup = ?", (block, lineup))
-        timing = self._db.execute("SELECT clocks, again FROM timings WHERE block = ? AND lineup = ?", (block, lineup))
-        clocks, again = timing.fetchone() or ("", 0)
-        return StoredMatch(
-            identity=identity,
-            block_id=id,
-            lineup=lineup,
-            game=game,
-            players=players,
-            round=number,
-            opening=opening,
-            seed=seed,
-            ended=ended,
-            course=read_course(course).split(),
-            final=final.hex(),
-            timed=bool(timed),
-            notes=[(int(ply), str(text)) for ply, text in json.loads(notes or "[]")],
-            bots=[seat[0] for seat in seats],
-            ranks=[seat[1] for seat in seats],
-            scores=[seat[2] for seat in seats],
-            falls={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
-            details=dict(details),
-            clocks=read_clocks(clocks),
-            again=bool(again),
-            secret=self.secret_key() if secret else None,
+        found = self._whole("b.identity = ? AND lineup = ?", (identity, lineup))
+        if not found:
+            raise StoreError(f"{self.path}: has no match {match_id(identity, lineup)}")
+        return found[0]
+
+    def matches(self, identities: Sequence[bytes]) -> dict[bytes, list[StoredMatch]]:
+        """The matches of each block that has any, by line-up; one query for up to `BATCH` blocks."""
+        found: dict[bytes, list[StoredMatch]] = {}
+        for start in range(0, len(identities), BATCH):
+            part = identities[start : start + BATCH]
+            for match in self._whole(f"b.identity IN ({','.join('?' * len(part))})", part):
+                found.setdefault(match.identity, []).append(match)
+        return found
+
+    def _whole(self, where: str, parameters: Sequence[object]) -> list[StoredMatch]:
+        """The matches that a condition on blocks and line-ups is true of."""
+        seats: dict[tuple[int, int], list[tuple]] = {}
+        query = (
+            "SELECT block, lineup, o.spec, rank, score, cause, fell FROM blocks b JOIN seats s USING (block) "
+            f"JOIN bots o USING (bot) WHERE {where} ORDER BY block, lineup, seat"
         )
+        for block, lineup, *seat in self._db.execute(query, parameters):
+            seats.setdefault((block, lineup), []).append(tuple(seat))
+        details: dict[tuple[int, int], dict[int, str]] = {}
+        query = f"SELECT block, lineup, seat, detail FROM blocks b JOIN faults USING (block) WHERE {where}"
+        for block, lineup, place, detail in self._db.execute(query, parameters):
+            details.setdefault((block, lineup), {})[place] = detail
+        query = (
+            "SELECT block, lineup, identity, id, game, players, round, opening, seed, secret, ended, course, final, "
+            "timed, notes, clocks, again FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
+            f"LEFT JOIN timings USING (block, lineup) WHERE {where} ORDER BY block, lineup"
+        )
+        rows = self._db.execute(query, parameters).fetchall()
+        key = self.secret_key() if any(row[9] for row in rows) else None
+        return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), key) for row in rows]
 
     def totals(self) -> tuple[int, int]:
         """Matches and forfeited seats in the whole log."""
         matches = self._db.execute("SELECT count(*) FROM matches").fetchone()[0]
         return matches, self._db.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
+
+
+def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: SecretKey | None) -> StoredMatch:
+    _, lineup, identity, id, game, players, number, opening, seed, secret, ended, course, final, *more = row
+    timed, notes, clocks, again = more
+    return StoredMatch(
+        identity=identity,
+        block_id=id,
+        lineup=lineup,
+        game=game,
+        players=players,
+        round=number,
+        opening=opening,
+        seed=seed,
+        ended=ended,
+        course=read_course(course).split(),
+        final=final.hex(),
+        timed=bool(timed),
+        notes=[(int(ply), str(text)) for ply, text in json.loads(notes or "[]")],
+        bots=[seat[0] for seat in seats],
+        ranks=[seat[1] for seat in seats],
+        scores=[seat[2] for seat in seats],
+        falls={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
+        details=details,
+        clocks=read_clocks(clocks or ""),
+        again=bool(again),
+        secret=key if secret else None,
+    )

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import json
 import os
 import sqlite3
 import zlib
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -37,9 +38,19 @@ class Store(StoreReader):
             os.close(lock)
             raise
 
+    @contextlib.contextmanager
+    def transaction(self) -> Iterator[None]:
+        """Write all or nothing of what is written within; it may be part of a larger one."""
+        if self._db.in_transaction:
+            yield
+            return
+        with self._db:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+
     def begin_run(self, plan: str, versions: str, started: str, bots: Iterable[BotRow], bundles: dict[str, str]) -> int:
         """Note a run, its bots and their source (JSON of hexadecimal files by bundle hash); return its number."""
-        with self._db:
+        with self.transaction():
             for key, files in bundles.items():
                 self._db.execute("INSERT OR IGNORE INTO bundles VALUES (?, ?)", (key, zlib.compress(files.encode())))
             for bot in bots:
@@ -54,18 +65,18 @@ class Store(StoreReader):
 
     def finish_run(self, when: str, disclose: bool) -> None:
         """Note that every match of the latest run's plan is in the log and, if so, that its dice key is disclosed."""
-        with self._db:
+        with self.transaction():
             self._db.execute(
                 "UPDATE runs SET finished = ? WHERE run = (SELECT max(run) FROM runs) AND finished IS NULL", (when,)
             )
             if disclose:
                 self._db.execute("UPDATE keys SET disclosed = ? WHERE disclosed IS NULL", (when,))
 
-    def keep_key(self, key: bytes, drawn: str) -> SecretKey:
+    def keep_key(self, key: bytes, drawn: str, disclosed: str | None = None) -> SecretKey:
         """Keep the key of secret dice for good; a second one is refused by the database."""
-        with self._db:
-            self._db.execute("INSERT INTO keys VALUES (1, ?, ?, ?, NULL)", (key, key_hash(key), drawn))
-        return SecretKey(key, key_hash(key), drawn, None)
+        with self.transaction():
+            self._db.execute("INSERT INTO keys VALUES (1, ?, ?, ?, ?)", (key, key_hash(key), drawn, disclosed))
+        return SecretKey(key, key_hash(key), drawn, disclosed)
 
     def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
         """Write finished matches in one transaction; a match that is there already is refused by the database."""
@@ -79,7 +90,7 @@ class Store(StoreReader):
     def _add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
         rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [])
         matches, seats, timings, faults = rows
-        with self._db:
+        with self.transaction():
             for spec, row, worker, attempts in results:
                 key = self._block_key(schedule, spec.block)
                 at = (key, row.lineup)

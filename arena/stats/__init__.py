@@ -1,0 +1,1 @@
+"""Statistics of results: ratings, intervals, comparisons, sequential tests."""
