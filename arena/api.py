@@ -199,8 +199,9 @@ def export(
     `what` takes any of `arena.exporting.WHAT`, `formats` those of `arena.config.FORMATS` and, for matches, `jsonl`;
     `columns` chooses and orders the columns of tables.
     """
-    from arena.exporting import export_log
+    from arena.exporting import check_wanted, export_log
 
+    check_wanted(what, formats, columns)
     store, resolved = open_log(target, home)
     with store:
         return export_log(store, resolved, out or store.path.parent, what, formats, columns)

@@ -33,7 +33,6 @@ def export_log(
     columns: Sequence[str] = (),
 ) -> list[Path]:
     """Write files of a log and, always, its plan and versions; the paths."""
-    _check(what, formats, columns)
     schedule = schedule_from(dict(resolved))
     of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"]
     files: list[Path] = []
@@ -58,7 +57,8 @@ def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
     }
 
 
-def _check(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:
+def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:
+    """Raises `ConfigError` for what cannot be exported."""
     named = [*((name, WHAT) for name in what), *((name, (*FORMATS, JSON_LINES)) for name in formats)]
     for name, allowed in named:
         if name not in allowed:
