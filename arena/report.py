@@ -58,7 +58,9 @@ def write_boards(
     """Write a table of every board in every format, with the columns that are wanted; the paths written."""
     if columns:
         check_columns(
-            columns, list(dict.fromkeys(str(name) for frame in boards.values() for name in frame)), f"{what}s"
+            columns,
+            list(dict.fromkeys(str(name) for frame in boards.values() for name in frame)),
+            what if what == "pairs" else f"{what}s",
         )
     paths = []
     for index, frame in boards.items():

@@ -260,7 +260,17 @@ def test_a_tournament_without_a_complete_block_has_boards_in_every_format(copy, 
 def test_export_writes_what_it_says_where_it_is_told(here, tmp_path, capsys):
     out = tmp_path / "deep" / "folder"
     said = say(
-        capsys, "export", "t.toml", "--out", out, "--what", "matches,records", "--what", "leaderboards", "--format", "md"
+        capsys,
+        "export",
+        "t.toml",
+        "--out",
+        out,
+        "--what",
+        "matches,records",
+        "--what",
+        "leaderboards",
+        "--format",
+        "md",
     )
     written = {str(path) for path in out.iterdir()}
     assert set(said.splitlines()) == written
