@@ -164,7 +164,7 @@ def compare(name: str, before: Side, after: Side) -> BoardDiff:
         },
         index=pd.Index(bots, name="bot", dtype=object),
     )
-    return BoardDiff(name, measure, causes.remarks(), frame.reset_index())
+    return BoardDiff(name, measure, causes.remarks(), frame.reset_index()[COLUMNS])
 
 
 def _measure(name: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[str, str, str]:

@@ -18,7 +18,7 @@ WIDTH = 80
 
 NUMBER = re.compile(r"[0-9]+\.")
 SIMPLE = re.compile(r"[!#-\[\]-z|~ ]*")
-"""Moves that need no escapes."""
+"""Texts that need no escapes."""
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ def _header(record: Record) -> Iterator[tuple[str, str]]:
 
 def _quoted(text: str) -> str:
     """A text as a JSON string of printable characters."""
-    return json.dumps(text, ensure_ascii=not text.isprintable())
+    return f'"{text}"' if SIMPLE.fullmatch(text) else json.dumps(text, ensure_ascii=not text.isprintable())
 
 
 def _words(record: Record) -> Iterator[tuple[str, int]]:

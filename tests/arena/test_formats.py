@@ -4,6 +4,7 @@ import json
 import re
 from html.parser import HTMLParser
 from io import StringIO
+from pathlib import Path
 
 import pandas as pd
 import pyarrow.parquet
@@ -12,6 +13,7 @@ import pytest
 from arena import api, match_files
 from arena.cli import run_command
 from arena.config import FORMATS, config_from
+from arena.diff import COLUMNS
 from arena.errors import ConfigError
 from arena.formats import latex, page
 from arena.leaderboards import board_matches
@@ -154,6 +156,14 @@ def test_a_table_for_people_is_refused_when_it_is_too_long_and_nothing_is_writte
     ):
         api.export(log[0], out=tmp_path / "out", what=["matches"], formats=[kind])
     assert not (tmp_path / "out").exists()
+
+
+def test_every_column_and_key_is_described(log, tmp_path):
+    text = (Path(__file__).parents[2] / "reports" / "README.md").read_text()
+    api.export(log[0], out=tmp_path, what=["matches"])
+    line = json.loads((tmp_path / "matches.jsonl").read_text().splitlines()[0])
+    for name in [*match_files.TYPES, *line, *COLUMNS]:
+        assert f"`{name}`" in text, f"{name} is not described"
 
 
 # Columns

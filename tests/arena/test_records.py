@@ -13,7 +13,7 @@ from arena.cli import run_command
 from arena.errors import RecordError
 from arena.match_files import records_of
 from arena.plan import schedule_from
-from arena.record_reader import MAX_LINE, read_records
+from arena.record_reader import KEYS, MAX_LINE, read_records
 from arena.records import WIDTH, Record, record_text
 from arena.replay import replay
 from arena.store import StoredMatch
@@ -181,6 +181,16 @@ def test_notes_that_belong_to_no_ply_are_not_written(records):
     spoiled = dataclasses.replace(record, match=dataclasses.replace(record.match, notes=[(9999, "far out")]))
     with pytest.raises(RecordError, match="its notes do not belong to its plies"):
         record_text(spoiled)
+
+
+def test_the_example_and_the_keys_in_the_document_are_those_of_records(file):
+    text = (Path(__file__).parents[2] / "reports" / "README.md").read_text()
+    (example,) = re.findall(r"```\n(\[Match .*?\n)```", text, re.DOTALL)
+    (record,) = read_back(file, example)
+    assert record_text(record).strip() == example.strip()
+    assert record.match.notes == [(3, "value 0.31"), (9, "a fourth repetition of this pie would end it")]
+    for key in KEYS:
+        assert re.search(rf"`{key}0?`", text), f"{key} is not described"
 
 
 # arena replay FILE
