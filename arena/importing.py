@@ -11,12 +11,11 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.benching import in_plan
 from arena.config import SUBMISSIONS, plain_name
 from arena.errors import ArenaError, ConfigError, RecordError
 from arena.home import home_folder
 from arena.keys import now
-from arena.leaderboards import benched
+from arena.match_files import blocks_in_plan
 from arena.plan_files import ReadPlan, read_plan
 from arena.record_reader import read_records
 from arena.records import Record, bare
@@ -131,8 +130,7 @@ def _content(match: StoredMatch) -> StoredMatch:
 
 def _is_complete(store: Store, schedule: Schedule) -> bool:
     """Whether every match of the plan is in the log."""
-    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
-    blocks = (block for block in schedule.blocks() if in_plan(out[block.board], block.round, block.table))
+    blocks = blocks_in_plan(store, schedule)
     while batch := list(itertools.islice(blocks, BATCH)):
         found = store.finished([block.identity for block in batch])
         if any(len(found.get(block.identity, ())) < schedule.lineups(schedule.boards[block.board]) for block in batch):

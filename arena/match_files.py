@@ -39,10 +39,15 @@ TYPES = {
 Played = tuple[Block, StoredMatch]
 
 
+def blocks_in_plan(store: Store, schedule: Schedule) -> Iterator[Block]:
+    """Every block of the plan, but for those that have left it with a benched bot, in fold order."""
+    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
+    return (block for block in schedule.blocks() if in_plan(out[block.board], block.round, block.table))
+
+
 def played(store: Store, schedule: Schedule) -> Iterator[list[Played]]:
     """Every match of the plan in the log, in fold order, in pages."""
-    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
-    blocks = (block for block in schedule.blocks() if in_plan(out[block.board], block.round, block.table))
+    blocks = blocks_in_plan(store, schedule)
     while batch := list(itertools.islice(blocks, PAGE)):
         found = store.matches([block.identity for block in batch])
         if found:

@@ -117,10 +117,15 @@ def test_the_matches_of_many_blocks_are_those_that_are_read_one_by_one(log):
 def test_what_is_written_in_one_transaction_is_there_as_a_whole_or_not_at_all(log):
     first, second = (finished(spec, row(spec.lineup, [0, 1])) for spec in MATCHES[:2])
     written(log, first)
-    with Store.create(log) as store, pytest.raises(KeyboardInterrupt), store.transaction():
-        store.add(PLAN, [second], begin(store, PLAN))
-        assert store.totals() == (2, 0)
-        raise KeyboardInterrupt
+
+    def interrupted(store):
+        with store.transaction():
+            store.add(PLAN, [second], begin(store, PLAN))
+            assert store.totals() == (2, 0)
+            raise KeyboardInterrupt
+
+    with Store.create(log) as store, pytest.raises(KeyboardInterrupt):
+        interrupted(store)
     with Store.create(log) as store:
         assert store.totals() == (1, 0)
         with store.transaction():
