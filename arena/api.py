@@ -231,21 +231,19 @@ def export(
     out: Path | None = None,
     what: Sequence[str] = ("leaderboards",),
     formats: Sequence[str] = (),
+    columns: Sequence[str] = (),
 ) -> list[Path]:
-    """Write a tournament's leaderboards, plan and versions again, and with `matches` its log as JSON Lines."""
-    from arena.report import match_lines, write_file
+    """Write a tournament's files again, its plan and versions beside them; the paths.
 
+    `what` takes any of `arena.exporting.WHAT`, `formats` those of `arena.config.FORMATS` and, for matches, `jsonl`;
+    `columns` chooses and orders the columns of tables.
+    """
+    from arena.exporting import check_wanted, export_log
+
+    check_wanted(what, formats, columns)
     store, resolved = open_log(target, home)
     with store:
-        folder = out or store.path.parent
-        files: list[Path] = []
-        if "leaderboards" in what:
-            files, _ = _write(store, resolved, folder, formats or resolved["formats"])
-        if "matches" in what:
-            path = folder / "matches.jsonl"
-            write_file(path, (line.encode() for line in match_lines(store, schedule_from(resolved))))
-            files.append(path)
-    return files
+        return export_log(store, resolved, out or store.path.parent, what, formats, columns)
 
 
 def play_match(

@@ -103,21 +103,61 @@ def luck(
     print_luck(target, game, players, format, home)
 
 
-@app.command(epilog="Example: arena export configs/demo.toml --what matches --out results/")
+@app.command(epilog="Example: arena export configs/demo.toml --what matches --format parquet --out results/")
 def export(
     target: Target,
     what: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="leaderboards, matches (JSON Lines in fold order), or both; by default leaderboards."),
+        typer.Option(help="leaderboards, pairs, matches or records, joined by commas; by default leaderboards."),
     ] = None,
-    format: Annotated[Optional[list[str]], typer.Option(help="csv, json, md, parquet; by default the plan's.")] = None,  # noqa: UP045
+    format: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="csv, json, md, parquet, html, tex, of matches jsonl too; by default the plan's, or jsonl."),
+    ] = None,
+    columns: Annotated[
+        Optional[list[str]],  # noqa: UP045
+        typer.Option(help="Columns of the tables, in this order, joined by commas; by default all."),
+    ] = None,
     out: Annotated[Optional[Path], typer.Option(help="Folder to write to; by default the tournament's.")] = None,  # noqa: UP045
     home: Home = None,
 ) -> None:
-    """Write a tournament's leaderboards, plan and versions again, or its matches."""
+    """Write a tournament's leaderboards, head-to-head, matches or records, with its plan and versions."""
     from arena.commands.exporting import export_files
 
-    export_files(target, what or ["leaderboards"], format or [], out, home)
+    export_files(target, what or ["leaderboards"], format or [], columns or [], out, home)
+
+
+@app.command("import", epilog="Example: arena import results/matches.txt --name copy")
+def import_(
+    files: Annotated[
+        list[Path], typer.Argument(metavar="FILE", help="Records that `arena export --what records` wrote.")
+    ],
+    name: Annotated[str, typer.Option(help="The tournament that takes them; made if need be.")],
+    plan: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The plan.json that was exported with them; by default the one beside the first file."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Read records of matches into a log; every match is replayed and audited first, and all are taken or none."""
+    from arena.commands.exporting import print_import
+
+    print_import(files, name, plan, home)
+
+
+@app.command(epilog="Example: arena diff old/epicycle_2p.json reports/demo/epicycle_2p.json")
+def diff(
+    before: Annotated[
+        str, typer.Argument(metavar="A", help="A leaderboard's file, a folder of them, or a tournament.")
+    ],
+    after: Annotated[str, typer.Argument(metavar="B", help="The same, later.")],
+    format: Annotated[str, typer.Option(help="table, json or md.")] = "table",
+    home: Home = None,
+) -> None:
+    """Tell what moved between two leaderboards or tournaments, whether that is significant, and because of what."""
+    from arena.commands.diffing import print_diff
+
+    print_diff(before, after, format, home)
 
 
 @app.command(epilog="Example: arena compare greedy random --game pyramid_punch --players 3 --with random")
@@ -278,7 +318,12 @@ def match(
 
 @app.command(epilog="Example: arena replay 3f9a0c27-1 --in configs/demo.toml --audit")
 def replay(
-    match_id: Annotated[str, typer.Argument(metavar="MATCH_ID", help="A match's id; its first part may be shortened.")],
+    match_id: Annotated[
+        str,
+        typer.Argument(
+            metavar="MATCH_ID|FILE", help="A match's id, its first part may be shortened; or a file of records."
+        ),
+    ],
     target: Annotated[
         str | None,
         typer.Option(
@@ -287,12 +332,16 @@ def replay(
     ] = None,
     audit: Annotated[bool, typer.Option("--audit", help="Recompute every roll and random move from the keys.")] = False,
     show: Annotated[bool, typer.Option("--show/--no-show", help="Draw the position after every ply.")] = True,
+    match: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Which match of a file; by default all of them are replayed, and one is drawn."),
+    ] = None,
     home: Home = None,
 ) -> None:
-    """Replay a match from the log, without its bots."""
+    """Replay a match from the log or from a file of records, without its bots."""
     from arena.commands.matches import print_replay
 
-    print_replay(match_id, target, audit, show, home)
+    print_replay(match_id, target, audit, show, home, match)
 
 
 @app.command(epilog="Example: arena doctor")

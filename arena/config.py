@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, Literal, TypeVar, get_args
 
 from pydantic import (
     BaseModel,
@@ -24,8 +24,9 @@ from arena.errors import ConfigError
 from engine.errors import EngineError, did_you_mean
 from engine.specs import split_bot_spec, split_game_spec
 
-Format = Literal["csv", "json", "md", "parquet"]
-FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
+Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
 LABEL = re.compile(r"[^|/\\]{1,40}")
 PLAIN_WORDS = {
@@ -152,7 +153,7 @@ class BotEntry(Model):
 class Output(Model):
     """What is written after the run."""
 
-    formats: tuple[Format, ...] = FORMATS
+    formats: tuple[Format, ...] = DEFAULT_FORMATS
     """Formats of the leaderboards."""
 
     _listed = field_validator("formats", mode="before")(as_tuple)

@@ -24,3 +24,7 @@ class StoreError(ArenaError):
 
 class WorkerError(ArenaError):
     """A worker process cannot be started or runs other code than the driver."""
+
+
+class RecordError(ArenaError):
+    """A text is no record of a match, or a record does not fit its plan or its log."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -71,6 +71,18 @@ def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Itera
     _check_end(match, name, state)
 
 
+def check_draws(plies: Iterable[Ply]) -> int:
+    """How many draws were recomputed; raises `StoreError` for the first that is not what the keys say."""
+    drawn = 0
+    for ply in plies:
+        drawn += ply.expected is not None
+        if ply.expected not in (None, ply.text):
+            raise StoreError(
+                f"audit: ply {ply.number + 1} ({ply.by}) is {ply.text} in the log, {ply.expected} by the keys"
+            )
+    return drawn
+
+
 def _check_end(match: StoredMatch, name: str, state: State) -> None:
     fell = {seat: ply for seat, (_, ply) in match.falls.items()}
     over = state.is_terminal()
@@ -79,6 +91,7 @@ def _check_end(match: StoredMatch, name: str, state: State) -> None:
     found: list[tuple[str, Any, Any]] = [
         ("ending", ended, match.ended),
         ("ranks", ranks, match.ranks),
+        ("scores", state.scores() or [None] * match.players, match.scores),
         ("final position's hash", final_hash(state), match.final),
     ]
     for what, ours, theirs in found:

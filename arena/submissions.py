@@ -22,6 +22,7 @@ from pydantic import Field, ValidationError
 from arena.bundle import MAX_BYTES, Bundle
 from arena.config import SUBMISSIONS, Model, plain_name
 from arena.errors import BotError
+from arena.files import write_file
 from arena.home import home_folder
 from engine.errors import did_you_mean
 
@@ -154,7 +155,7 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
     version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
     with _locked(home):
         bots = admitted(name, author, home)
-        _write(_source_path(bundle.hash, home), _packed(bundle.files))
+        write_file(_source_path(bundle.hash, home), [_packed(bundle.files)])
         before = bots.get(name)
         if before is None:
             after = Submission(versions=(version,))
@@ -235,13 +236,7 @@ def _locked(home: str | Path | None) -> Iterator[None]:
 
 def _write_index(bots: Submissions, home: str | Path | None) -> None:
     text = Index(bots=dict(sorted(bots.items()))).model_dump_json(indent=1)
-    _write(_folder(home) / INDEX, f"{text}\n".encode())
-
-
-def _write(path: Path, content: bytes) -> None:
-    from arena.report import write_file  # it brings pandas along
-
-    write_file(path, [content])
+    write_file(_folder(home) / INDEX, [f"{text}\n".encode()])
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:

@@ -1,4 +1,4 @@
-"""`arena export`."""
+"""`arena export` and `arena import`."""
 
 from __future__ import annotations
 
@@ -6,15 +6,31 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena import api
-from arena.config import FORMATS
-from arena.errors import ConfigError
-from engine.errors import did_you_mean
+from arena.commands.output import say
 
 
-def export_files(target: str, what: Sequence[str], formats: Sequence[str], out: Path | None, home: Path | None) -> None:
+def export_files(
+    target: str,
+    what: Sequence[str],
+    formats: Sequence[str],
+    columns: Sequence[str],
+    out: Path | None,
+    home: Path | None,
+) -> None:
     """`arena export`."""
-    for name, allowed in [*((w, ("leaderboards", "matches")) for w in what), *((f, FORMATS) for f in formats)]:
-        if name not in allowed:
-            raise ConfigError(f"'{name}' cannot be exported{did_you_mean(name, allowed)}")
-    for path in api.export(target, home, out, what, formats):
+    for path in api.export(target, home, out, _listed(what), _listed(formats), _listed(columns)):
         print(path)
+
+
+def _listed(given: Sequence[str]) -> list[str]:
+    """Options that may be given again, and may hold several names joined by commas."""
+    return [name.strip() for text in given for name in text.split(",")]
+
+
+def print_import(files: Sequence[Path], name: str, plan: Path | None, home: Path | None) -> None:
+    """`arena import`."""
+    from arena.importing import import_records
+
+    done = import_records(files, name, plan, home)
+    known = f"; {done.skipped:,} were there already" if done.skipped else ""
+    say(f"{done.added:,} matches imported into {done.log}{known}")

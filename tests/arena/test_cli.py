@@ -26,7 +26,7 @@ from tests.arena import tournaments
 from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 
 COMMANDS = (
-    *("run", "leaderboard", "export", "games", "bots", "match", "replay", "doctor", "bench"),
+    *("run", "leaderboard", "export", "import", "diff", "games", "bots", "match", "replay", "doctor", "bench"),
     *("new-bot", "check", "submit", "withdraw"),
     *("pairs", "luck", "compare", "power"),
 )
@@ -148,6 +148,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     typed = []
     names = ["running.run_tournament", "boards.print_leaderboards", "exporting.export_files", "bots.print_games"]
     names += ["bots.print_bots", "matches.print_match", "matches.print_replay", "submitting.print_new_bot"]
+    names += ["exporting.print_import", "diffing.print_diff"]
     names += ["submitting.print_check", "submitting.print_submit", "submitting.print_withdraw"]
     names += ["comparing.print_comparison", "comparing.print_power"]
     names += ["statistics.print_pairs", "statistics.print_luck"]
@@ -182,7 +183,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
         ("leaderboard nothing.db", "nothing.db: no such match log"),
         ("leaderboard b.py", "b.py: no tournament of that name"),
         ("export t.toml --what matchs", "'matchs' cannot be exported; did you mean 'matches'?"),
-        ("export t.toml --format xls", "'xls' cannot be exported; known: csv, json, md, parquet"),
+        ("export t.toml --format xls", "'xls' cannot be exported; known: csv, json, md, parquet, html, tex, jsonl"),
         ("games epicicle", "no game 'epicicle'; did you mean 'epicycle'?"),
         ("bots randon", "no bot 'randon'; did you mean 'random'?"),
         ("bots c.py:Low", "no file 'c.py' in the working folder"),
@@ -262,7 +263,17 @@ def test_a_tournament_without_a_complete_block_has_boards_in_every_format(copy, 
 def test_export_writes_what_it_says_where_it_is_told(here, tmp_path, capsys):
     out = tmp_path / "deep" / "folder"
     said = say(
-        capsys, "export", "t.toml", "--out", out, "--what", "matches", "--what", "leaderboards", "--format", "md"
+        capsys,
+        "export",
+        "t.toml",
+        "--out",
+        out,
+        "--what",
+        "matches,records",
+        "--what",
+        "leaderboards",
+        "--format",
+        "md",
     )
     written = {str(path) for path in out.iterdir()}
     assert set(said.splitlines()) == written
@@ -270,7 +281,8 @@ def test_export_writes_what_it_says_where_it_is_told(here, tmp_path, capsys):
         "epicycle_2p.md",
         "epicycle_3p.md",
         "epicycle-setup.random_2p.md",
-        "matches.jsonl",
+        "matches.md",
+        "matches.txt",
         "plan.json",
         "versions.json",
     }

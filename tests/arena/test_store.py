@@ -103,6 +103,37 @@ def test_line_ups_that_are_there_are_told_by_block(log):
         assert store.totals() == (3, 0)
 
 
+def test_the_matches_of_many_blocks_are_those_that_are_read_one_by_one(log):
+    fill(log, PLAN, leave_out=[1, 5, 6])
+    identities = [block.identity for block in PLAN.blocks()]
+    with Store.open(log) as store:
+        found = store.matches([*identities, *map(bytes, range(17, 1500)), bytes(16)])
+        there = store.finished(identities)
+        assert found.keys() == there.keys()
+        for identity, lineups in there.items():
+            assert found[identity] == [store.match(identity, lineup) for lineup in sorted(lineups)]
+
+
+def test_what_is_written_in_one_transaction_is_there_as_a_whole_or_not_at_all(log):
+    first, second = (finished(spec, row(spec.lineup, [0, 1])) for spec in MATCHES[:2])
+    written(log, first)
+
+    def interrupted(store):
+        with store.transaction():
+            store.add(PLAN, [second], begin(store, PLAN))
+            assert store.totals() == (2, 0)
+            raise KeyboardInterrupt
+
+    with Store.create(log) as store, pytest.raises(KeyboardInterrupt):
+        interrupted(store)
+    with Store.create(log) as store:
+        assert store.totals() == (1, 0)
+        with store.transaction():
+            store.add(PLAN, [second], begin(store, PLAN))
+    with Store.open(log) as store:
+        assert store.totals() == (2, 0)
+
+
 def test_matches_may_come_in_any_order_and_in_many_runs(tmp_path):
     made = [finished(spec, row(spec.lineup, list(range(len(spec.seats))))) for spec in MATCHES]
     written(tmp_path / "a.db", *made)

@@ -91,7 +91,8 @@ def results(config: Path) -> dict[str, bytes]:
     """Every exported file of a tournament, its matches included, written anew from the log."""
     out = config.parent / "exported"
     shutil.rmtree(out, ignore_errors=True)
-    api.export(config, home_of(config), out, ("leaderboards", "matches"), ("csv", "json", "md", "parquet"))
+    api.export(config, home_of(config), out, ("leaderboards",), ("csv", "json", "md", "parquet"))
+    api.export(config, home_of(config), out, ("matches", "records"))
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
 
 

@@ -1,0 +1,69 @@
+"""Which files an export writes, and with which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from arena.config import FORMATS
+from arena.errors import ConfigError
+from arena.keys import with_disclosed_key
+from arena.leaderboards import board_matches, leaderboards
+from arena.match_files import write_matches, write_records
+from arena.plan import schedule_from
+from arena.report import write_boards, write_plan_and_versions
+from arena.schedule import Schedule
+from arena.store import Store
+from engine.errors import did_you_mean
+
+WHAT = ("leaderboards", "pairs", "matches", "records")
+JSON_LINES = "jsonl"
+"""A format of matches alone, and theirs by default."""
+
+
+def export_log(
+    store: Store,
+    resolved: Mapping[str, Any],
+    folder: Path,
+    what: Sequence[str],
+    formats: Sequence[str],
+    columns: Sequence[str] = (),
+) -> list[Path]:
+    """Write files of a log and, always, its plan and versions; the paths."""
+    schedule = schedule_from(dict(resolved))
+    of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"]
+    files: list[Path] = []
+    if "leaderboards" in what:
+        files += write_boards(folder, schedule, leaderboards(store, schedule), of_boards, columns)
+    if "pairs" in what:
+        files += write_boards(folder, schedule, pairs(store, schedule), of_boards, columns, "pairs")
+    if "matches" in what:
+        files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
+    if "records" in what:
+        files.append(write_records(folder, store, schedule))
+    return [*files, *write_plan_and_versions(folder, with_disclosed_key(dict(resolved), store), store.last_versions())]
+
+
+def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
+    """The head-to-head of every board of the plan, by its number."""
+    from arena.stats.pairs import head_to_head
+
+    return {
+        index: head_to_head(board_matches(store, schedule, index), board.players)
+        for index, board in enumerate(schedule.boards)
+    }
+
+
+def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:
+    """Raises `ConfigError` for what cannot be exported."""
+    named = [*((name, WHAT) for name in what), *((name, (*FORMATS, JSON_LINES)) for name in formats)]
+    for name, allowed in named:
+        if name not in allowed:
+            raise ConfigError(f"'{name}' cannot be exported{did_you_mean(name, allowed)}")
+    if JSON_LINES in formats and "matches" not in what:
+        raise ConfigError(f"'{JSON_LINES}' is a format of matches alone")
+    if columns and set(what) == {"records"}:
+        raise ConfigError("--columns: records have no columns")

@@ -1,0 +1,248 @@
+"""Reading a log, also while a run writes to it."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sqlite3
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from arena.errors import StoreError
+from arena.schedule import match_id
+from arena.store.rows import SecretKey, StoredMatch, read_clocks, read_course
+from arena.store.schema import connect, is_at_rest
+
+BATCH = 500
+SHORT_ID = 12
+"""Hexadecimal digits that tell the matches of all but the largest logs apart."""
+MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
+
+
+class StoreReader:
+    """An open log as it is read; `arena.store.Store` is the whole."""
+
+    def __init__(self, path: Path, connection: sqlite3.Connection, lock: int | None) -> None:
+        self.path = path
+        self._db = connection
+        self._lock = lock
+        self._blocks: dict[bytes, int] = {}
+        self._boards: dict[tuple[str, int], int] = {}
+        self._bots: dict[str, int] = {}
+
+    @classmethod
+    def open(cls, path: Path) -> Self:
+        """Open for reading, also while a run writes. Raises `StoreError` when there is no log."""
+        if not path.is_file():
+            raise StoreError(f"{path}: no such match log; `arena run` makes one")
+        try:
+            db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro")
+            db.execute("BEGIN")  # everything read from now on is the log at one moment, whatever a run adds meanwhile
+            return cls(path, db, None)
+        except sqlite3.Error as error:
+            raise StoreError(f"{path}: is not a match log: {error}") from None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self._db.close()
+        if self._lock is not None:
+            os.close(self._lock)
+            self._lock = None
+
+    def last_plan(self) -> str:
+        """The resolved plan of the latest run, JSON."""
+        row = self._db.execute("SELECT plan FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        if row is None:
+            raise StoreError(f"{self.path}: holds no run")
+        return str(row[0])
+
+    def last_versions(self) -> dict[str, str]:
+        """Of Python and the packages, in the latest run."""
+        row = self._db.execute("SELECT versions FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        return json.loads(row[0]) if row else {}
+
+    def is_finished(self) -> bool:
+        """Whether every match of the latest run's plan was in the log."""
+        row = self._db.execute("SELECT finished FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        return row is not None and row[0] is not None
+
+    def secret_key(self) -> SecretKey | None:
+        """The key of secret dice, unchecked; raises `StoreError` when there was one and it is gone."""
+        row = self._db.execute("SELECT CAST(key AS BLOB), hash, drawn, disclosed FROM keys").fetchone()
+        if row is None and self.has_blocks(secret=True):
+            raise StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
+        return SecretKey(*row) if row else None
+
+    def has_blocks(self, secret: bool) -> bool:
+        """Whether any block was played with secret dice, or with public ones."""
+        query = "SELECT EXISTS (SELECT 1 FROM blocks WHERE secret = ?)"
+        return bool(self._db.execute(query, (int(secret),)).fetchone()[0])
+
+    def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
+        """The line-ups already played of each block that has any; in batches, for plans of any size."""
+        found: dict[bytes, set[int]] = {}
+        for start in range(0, len(identities), BATCH):
+            part = identities[start : start + BATCH]
+            query = (
+                "SELECT b.identity, b.block, m.lineup FROM blocks b JOIN matches m USING (block) "
+                f"WHERE b.identity IN ({','.join('?' * len(part))})"
+            )
+            for identity, block, lineup in self._db.execute(query, part):
+                self._blocks[identity] = block
+                found.setdefault(identity, set()).add(lineup)
+        if len(self._blocks) > 100_000:
+            self._blocks.clear()
+        return found
+
+    def block_keys(self, game: str, players: int) -> dict[bytes, int]:
+        """A board's blocks: their keys in the log by identity."""
+        query = "SELECT identity, block FROM blocks JOIN boards USING (board) WHERE game = ? AND players = ?"
+        return dict(self._db.execute(query, (game, players)))
+
+    def match_rows(self, game: str, players: int) -> sqlite3.Cursor:
+        """A board's matches by block and line-up: (block, lineup, timed, ended, course), the course as it is stored."""
+        return self._db.execute(
+            "SELECT m.block, m.lineup, m.timed, m.ended, m.course FROM boards o JOIN blocks b USING (board) "
+            "JOIN matches m USING (block) WHERE o.game = ? AND o.players = ? ORDER BY m.block, m.lineup",
+            (game, players),
+        )
+
+    def seat_rows(self, game: str, players: int) -> sqlite3.Cursor:
+        """The seats of those matches in the same order: (block, lineup, seat, rank, score, cause)."""
+        return self._db.execute(
+            "SELECT s.block, s.lineup, s.seat, s.rank, s.score, s.cause FROM boards o JOIN blocks b USING (board) "
+            "JOIN seats s USING (block) WHERE o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat",
+            (game, players),
+        )
+
+    def forfeits(self, game: str, players: int) -> dict[int, dict[bytes, list[tuple[int, int, str]]]]:
+        """A board's forfeited seats by round and block: (line-up, seat, cause), in that order."""
+        found: dict[int, dict[bytes, list[tuple[int, int, str]]]] = {}
+        query = (
+            "SELECT b.round, b.identity, s.lineup, s.seat, s.cause FROM seats s "
+            "JOIN blocks b USING (block) JOIN boards o USING (board) "
+            "WHERE s.cause IS NOT NULL AND o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat"
+        )
+        for number, identity, *fall in self._db.execute(query, (game, players)):
+            found.setdefault(number, {}).setdefault(identity, []).append(tuple(fall))
+        return found
+
+    def block_sizes(self, game: str, players: int) -> dict[bytes, int]:
+        """How many matches of each of a board's blocks are in the log."""
+        query = (
+            "SELECT b.identity, count(*) FROM blocks b JOIN boards o USING (board) JOIN matches m USING (block) "
+            "WHERE o.game = ? AND o.players = ? GROUP BY b.block"
+        )
+        return dict(self._db.execute(query, (game, players)))
+
+    def seconds(self, game: str, players: int) -> float:
+        """The median of what a board's matches took a worker; the first ones, which compile, hardly count. 0: none."""
+        query = (
+            "FROM timings t JOIN blocks b USING (block) JOIN boards o USING (board) WHERE o.game = ? AND o.players = ?"
+        )
+        count = self._db.execute(f"SELECT count(*) {query}", (game, players)).fetchone()[0]
+        median = f"SELECT t.seconds {query} ORDER BY t.seconds LIMIT 1 OFFSET ?"
+        row = self._db.execute(median, (game, players, count // 2)).fetchone()
+        return float(row[0]) if row else 0.0
+
+    def short_id(self, identity: bytes, lineup: int) -> str:
+        """The beginning of a match's id, as much of it as means no other match of the log, and its line-up."""
+        shortened = (f"{identity.hex()[:digits]}-{lineup}" for digits in range(SHORT_ID, 2 * len(identity)))
+        return next((short for short in shortened if len(self.find_matches(short)) < 2), match_id(identity, lineup))
+
+    def find_matches(self, prefix: str) -> list[tuple[bytes, int]]:
+        """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
+        if not MATCH_ID.fullmatch(prefix):
+            raise StoreError(
+                f"'{prefix}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash"
+            )
+        stem, dash, lineup = prefix.partition("-")
+        low = bytes.fromhex(stem.ljust(32, "0"))
+        high = bytes.fromhex(stem.ljust(32, "f"))
+        query = "SELECT identity, lineup FROM blocks JOIN matches USING (block) WHERE identity BETWEEN ? AND ?"
+        parameters: list[object] = [low, high]
+        if dash:
+            query += " AND lineup = ?"
+            parameters.append(int(lineup))
+        return list(self._db.execute(query + " ORDER BY identity, lineup LIMIT 2", parameters))
+
+    def match(self, identity: bytes, lineup: int) -> StoredMatch:
+        """One match, whole; raises `StoreError` when it is not there or cannot be read."""
+        found = self._whole("b.identity = ? AND lineup = ?", (identity, lineup))
+        if not found:
+            raise StoreError(f"{self.path}: has no match {match_id(identity, lineup)}")
+        return found[0]
+
+    def matches(self, identities: Sequence[bytes]) -> dict[bytes, list[StoredMatch]]:
+        """The matches of each block that has any, by line-up; one query for up to `BATCH` blocks."""
+        found: dict[bytes, list[StoredMatch]] = {}
+        for start in range(0, len(identities), BATCH):
+            part = identities[start : start + BATCH]
+            for match in self._whole(f"b.identity IN ({','.join('?' * len(part))})", part):
+                found.setdefault(match.identity, []).append(match)
+        return found
+
+    def _whole(self, where: str, parameters: Sequence[object]) -> list[StoredMatch]:
+        """The matches that a condition on blocks and line-ups is true of."""
+        seats: dict[tuple[int, int], list[tuple]] = {}
+        query = (
+            "SELECT block, lineup, o.spec, rank, score, cause, fell FROM blocks b JOIN seats s USING (block) "
+            f"JOIN bots o USING (bot) WHERE {where} ORDER BY block, lineup, seat"
+        )
+        for block, lineup, *seat in self._db.execute(query, parameters):
+            seats.setdefault((block, lineup), []).append(tuple(seat))
+        details: dict[tuple[int, int], dict[int, str]] = {}
+        query = f"SELECT block, lineup, seat, detail FROM blocks b JOIN faults USING (block) WHERE {where}"
+        for block, lineup, place, detail in self._db.execute(query, parameters):
+            details.setdefault((block, lineup), {})[place] = detail
+        query = (
+            "SELECT block, lineup, identity, id, game, players, round, opening, seed, secret, ended, course, final, "
+            "timed, notes, clocks, again FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
+            f"LEFT JOIN timings USING (block, lineup) WHERE {where} ORDER BY block, lineup"
+        )
+        rows = self._db.execute(query, parameters).fetchall()
+        key = self.secret_key() if any(row[9] for row in rows) else None
+        return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), key) for row in rows]
+
+    def totals(self) -> tuple[int, int]:
+        """Matches and forfeited seats in the whole log."""
+        matches = self._db.execute("SELECT count(*) FROM matches").fetchone()[0]
+        return matches, self._db.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
+
+
+def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: SecretKey | None) -> StoredMatch:
+    _, lineup, identity, id, game, players, number, opening, seed, secret, ended, course, final, *more = row
+    timed, notes, clocks, again = more
+    return StoredMatch(
+        identity=identity,
+        block_id=id,
+        lineup=lineup,
+        game=game,
+        players=players,
+        round=number,
+        opening=opening,
+        seed=seed,
+        ended=ended,
+        course=read_course(course).split(),
+        final=final.hex(),
+        timed=bool(timed),
+        notes=[(int(ply), str(text)) for ply, text in json.loads(notes or "[]")],
+        bots=[seat[0] for seat in seats],
+        ranks=[seat[1] for seat in seats],
+        scores=[seat[2] for seat in seats],
+        falls={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
+        details=details,
+        clocks=read_clocks(clocks or ""),
+        again=bool(again),
+        secret=key if secret else None,
+    )

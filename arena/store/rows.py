@@ -1,0 +1,124 @@
+"""What goes into the log and comes out of it: bots, keys and matches as plain records."""
+
+from __future__ import annotations
+
+import zlib
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from arena.dice import key_hash
+from arena.errors import StoreError
+from arena.referee import Clocking
+from arena.schedule import MatchSpec
+
+MAX_COURSE = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class BotRow:
+    """A bot as the log keeps it: enough to load it again."""
+
+    identity: str
+    spec: str
+    module: str
+    class_name: str
+    bundle: str
+
+
+@dataclass(frozen=True)
+class SecretKey:
+    """The key of a log's secret dice as it is kept there."""
+
+    key: bytes = field(repr=False)
+    hash: str
+    drawn: str
+    disclosed: str | None
+
+    def checked(self) -> bytes:
+        """The key; raises `StoreError` when it is not the one whose hash stands beside it."""
+        if len(self.key) != 32 or key_hash(self.key) != self.hash:
+            raise StoreError("the log is damaged: its dice key is not the one whose hash it holds")
+        return self.key
+
+
+class MatchRow(NamedTuple):
+    """One finished match as a worker sends it."""
+
+    lineup: int
+    ended: str
+    plies: int
+    timed: bool
+    final: str
+    course: str
+    notes: list[list[Any]]
+    """[[ply, text], ...]."""
+    seats: list[list[Any]]
+    """By seat: [rank, score, cause, fell]."""
+    details: dict[str, str]
+    """By seat: what was kept of a fault."""
+    seconds: float
+    clocks: str
+    """What each call of a bot took: `seat,ply,wall,cpu` in microseconds, joined by spaces."""
+    again: bool
+    """Played once more, because the machine starved a bot."""
+
+
+class Finished(NamedTuple):
+    """A row, where it belongs, and how it came about."""
+
+    spec: MatchSpec
+    row: MatchRow
+    worker: str
+    attempts: int
+
+
+@dataclass(frozen=True)
+class StoredMatch:
+    """One match read back."""
+
+    identity: bytes
+    block_id: bytes
+    lineup: int
+    game: str
+    players: int
+    round: int
+    opening: int
+    seed: int
+    ended: str
+    course: list[str]
+    final: str
+    timed: bool
+    notes: list[tuple[int, str]]
+    bots: list[str]
+    ranks: list[int]
+    scores: list[int | None]
+    falls: dict[int, tuple[str, int]]
+    details: dict[int, str]
+    clocks: list[Clocking]
+    again: bool
+    """Played once more, because the machine starved a bot."""
+    secret: SecretKey | None = None
+    """What its dice were drawn with; None when that follows from the seed."""
+
+
+def read_clocks(text: str) -> list[Clocking]:
+    """What each call of a bot took, as `MatchRow.clocks` has it."""
+    try:
+        calls = [[int(part) for part in call.split(",")] for call in text.split()]
+        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
+    except ValueError:
+        raise StoreError("the log is damaged: a match's clocks cannot be read") from None
+
+
+def read_course(value: str | bytes) -> str:
+    """A course as text, compressed or not."""
+    if isinstance(value, str):
+        return value
+    unpacker = zlib.decompressobj()
+    try:
+        text = unpacker.decompress(value, MAX_COURSE).decode()
+    except (TypeError, zlib.error, UnicodeDecodeError):
+        raise StoreError("the log is damaged: a match's course cannot be unpacked") from None
+    if unpacker.unconsumed_tail:
+        raise StoreError(f"the log is damaged: a match's course has more than {MAX_COURSE >> 20} MiB")
+    return text

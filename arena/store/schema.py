@@ -1,0 +1,149 @@
+"""The tables of the log, and how its file is opened.
+
+A block has an integer key in the order of its first result; its identity is unique. Matches and seats are keyed by
+(block, line-up), so that inserting stays as cheap in a log of millions. What differs from run to run (times, hosts,
+tracebacks) lies in side tables.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import os
+import sqlite3
+from collections.abc import Callable
+from pathlib import Path
+
+from arena.errors import StoreError
+
+SCHEMA_VERSION = 2
+
+SCHEMA = """
+CREATE TABLE runs (
+    run INTEGER PRIMARY KEY,
+    plan TEXT NOT NULL,          -- the resolved plan, JSON
+    versions TEXT NOT NULL,      -- of Python and the packages that played, JSON
+    started TEXT NOT NULL,       -- UTC
+    finished TEXT                -- UTC: when every match of the plan was in the log
+);
+CREATE TABLE keys (              -- the key of secret dice: one row, or none
+    number INTEGER PRIMARY KEY CHECK (number = 1),
+    key BLOB NOT NULL,
+    hash TEXT NOT NULL,          -- BLAKE2b-256 of it, hexadecimal
+    drawn TEXT NOT NULL,         -- UTC
+    disclosed TEXT               -- UTC: when it was first written beside the leaderboards
+);
+CREATE TABLE bots (
+    bot INTEGER PRIMARY KEY,
+    identity TEXT NOT NULL UNIQUE, -- name@hash
+    spec TEXT NOT NULL,
+    module TEXT NOT NULL,
+    class TEXT NOT NULL,
+    bundle TEXT NOT NULL
+);
+CREATE TABLE bundles (
+    bundle TEXT PRIMARY KEY,     -- hash of names and contents
+    files BLOB NOT NULL          -- zlib over JSON: {path: hexadecimal content}
+);
+CREATE TABLE boards (
+    board INTEGER PRIMARY KEY,
+    game TEXT NOT NULL,          -- canonical spec
+    players INTEGER NOT NULL,
+    UNIQUE (game, players)
+);
+CREATE TABLE blocks (
+    block INTEGER PRIMARY KEY,
+    identity BLOB NOT NULL UNIQUE,
+    id BLOB NOT NULL,            -- what the dice are drawn from
+    board INTEGER NOT NULL REFERENCES boards,
+    round INTEGER NOT NULL,
+    opening INTEGER NOT NULL,    -- random plies
+    seed INTEGER NOT NULL,
+    secret INTEGER NOT NULL      -- 1 when the dice are drawn with the key in `keys`
+);
+CREATE TABLE matches (
+    block INTEGER NOT NULL REFERENCES blocks,
+    lineup INTEGER NOT NULL,
+    ended TEXT NOT NULL,
+    plies INTEGER NOT NULL,
+    timed INTEGER NOT NULL,      -- 1 when a clock or the machine's memory had a say
+    final BLOB NOT NULL,         -- hash of the final position
+    course NOT NULL,             -- TEXT in notation, or a BLOB: zlib of it
+    notes TEXT,                  -- what bots said of their moves: JSON [[ply, text], ...]
+    PRIMARY KEY (block, lineup)
+) WITHOUT ROWID;
+CREATE TABLE seats (
+    block INTEGER NOT NULL,
+    lineup INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    bot INTEGER NOT NULL REFERENCES bots,
+    rank INTEGER NOT NULL,
+    score INTEGER,
+    cause TEXT,                  -- why the seat forfeited
+    fell INTEGER,                -- at which ply, -1 before play
+    PRIMARY KEY (block, lineup, seat)
+) WITHOUT ROWID;
+CREATE INDEX forfeits ON seats (block, lineup, seat) WHERE cause IS NOT NULL;
+CREATE TABLE timings (           -- side table
+    block INTEGER NOT NULL,
+    lineup INTEGER NOT NULL,
+    run INTEGER NOT NULL,
+    worker TEXT NOT NULL,
+    seconds REAL NOT NULL,
+    clocks TEXT NOT NULL,        -- what each call of a bot took: seat,ply,wall,cpu in microseconds; ply -1: preparing
+    again INTEGER NOT NULL,      -- 1 when a bot overran its time on a starved machine, so that it was played once more
+    attempts INTEGER NOT NULL,   -- 2 and more when worker processes died
+    PRIMARY KEY (block, lineup)
+) WITHOUT ROWID;
+CREATE TABLE faults (            -- side table
+    block INTEGER NOT NULL,
+    lineup INTEGER NOT NULL,
+    seat INTEGER NOT NULL,
+    detail TEXT NOT NULL,
+    PRIMARY KEY (block, lineup, seat)
+) WITHOUT ROWID;
+"""
+
+
+def lock_log(log: Path) -> int:
+    """The descriptor that keeps other drivers off a log until it is closed."""
+    log.parent.mkdir(parents=True, exist_ok=True)
+    lock = os.open(log.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
+    return lock
+
+
+def connect(
+    path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None] = lambda db: None
+) -> sqlite3.Connection:
+    with contextlib.ExitStack() as undo:
+        address = f"{path.absolute().as_uri()}?mode={mode}"
+        db = undo.enter_context(contextlib.closing(sqlite3.connect(address, uri=True, timeout=30)))
+        prepare(db)
+        _check_version(db, path)
+        undo.pop_all()
+    return db
+
+
+def lay_out(db: sqlite3.Connection) -> None:
+    if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
+        db.execute("PRAGMA journal_mode = WAL")
+        with db:
+            db.executescript(f"BEGIN; {SCHEMA} PRAGMA user_version = {SCHEMA_VERSION}; COMMIT;")
+    db.execute("PRAGMA synchronous = FULL")
+
+
+def is_at_rest(path: Path) -> bool:
+    """In a folder that we cannot write to, SQLite reads a log only when told that nobody writes to it."""
+    return not os.access(path.parent, os.W_OK) and not os.path.exists(f"{path}-wal")
+
+
+def _check_version(db: sqlite3.Connection, path: Path) -> None:
+    version = db.execute("PRAGMA user_version").fetchone()[0]
+    if version != SCHEMA_VERSION:
+        raise StoreError(f"{path}: has log version {version}; this arena reads version {SCHEMA_VERSION}")
+    db.execute("SELECT count(*) FROM runs")
