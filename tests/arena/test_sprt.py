@@ -126,7 +126,7 @@ def likely(tests, probability):
 @pytest.mark.parametrize("model", ["logistic", "normalized"])
 @pytest.mark.parametrize("name", worlds.SHAPES)
 def test_error_rates_are_at_most_alpha_and_beta_and_the_test_is_shorter_than_a_fixed_one(name, model):
-    shape, tests = worlds.SHAPES[name], 150
+    shape, tests = worlds.SHAPES[name], 100
     test = Sprt(0, 60, model=model)
     null, strong = (worlds.world(shape, elo, test, tests) for elo in (0, 60))
     assert null.h1 <= likely(tests, test.alpha)
