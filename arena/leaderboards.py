@@ -237,8 +237,13 @@ def leaderboard(
 
         frame["worth"] = log_worths(ratings.results, ratings.blocks.weights(ratings.results))
     frame = frame.round(DECIMALS).assign(out=[entry in (out or {}) for entry in entries])
-    frame = frame.sort_values(["out", "rating", "bot"], ascending=[True, False, True], ignore_index=True)
-    frame = frame.drop(columns="out")
+    frame = frame.sort_values(["out", "rating", "bot"], ascending=[True, False, True])
+    order = frame.index.to_numpy()
+    leads = ratings.spread.ahead()[order[:-1], order[1:]].tolist()
+    same = frame["out"].to_numpy()
+    frame.insert(list(frame.columns).index("group") + 1, "lead_over_next", [*leads, np.nan])
+    frame["lead_over_next"] = frame["lead_over_next"].round(DECIMALS).where(~np.append(same[1:], True))
+    frame = frame.reset_index(drop=True).drop(columns="out")
     floats = frame.select_dtypes("float").columns
     frame[floats] = frame[floats] + 0.0  # no negative zeros in print
     frame.insert(0, "rank", np.arange(1, len(frame) + 1))

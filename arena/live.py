@@ -66,7 +66,12 @@ def eta(progress: Progress) -> str:
     """Time left as h:mm:ss."""
     if progress.seconds_left is None:
         return "-:--:--"
-    seconds = int(progress.seconds_left)
+    return duration(progress.seconds_left)
+
+
+def duration(length: float) -> str:
+    """Seconds as h:mm:ss."""
+    seconds = int(length)
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -13,8 +14,12 @@ from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.commands.boards import print_board
 from arena.commands.output import Output, say
-from arena.live import Live, Plain, can_draw, matches, tell
+from arena.live import Live, Plain, can_draw, duration, matches, tell
 from arena.plan import Plan
+from arena.stats.power import open_ranks
+
+MOST_TIMES = 100
+"""A pair that so many times the blocks would not tell apart is as good as equal."""
 
 
 def run_tournament(
@@ -74,7 +79,37 @@ def _print_summary(result: api.RunResult) -> None:
         rate = progress.played / max(result.outcome.seconds, 1e-9)
         say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
     print_faults(result.faults, result.folder / api.LOG)
+    print_open_ranks(result.leaderboards, progress.rate if progress.played else None)
     say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
+
+
+def print_open_ranks(boards: Mapping[tuple[str, int], pd.DataFrame], rate: float | None) -> None:
+    """Which neighbours of each board are not apart yet, and what it would cost; `rate` in matches a second."""
+    found = {at: open_ranks(frame) for at, frame in boards.items() if len(frame) > 1}
+    if not any(map(len, found.values())):
+        return
+    say("Ranks that are not apart at 95 % yet, and how many times the blocks would probably do it:")
+    for (game, players), ranks in found.items():
+        if len(ranks):
+            listed = ", ".join(
+                f"{rank}-{rank + 1} {_times(times)}" for rank, times in zip(ranks["rank"], ranks["times"], strict=True)
+            )
+            say(f"  {game}, {players} players: {listed}{_cost(boards[game, players], ranks, rate)}")
+
+
+def _times(times: float) -> str:
+    return "x100 and more" if times > MOST_TIMES else f"x{times:.1f}" if times < 10 else f"x{times:.0f}"
+
+
+def _cost(board: pd.DataFrame, ranks: pd.DataFrame, rate: float | None) -> str:
+    """What the nearest pair that is within reach would take."""
+    least = ranks["times"].min()
+    if least > MOST_TIMES:
+        return ""
+    seats = sum(name.startswith("return_seat_") for name in board.columns)
+    more = int((least - 1) * board["matches"].sum() / seats) + 1
+    time = f", {duration(more / rate)}" if rate else ""
+    return f" ({_times(least)} is {matches(more)} more{time})"
 
 
 def print_faults(faults: pd.DataFrame, log: Path) -> None:

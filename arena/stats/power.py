@@ -6,7 +6,8 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import stdtr, stdtrit
+import pandas as pd
+from scipy.special import ndtri, stdtr, stdtrit
 
 MOST_BLOCKS = 10**9
 
@@ -63,3 +64,21 @@ def blocks_needed(difference: float, deviation: float, confidence: float = 0.95,
         middle = (low + high) // 2
         low, high = (low, middle) if enough(middle) else (middle + 1, high)
     return low
+
+
+def open_ranks(board: pd.DataFrame, confidence: float = 0.95, power: float = 0.8) -> pd.DataFrame:
+    """The neighbours on a leaderboard that are not apart yet: rank, upper, lower, times.
+
+    `times` is how many times as many blocks would tell them apart with probability `power`, if the gap is what it seems
+    to be: ((z_(1 - a/2) + z_power) / lead)^2, Cohen (1988), as standard errors fall with the root of the blocks.
+    Infinite when the ratings are equal.
+    """
+    limit, more = float(ndtri((1 + confidence) / 2)), float(ndtri(power))
+    lead = board["lead_over_next"].to_numpy(dtype=float)[:-1]
+    near = np.flatnonzero(lead < limit)
+    with np.errstate(divide="ignore"):
+        times = ((limit + more) / lead[near]) ** 2
+    bots = board["bot"].to_numpy()
+    return pd.DataFrame(
+        {"rank": board["rank"].to_numpy()[near], "upper": bots[near], "lower": bots[near + 1], "times": times}
+    )

@@ -1,5 +1,6 @@
 """Leaderboards: every column recomputed from the matches, complete blocks only, files that never differ."""
 
+import itertools
 import json
 import math
 import random
@@ -140,6 +141,10 @@ def converged(matches, places):
     ranks = np.array([[seat[0] for seat in result.seats] for _, _, result in backwards])
     ratings = ratings_of(Played(entries, ranks, np.array([place for place, _, _ in backwards]), None))
     columns = rating_columns(ratings).drop(columns="distinct")
+    order = sorted(range(len(columns)), key=lambda place: -columns["rating"].iloc[place])
+    ahead = ratings.spread.ahead()
+    leads = {upper: ahead[upper, lower] for upper, lower in itertools.pairwise(order)}
+    columns.insert(6, "lead_over_next", [leads.get(place, math.nan) for place in range(len(columns))])
     return {name: columns[name].tolist() for name in columns}, ratings.fit.margin
 
 

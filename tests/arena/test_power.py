@@ -3,6 +3,7 @@
 import math
 
 import numpy as np
+import pandas as pd
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +14,7 @@ from arena.cli import run_command
 from arena.errors import ArenaError
 from arena.power import power
 from arena.stats.paired import dice_saving
-from arena.stats.power import blocks_needed, pilot
+from arena.stats.power import blocks_needed, open_ranks, pilot
 from tests.arena import samples
 
 NAMES = ("alice", "bob", "carol")
@@ -148,3 +149,20 @@ def test_the_command_tells_blocks_matches_and_time(log, capsys, monkeypatch):
     assert max(map(len, said.splitlines())) <= 80
     words = " ".join(said.split())
     assert f"takes {told.blocks:,} blocks: {told.more:,} more, {2 * told.more:,} matches" in words
+
+
+def test_open_ranks_are_neighbours_less_than_two_standard_errors_apart_with_what_they_would_take():
+    board = pd.DataFrame(
+        {"rank": [1, 2, 3, 4, 5], "bot": list("abcde"), "lead_over_next": [3.0, 1.4, 0.0, math.nan, math.nan]}
+    )
+    found = open_ranks(board)
+    assert found[["rank", "upper", "lower"]].to_numpy().tolist() == [[2, "b", "c"], [3, "c", "d"]]
+    assert found["times"].tolist() == [pytest.approx(((1.959964 + 0.841621) / 1.4) ** 2, rel=1e-5), math.inf]
+
+
+def test_so_many_times_the_blocks_tell_a_pair_apart_with_the_power_that_was_asked_for():
+    """A lead of 1.4 standard errors becomes, with so many times the blocks, one that exceeds 1.96 in 4 of 5 cases."""
+    board = pd.DataFrame({"rank": [1, 2], "bot": ["a", "b"], "lead_over_next": [1.4, math.nan]})
+    times = open_ranks(board)["times"].iloc[0]
+    leads = np.random.default_rng(1).normal(1.4 * times**0.5, 1.0, 100_000)
+    assert (leads > 1.959964).mean() == pytest.approx(0.8, abs=0.006)
