@@ -110,8 +110,8 @@ def fit(results: Results, weights: np.ndarray, margin: float, start: Fit | None 
     )  # fmt: skip
     if not distance < ACCURACY:
         raise ArenaError(
-            f"ratings of {bots} bots did not converge: after {MOST_ROUNDS} rounds they still move by {distance:.1g} sigma, "
-            f"{ACCURACY:.1g} would be settled"
+            f"ratings of {bots} bots did not converge: after {MOST_ROUNDS} rounds they still move by "
+            f"{distance:.1g} sigma, {ACCURACY:.1g} would be settled"
         )
     return Fit(mu, precision**-0.5, margin, sites, said)
 

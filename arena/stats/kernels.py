@@ -53,8 +53,12 @@ def within(x, margin):
     inner, outer = margin - distance, -margin - distance
     mass = 0.5 * (math.erfc(-inner * ROOT_HALF) - math.erfc(-outer * ROOT_HALF))
     if inner < -FAR:
-        v, w = above(inner)  # all of the mass is at the nearer edge
+        v, w = above(inner)  # beyond the nearer edge the density falls exponentially, and the farther one cuts it
         v = -v
+        half = -inner * margin
+        if half < 25:
+            v += 2 * margin / math.expm1(2 * half)
+            w += (margin / math.sinh(half)) ** 2
     else:
         v = (density(outer) - density(inner)) / mass
         w = v * v + (inner * density(inner) - outer * density(outer)) / mass
