@@ -175,11 +175,14 @@ def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, sai
 
     `who` (results, seats) are bots in the final order, each result `weights` times; the bots' skills are N(mu,
     1 / precision). `sites` (results, seats - 1, 2) and `said` (results, seats, 2), what each result said of its seats,
-    are brought up to date; `sums` (bots, 2) becomes the sum of what all results say.
+    are brought up to date; `sums` (bots, 2) becomes the sum of what all results say. What is said of a bot moves by the
+    share of its precision that comes from elsewhere: with whole steps, results that say more of their bots than all else
+    does would be answered ever more loudly.
     """
     seats = who.shape[1]
     means, variances = np.empty(seats), np.empty(seats)
-    left, right = np.empty((seats, 2)), np.empty((seats, 2))
+    left, right, found = np.empty((seats, 2)), np.empty((seats, 2)), np.empty((seats, 2))
+    moves = np.empty(seats)
     for result in range(len(who)):
         if weights[result] == 0:
             continue
@@ -188,8 +191,12 @@ def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, sai
             rest = max(precision[bot] - said[result, seat, PRECISION], 1e-9)
             means[seat] = (precision[bot] * mu[bot] - said[result, seat, SHIFT]) / rest
             variances[seat] = 1 / rest + beta_square
+            moves[seat] = rest / (rest + said[result, seat, PRECISION])
         sweep(means, variances, tied[result], margin, sites[result], left, right)
-        messages(left, right, beta_square, said[result])
+        messages(left, right, beta_square, found)
+        for seat in range(seats):
+            for part in range(2):
+                said[result, seat, part] += moves[seat] * (found[seat, part] - said[result, seat, part])
     add_up(who, weights, said, sums)
 
 
