@@ -176,8 +176,8 @@ def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, sai
     `who` (results, seats) are bots in the final order, each result `weights` times; the bots' skills are N(mu,
     1 / precision). `sites` (results, seats - 1, 2) and `said` (results, seats, 2), what each result said of its seats,
     are brought up to date; `sums` (bots, 2) becomes the sum of what all results say. What is said of a bot moves by the
-    share of its precision that comes from elsewhere: with whole steps, results that say more of their bots than all else
-    does would be answered ever more loudly.
+    share of its precision that comes from elsewhere: with whole steps, a result that says more of its bots than all
+    else does would swing ever farther.
     """
     seats = who.shape[1]
     means, variances = np.empty(seats), np.empty(seats)
@@ -300,6 +300,8 @@ def settle(
         for _ in range(2):
             pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, said, sums)
         curvature(who, weights, beta_square, sites, total)
+        if not math.isfinite(np.sum(total) + np.sum(sums)):
+            return math.inf
         distance = newton_step(mu, precision, prior_precision, prior_shift, sums, total, step, growth)
         if distance < accuracy:
             break
