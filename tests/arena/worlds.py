@@ -27,7 +27,7 @@ BLOCKS = (5, 15, 50, 150)
 MARGINS = (0.0, 0.1, 0.2, 0.3, 0.45)
 """Draw margins in units of beta; at 0.45 a fourth (2 players) to a half (5) of neighbours tie."""
 SEATS = (0.0, 0.05, 0.1, 0.15, 0.2)
-"""What the first seat is worth in units of beta; 0.13 makes a mean return of 0.14 between two equal bots."""
+"""What the first seat is worth in units of beta, the last as much less; 0.125 makes a mean return of 0.14 of two equal bots."""
 
 FORMATS = ("", "", ".2f", ".3f", ".1f", ".1f", ".1f", ".1f", ".0f")
 
