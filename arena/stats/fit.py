@@ -117,7 +117,11 @@ def fit(results: Results, weights: np.ndarray, margin: float, start: Fit | None 
 
 
 def fit_with_margin(results: Results, weights: np.ndarray) -> Fit:
-    """The fit at the draw margin that makes as many neighbours tie, in the mean, as did."""
+    """The fit at the draw margin that makes as many neighbours tie, in the mean, as did.
+
+    The model knows of tied seats only that neighbours in the order of seats are close. Where half of the neighbours of
+    three or more seats tie, it therefore shows gaps between bots smaller than they are; their order is not affected.
+    """
     fitted = None
     margin = draw_margin(results, weights, np.full(len(results.entries), MU))
     for _ in range(MARGIN_ROUNDS):

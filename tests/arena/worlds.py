@@ -27,9 +27,7 @@ BLOCKS = (5, 15, 50, 150)
 MARGINS = (0.0, 0.1, 0.2, 0.3, 0.45)
 """Draw margins in units of beta; at 0.45 a fourth (2 players) to a half (5) of neighbours tie."""
 SEATS = (0.0, 0.05, 0.1, 0.15, 0.2)
-"""What the first seat is worth in units of beta, the last as much less; 0.125 makes a mean return of 0.14 of two equal bots."""
-
-FORMATS = ("", "", ".2f", ".3f", ".1f", ".1f", ".1f", ".1f", ".0f")
+"""What one seat is worth in units of beta, and another costs; 0.125 makes returns of +-0.14 between two equal bots."""
 
 
 @dataclass(frozen=True)
@@ -126,10 +124,12 @@ def judge(world: World, replicates: int) -> dict[str, float]:
 
 def summary(judged: pd.DataFrame) -> dict[str, float]:
     """Means over worlds; `slope` is the regression of estimated on true differences to the mean, through 0."""
+    slope = judged["along"].sum() / judged["square"].sum()
     return {
         "worlds": len(judged),
         "order": judged["order"].mean(),
-        "slope": judged["along"].sum() / judged["square"].sum(),
+        "slope": slope,
+        "slope +-": ((judged["along"] - slope * judged["square"]) ** 2).sum() ** 0.5 / judged["square"].sum(),
         "interval": 100 * judged["interval"].mean(),
         "interval +-": 100 * judged["interval"].std() / len(judged) ** 0.5,
         "range": 100 * judged["range"].mean(),
@@ -153,10 +153,19 @@ def broken(judged: pd.DataFrame) -> list[str]:
 
 def rows_of(judged: pd.DataFrame) -> Iterator[dict[str, object]]:
     """The table's rows: all worlds, then those of each number of players and of blocks."""
-    yield {"": "all", **summary(judged)}
+    yield {"": "all", **in_words(summary(judged))}
     for name in ("players", "blocks"):
         for value, part in judged.groupby(name):
-            yield {"": f"{value} {name}", **summary(part)}
+            yield {"": f"{value} {name}", **in_words(summary(part))}
+
+
+def in_words(found: dict[str, float]) -> dict[str, str]:
+    """A summary's numbers, each with its Monte-Carlo error where it has one."""
+    errors = {
+        name: f" ± {found[f'{name} +-']:.{digits}f}" for name, digits in (("slope", 3), ("interval", 1), ("range", 1))
+    }
+    digits = {"worlds": 0, "order": 2, "slope": 3, "interval": 1, "range": 1, "width": 0}
+    return {name: f"{found[name]:.{count}f}{errors.get(name, '')}" for name, count in digits.items()}
 
 
 def main() -> int:
@@ -166,13 +175,13 @@ def main() -> int:
     print(
         f"Ratings against the truth in simulated worlds, {REPLICATES} replicates each.\n"
         "order: rank correlation; slope: of estimated on true gaps; interval, range: % of\n"
-        "bots whose 95 % interval or range of ranks holds the truth, +- Monte-Carlo error;\n"
-        "width: of a range of ranks, % of all ranks.\n"
+        "bots whose 95 % interval or range of ranks holds the truth; width: of a range of ranks,\n"
+        "% of all ranks; ± Monte-Carlo error.\n"
     )
-    print(tabulate(list(rows_of(judged)), headers="keys", floatfmt=FORMATS))
+    print(tabulate(list(rows_of(judged)), headers="keys", disable_numparse=True))
     print(f"\nBeyond the promises: draw margins of 0.6 and 1 beta, {BLOCKS[-1]} blocks\n")
     beyond = pd.DataFrame([judge(world, REPLICATES) for world in many_ties()])
-    print(tabulate(list(rows_of(beyond))[1:-1], headers="keys", floatfmt=FORMATS))
+    print(tabulate(list(rows_of(beyond))[1:-1], headers="keys", disable_numparse=True))
     failed = broken(judged)
     print(
         f"\n{time.monotonic() - began:.0f} s;", "; ".join(f"BROKEN: {each}" for each in failed) or "all promises hold"
