@@ -175,8 +175,8 @@ def main() -> int:
     print(
         f"Ratings against the truth in simulated worlds, {REPLICATES} replicates each.\n"
         "order: rank correlation; slope: of estimated on true gaps; interval, range: % of\n"
-        "bots whose 95 % interval or range of ranks holds the truth; width: of a range of ranks,\n"
-        "% of all ranks; ± Monte-Carlo error.\n"
+        "bots whose 95 % interval or range of ranks holds the truth; width: of a range of\n"
+        "ranks, % of all ranks; ± Monte-Carlo error.\n"
     )
     print(tabulate(list(rows_of(judged)), headers="keys", disable_numparse=True))
     print(f"\nBeyond the promises: draw margins of 0.6 and 1 beta, {BLOCKS[-1]} blocks\n")
