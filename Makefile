@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo tools test lint format bench ladder clean
+.PHONY: help venv demo tools test lint format bench ladder stats clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
@@ -14,6 +14,7 @@ help:
 	@echo "make format  format the code"
 	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
 	@echo "make ladder  play the ladder of all bots and write reports/ladder/ (half an hour)"
+	@echo "make stats   hold the statistics against simulated worlds whose truth is known (minutes)"
 	@echo "make venv    only set up .venv"
 	@echo "make clean   remove .venv and caches; reports stay"
 
@@ -61,6 +62,12 @@ bench: $(VENV)/.plugged
 ladder: $(VENV)/.runtime
 	$(BIN)/arena run configs/ladder.toml
 	$(BIN)/python -m arena.ladder configs/ladder.toml reports/ladder
+
+# further modules join the list; each prints a table and exits with 1 when a promise fails
+STATS := tests.arena.worlds
+
+stats: $(VENV)/.dev
+	set -e; for module in $(STATS); do $(BIN)/python -m $$module; done
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -15,7 +15,7 @@ from arena.stats.fit import BETA, MU, SIGMA, in_final_order
 
 ACCURACY = 1e-9
 """In standard deviations: the change at which the chain of neighbours of a match has settled."""
-ENVIRONMENT = trueskill.TrueSkill(MU, SIGMA, BETA, 0.0)
+ENVIRONMENT = trueskill.TrueSkill(MU, SIGMA, BETA, 0.0, backend="scipy")
 
 
 def margin_of(draw_probability: float) -> float:

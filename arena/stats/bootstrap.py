@@ -87,12 +87,13 @@ def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLI
     Replicate r is always drawn with the same chance, whatever the number of threads.
     """
     found = np.empty((count, len(fitted.mu)))
+    kind = np.sort(blocks.kind)  # the numbers of blocks mean nothing
     rounds = MOST_ROUNDS if len(results.times) * count <= MOST_WORK else 0
     draws = max(1, round(blocks.effective))
 
     def refit(first: int) -> None:
         kernels.bootstrap(
-            SEED + first, blocks.kind, blocks.news, draws, blocks.results, results.who, results.tied, BETA**2,
+            SEED + first, kind, blocks.news, draws, blocks.results, results.who, results.tied, BETA**2,
             fitted.margin, PRIOR_PRECISION, PRIOR_PRECISION * MU, fitted.mu, fitted.precision, fitted.sites,
             fitted.said, ACCURACY, rounds, found[first : first + BATCH],
         )  # fmt: skip

@@ -6,13 +6,13 @@ the same ratings in any order, bit for bit.
 
 from __future__ import annotations
 
-import itertools
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import ndtr, ndtri
 
+from arena.errors import ArenaError
 from arena.stats import kernels
 
 MU = 25.0
@@ -25,6 +25,8 @@ LEAST_DRAWS, MOST_DRAWS = 0.001, 0.9
 """Bounds of the chance that two equal bots tie: at 0 a tie is impossible, at 1 nothing else is."""
 MARGIN_ROUNDS = 8
 MARGIN_ACCURACY = 1e-4
+"""In units of beta."""
+GRID = 0.5
 """In units of beta."""
 ACCURACY = 1e-9
 """In sigmas: the distance from the fixed point at which a fit has converged."""
@@ -93,7 +95,7 @@ def fit(results: Results, weights: np.ndarray, margin: float, start: Fit | None 
 
     Minka, "Expectation Propagation for approximate Bayesian inference" (UAI 2001), on the factor graph of Herbrich,
     Minka and Graepel (NIPS 2006). `weights` (results,) says how often each result counts, `margin` is the draw margin;
-    another fit of the same results to `start` from saves time.
+    another fit of the same results to `start` from saves time. Raises `ArenaError` when `MOST_ROUNDS` do not suffice.
     """
     bots, (count, seats) = len(results.entries), results.who.shape
     if start is None:
@@ -102,15 +104,24 @@ def fit(results: Results, weights: np.ndarray, margin: float, start: Fit | None 
         sites, said = np.zeros((count, seats - 1, 2)), np.zeros((count, seats, 2))
     else:
         mu, precision, sites, said = start.mu.copy(), start.precision, start.sites.copy(), start.said.copy()
-    kernels.settle(
+    distance = kernels.settle(
         results.who, results.tied, weights, BETA**2, margin, PRIOR_PRECISION, PRIOR_PRECISION * MU,
         mu, precision, sites, said, ACCURACY, MOST_ROUNDS,
     )  # fmt: skip
+    if not distance < ACCURACY:
+        raise ArenaError(
+            f"ratings of {bots} bots did not converge: after {MOST_ROUNDS} rounds they still move by "
+            f"{distance:.1g} sigma, {ACCURACY:.1g} would be settled"
+        )
     return Fit(mu, precision**-0.5, margin, sites, said)
 
 
 def fit_with_margin(results: Results, weights: np.ndarray) -> Fit:
-    """The fit at the draw margin that makes as many neighbours tie, in the mean, as did."""
+    """The fit at the draw margin that makes as many neighbours tie, in the mean, as did.
+
+    The model knows of tied seats only that neighbours in the order of seats are close. Where half of the neighbours of
+    three or more seats tie, it therefore shows gaps between bots smaller than they are; their order is not affected.
+    """
     fitted = None
     margin = draw_margin(results, weights, np.full(len(results.entries), MU))
     for _ in range(MARGIN_ROUNDS):
@@ -123,20 +134,35 @@ def fit_with_margin(results: Results, weights: np.ndarray) -> Fit:
 
 
 def draw_margin(results: Results, weights: np.ndarray, mu: np.ndarray) -> float:
-    """The draw margin eps that solves sum over pairs of P(|performance_i - performance_j| < eps) = ties of neighbours.
+    """The draw margin at which as many neighbours in the final order are expected to tie as did.
 
-    The method of moments: two performances differ by N(mu_i - mu_j, 2 beta^2), and two that are within eps of each
-    other are neighbours but for the rare third one between them. Within the margins of `LEAST_DRAWS` and `MOST_DRAWS`.
+    The method of moments, within the margins of `LEAST_DRAWS` and `MOST_DRAWS`.
     """
     ties = float(weights @ results.tied.sum(axis=1))
-    pairs = itertools.combinations(range(results.who.shape[1]), 2)
-    gaps = np.stack([mu[results.who[:, upper]] - mu[results.who[:, lower]] for upper, lower in pairs]) / SPREAD
+    tables, table = np.unique(np.sort(results.who, axis=1), axis=0, return_inverse=True)
+    matches = np.bincount(table.ravel(), weights)
 
     def too_many(margin: float) -> float:
-        width = margin / SPREAD
-        return float(((ndtr(width - gaps) - ndtr(-width - gaps)) @ weights).sum()) - ties
+        return float(matches @ expected_ties(tables, mu, margin)) - ties
 
     low, high = (float(ndtri((1 + share) / 2) * SPREAD) for share in (LEAST_DRAWS, MOST_DRAWS))
     if too_many(low) >= 0:
         return low
     return high if too_many(high) <= 0 else float(brentq(too_many, low, high, xtol=1e-6))
+
+
+def expected_ties(tables: np.ndarray, mu: np.ndarray, margin: float) -> np.ndarray:
+    """(tables,) how many performances have the next better one within the margin, in the mean; tables are rows of bots.
+
+    sum_i integral f_i(x) (1 - prod_{j != i} (1 - F_j(x + margin) + F_j(x))) dx, performances being N(mu, beta^2); the
+    trapezoidal rule is exact to rounding on such smooth functions.
+    """
+    grid = np.arange(mu.min() / BETA - 7, mu.max() / BETA + 7, GRID)
+    x = grid - mu[:, None] / BETA
+    empty = 1 - (ndtr(x + margin / BETA) - ndtr(x))
+    alone = GRID * np.exp(-(x**2) / 2) / (2 * np.pi) ** 0.5 / empty
+    nobody, here = np.ones((len(tables), len(grid))), np.zeros((len(tables), len(grid)))
+    for bots in tables.T:
+        nobody *= empty[bots]
+        here += alone[bots]
+    return tables.shape[1] - (nobody * here).sum(axis=1)

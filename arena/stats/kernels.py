@@ -53,8 +53,12 @@ def within(x, margin):
     inner, outer = margin - distance, -margin - distance
     mass = 0.5 * (math.erfc(-inner * ROOT_HALF) - math.erfc(-outer * ROOT_HALF))
     if inner < -FAR:
-        v, w = above(inner)  # all of the mass is at the nearer edge
+        v, w = above(inner)  # beyond the nearer edge the density falls exponentially, and the farther one cuts it
         v = -v
+        half = -inner * margin
+        if half < 25:
+            v += 2 * margin / math.expm1(2 * half)
+            w += (margin / math.sinh(half)) ** 2
     else:
         v = (density(outer) - density(inner)) / mass
         w = v * v + (inner * density(inner) - outer * density(outer)) / mass
@@ -171,11 +175,14 @@ def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, sai
 
     `who` (results, seats) are bots in the final order, each result `weights` times; the bots' skills are N(mu,
     1 / precision). `sites` (results, seats - 1, 2) and `said` (results, seats, 2), what each result said of its seats,
-    are brought up to date; `sums` (bots, 2) becomes the sum of what all results say.
+    are brought up to date; `sums` (bots, 2) becomes the sum of what all results say. What is said of a bot moves by the
+    share of its precision that comes from elsewhere: with whole steps, a result that says more of its bots than all
+    else does would swing ever farther.
     """
     seats = who.shape[1]
     means, variances = np.empty(seats), np.empty(seats)
-    left, right = np.empty((seats, 2)), np.empty((seats, 2))
+    left, right, found = np.empty((seats, 2)), np.empty((seats, 2)), np.empty((seats, 2))
+    moves = np.empty(seats)
     for result in range(len(who)):
         if weights[result] == 0:
             continue
@@ -184,8 +191,12 @@ def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, sai
             rest = max(precision[bot] - said[result, seat, PRECISION], 1e-9)
             means[seat] = (precision[bot] * mu[bot] - said[result, seat, SHIFT]) / rest
             variances[seat] = 1 / rest + beta_square
+            moves[seat] = rest / (rest + said[result, seat, PRECISION])
         sweep(means, variances, tied[result], margin, sites[result], left, right)
-        messages(left, right, beta_square, said[result])
+        messages(left, right, beta_square, found)
+        for seat in range(seats):
+            for part in range(2):
+                said[result, seat, part] += moves[seat] * (found[seat, part] - said[result, seat, part])
     add_up(who, weights, said, sums)
 
 
@@ -289,6 +300,8 @@ def settle(
         for _ in range(2):
             pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, said, sums)
         curvature(who, weights, beta_square, sites, total)
+        if not math.isfinite(np.sum(total) + np.sum(sums)):
+            return math.inf
         distance = newton_step(mu, precision, prior_precision, prior_shift, sums, total, step, growth)
         if distance < accuracy:
             break

@@ -12,6 +12,8 @@ from arena.stats.bootstrap import Blocks, blocks_of, replicates
 from arena.stats.fit import BETA, PRIOR_PRECISION, Fit, Results, fit_with_margin, results_of
 
 CONFIDENCE = 0.95
+STILL = 1e-6
+"""Standard deviations of ratings over replicates below which there is nothing but rounding."""
 FEW = 200
 """Replicates that are enough to know a standard error within 5 %."""
 
@@ -52,12 +54,16 @@ class Spread:
 
     def surprise(self, bots: np.ndarray) -> float:
         """The quantile over replicates of the greatest distance of a difference, between these bots and all, from its
-        estimate, in standard errors: what a difference must exceed to be sure beside all others."""
-        greatest = np.zeros(len(self.drawn))
+        estimate, in the replicates' standard deviations: what a difference must exceed to be sure beside all others.
+
+        At least that of a single difference: resampling is no witness where it moves nothing.
+        """
+        greatest = np.full(len(self.drawn), ndtri((1 + CONFIDENCE) / 2))
         for bot in bots:
-            moved = (self.drawn[:, [bot]] - self.drawn) - (self.mu[bot] - self.mu)
-            errors = np.where(self.between[bot] > 0, self.between[bot], np.inf)
-            np.maximum(greatest, np.abs(moved / errors).max(axis=1), out=greatest)
+            drawn = self.drawn[:, [bot]] - self.drawn
+            errors = drawn.std(axis=0, ddof=1)
+            moved = np.abs(drawn - (self.mu[bot] - self.mu)) / np.where(errors > STILL, errors, np.inf)
+            np.maximum(greatest, moved.max(axis=1), out=greatest)
         return float(np.quantile(greatest, CONFIDENCE))
 
 
@@ -100,7 +106,7 @@ def blocks_by_bot(results: Results, blocks: Blocks) -> np.ndarray:
     counts = np.bincount(blocks.kind, minlength=len(tables)) * blocks.news
     here = np.zeros((len(tables), len(results.entries)), bool)
     np.put_along_axis(here, tables.astype(np.int64), True, axis=1)
-    return counts @ here
+    return np.rint(counts @ here)
 
 
 def model_variance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
