@@ -34,7 +34,7 @@ def made_up(matches: int, players: int) -> Played:
 def grouped(board: Played) -> tuple[Results, Blocks]:
     """The distinct results and the blocks of a board."""
     results = results_of(board.entries, board.ranks)
-    return results, blocks_of(results, board.block, board.entries)
+    return results, blocks_of(results, board.block)
 
 
 def fitted(board: Played) -> tuple[Fit, Results, Blocks]:

@@ -120,12 +120,11 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
 
 
 def _news(frame: pd.DataFrame, players: int) -> np.ndarray:
-    first = frame.iloc[::players]
-    if first.empty:
+    if frame.empty:
         return np.zeros(0)
+    matches = frame.iloc[::players]
     entries = frame["entry"].to_numpy().reshape(-1, players)
-    share = share_of_news(first["block"].to_numpy(), entries, first["course"].to_numpy())
-    return np.repeat(share, len(frame) // len(share))
+    return np.repeat(share_of_news(matches["block"].to_numpy(), entries, matches["course"].to_numpy()), players)
 
 
 def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[int], np.ndarray, np.ndarray]:

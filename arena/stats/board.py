@@ -21,15 +21,15 @@ class Played(NamedTuple):
     """(matches, seats), from 0."""
     block: np.ndarray
     """(matches,)"""
-    course: np.ndarray | None
-    """(matches,) different for different courses; None when that is not known."""
+    news: np.ndarray | None
+    """(matches,) as `arena.stats.bootstrap.share_of_news` has it; None when every block is distinct."""
 
 
 def played(matches: pd.DataFrame, players: int) -> Played:
     """The matches of `arena.leaderboards.board_matches` as arrays."""
     shaped = {name: matches[name].to_numpy().reshape(-1, players) for name in ("entry", "rank", "block")}
-    course = matches["course"].to_numpy()[::players] if "course" in matches else None
-    return Played(shaped["entry"], shaped["rank"], shaped["block"][:, 0], course)
+    news = matches["news"].to_numpy()[::players] if "news" in matches else None
+    return Played(shaped["entry"], shaped["rank"], shaped["block"][:, 0], news)
 
 
 class Ratings(NamedTuple):
@@ -44,7 +44,7 @@ class Ratings(NamedTuple):
 def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
     """Fit a board's ratings and resample its blocks."""
     results = results_of(board.entries, board.ranks)
-    blocks = blocks_of(results, board.block, board.entries, board.course)
+    blocks = blocks_of(results, board.block, board.news)
     fitted = fit_with_margin(results, blocks.weights(results))
     unvaried = unvaried_bots(results, board.entries, board.ranks, board.block)
     return Ratings(results, blocks, fitted, spread_of(fitted, results, blocks, unvaried, replicates))
@@ -57,7 +57,7 @@ def skills_of(matches: pd.DataFrame, players: int) -> tuple[dict[str, float], fl
     number, labels = pd.factorize(matches["bot"])
     board = played(matches.assign(entry=number), players)
     results = results_of(board.entries, board.ranks)
-    blocks = blocks_of(results, board.block, board.entries, board.course)
+    blocks = blocks_of(results, board.block, board.news)
     fitted = fit_with_margin(results, blocks.weights(results))
     return dict(zip(labels, fitted.mu.tolist(), strict=True)), fitted.margin
 

@@ -48,32 +48,34 @@ class Blocks:
         return np.bincount(self.results.ravel(), np.repeat(counts, self.results.shape[1]), len(results.times))
 
 
-def blocks_of(results: Results, block: np.ndarray, entries: np.ndarray, course: np.ndarray | None = None) -> Blocks:
-    """Group the blocks of a board.
+def blocks_of(results: Results, block: np.ndarray, news: np.ndarray | None = None) -> Blocks:
+    """Group the blocks of a board; `block` (matches,) numbers them, `news` (matches,) is `share_of_news` of each.
 
-    `block` (matches,) numbers them; `entries` (matches, seats) are by seat, and `course` (matches,) tells courses
-    apart. A block whose matches are those of another one, move by move, is no news: a table with b blocks, d of them
-    distinct, counts as d blocks. Without `course` every block is news.
+    A table with b blocks, d of them distinct, counts as d blocks. Without `news` every block is distinct.
     """
     order = np.lexsort((results.number, block))
-    count = len(np.unique(block))
-    kinds, kind = np.unique(results.number[order].reshape(count, -1), axis=0, return_inverse=True)
+    first = np.unique(block, return_index=True)[1]
+    kinds, kind = np.unique(results.number[order].reshape(len(first), -1), axis=0, return_inverse=True)
     kind = kind.ravel()
-    news = np.ones(len(kinds))
-    if course is not None:
-        news[kind] = share_of_news(block, entries, course)
-    return Blocks(kind, kinds, news)
+    share = np.ones(len(kinds))
+    if news is not None:
+        share[kind] = news[first]
+    return Blocks(kind, kinds, share)
 
 
 def share_of_news(block: np.ndarray, entries: np.ndarray, course: np.ndarray) -> np.ndarray:
-    """(blocks,) of each block's table: its distinct blocks as a share of all; blocks in ascending order."""
-    first = np.unique(block, return_index=True)[1]
+    """(matches,) of each block's table, its distinct blocks as a share of all.
+
+    `block` (matches,) numbers them; `entries` (matches, seats) are by seat, `course` (matches,) tells courses apart. A
+    block whose matches are those of another one, move by move, is no news.
+    """
+    _, first, number = np.unique(block, return_index=True, return_inverse=True)
     _, table = np.unique(np.sort(entries[first], axis=1), axis=0, return_inverse=True)
     game = distinct_games(entries, course)
     order = np.lexsort((game, block))
     _, content = np.unique(game[order].reshape(len(first), -1), axis=0, return_inverse=True)
     pairs = np.unique(np.stack([table.ravel(), content.ravel()], axis=1), axis=0)
-    return (np.bincount(pairs[:, 0]) / np.bincount(table.ravel()))[table.ravel()]
+    return (np.bincount(pairs[:, 0]) / np.bincount(table.ravel()))[table.ravel()][number.ravel()]
 
 
 def distinct_games(entries: np.ndarray, course: np.ndarray) -> np.ndarray:

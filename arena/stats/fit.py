@@ -6,11 +6,12 @@ the same ratings in any order, bit for bit.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
-from scipy.special import ndtr, ndtri
+from scipy.special import ndtri
 
 from arena.errors import ArenaError
 from arena.stats import kernels
@@ -23,11 +24,10 @@ SPREAD = BETA * 2**0.5
 """Standard deviation of the difference of two performances."""
 LEAST_DRAWS, MOST_DRAWS = 0.001, 0.9
 """Bounds of the chance that two equal bots tie: at 0 a tie is impossible, at 1 nothing else is."""
-MARGIN_ROUNDS = 8
+FARTHER = 1.5
+"""The step, as a factor, with which the draw margin is looked for."""
 MARGIN_ACCURACY = 1e-4
-"""In units of beta."""
-GRID = 0.5
-"""In units of beta."""
+"""Of the margin, in units of beta; and of fits on the way there, in sigmas."""
 ACCURACY = 1e-9
 """In sigmas: the distance from the fixed point at which a fit has converged."""
 MOST_ROUNDS = 2000
@@ -90,7 +90,9 @@ class Fit:
         return self.sigma**-2
 
 
-def fit(results: Results, weights: np.ndarray, margin: float, start: Fit | None = None) -> Fit:
+def fit(
+    results: Results, weights: np.ndarray, margin: float, start: Fit | None = None, accuracy: float = ACCURACY
+) -> Fit:
     """Expectation propagation over all results at once: prod_i N(s_i; mu_i, sigma_i^2) with every factor matched.
 
     Minka, "Expectation Propagation for approximate Bayesian inference" (UAI 2001), on the factor graph of Herbrich,
@@ -106,63 +108,46 @@ def fit(results: Results, weights: np.ndarray, margin: float, start: Fit | None 
         mu, precision, sites, said = start.mu.copy(), start.precision, start.sites.copy(), start.said.copy()
     distance = kernels.settle(
         results.who, results.tied, weights, BETA**2, margin, PRIOR_PRECISION, PRIOR_PRECISION * MU,
-        mu, precision, sites, said, ACCURACY, MOST_ROUNDS,
+        mu, precision, sites, said, accuracy, MOST_ROUNDS,
     )  # fmt: skip
-    if not distance < ACCURACY:
+    if not distance < accuracy:
         raise ArenaError(
             f"ratings of {bots} bots did not converge: after {MOST_ROUNDS} rounds they still move by "
-            f"{distance:.1g} sigma, {ACCURACY:.1g} would be settled"
+            f"{distance:.1g} sigma, {accuracy:.1g} would be settled"
         )
     return Fit(mu, precision**-0.5, margin, sites, said)
 
 
 def fit_with_margin(results: Results, weights: np.ndarray) -> Fit:
-    """The fit at the draw margin that makes as many neighbours tie, in the mean, as did.
+    """The fit at the draw margin that makes the results most probable, within those of `LEAST_DRAWS` and `MOST_DRAWS`.
 
-    The model knows of tied seats only that neighbours in the order of seats are close. Where half of the neighbours of
-    three or more seats tie, it therefore shows gaps between bots smaller than they are; their order is not affected.
+    The maximum of the evidence (MacKay, "Bayesian Interpolation", 1992), as expectation propagation has it. With two
+    seats that is the margin at which as many matches tie as did. With more it also makes up for what the chain of
+    neighbours leaves out: that it takes of three who tied only the first and the second, and the second and the third,
+    for close. At the margin itself such ties would draw ratings together.
     """
-    fitted = None
-    margin = draw_margin(results, weights, np.full(len(results.entries), MU))
-    for _ in range(MARGIN_ROUNDS):
-        fitted = fit(results, weights, margin, fitted)
-        last, margin = margin, draw_margin(results, weights, fitted.mu)
-        if abs(margin - last) < MARGIN_ACCURACY * BETA:
-            break
-    assert fitted is not None
-    return fitted
+    tied = float(weights @ results.tied.sum(axis=1)) / max(float(weights.sum()) * results.tied.shape[1], 1e-300)
+    low, guess, high = (float(ndtri((1 + share) / 2) * SPREAD) for share in (LEAST_DRAWS, tied, MOST_DRAWS))
+    found: Fit | None = None
+
+    def pull(margin: float) -> float:
+        nonlocal found
+        found = fit(results, weights, margin, found, MARGIN_ACCURACY)
+        return float(
+            kernels.pull_on_margin(
+                results.who, results.tied, weights, found.mu, found.precision, BETA**2, margin, found.sites, found.said
+            )
+        )
+
+    return fit(results, weights, _zero(pull, low, min(max(guess, low), high), high), found)
 
 
-def draw_margin(results: Results, weights: np.ndarray, mu: np.ndarray) -> float:
-    """The draw margin at which as many neighbours in the final order are expected to tie as did.
-
-    The method of moments, within the margins of `LEAST_DRAWS` and `MOST_DRAWS`.
-    """
-    ties = float(weights @ results.tied.sum(axis=1))
-    tables, table = np.unique(np.sort(results.who, axis=1), axis=0, return_inverse=True)
-    matches = np.bincount(table.ravel(), weights)
-
-    def too_many(margin: float) -> float:
-        return float(matches @ expected_ties(tables, mu, margin)) - ties
-
-    low, high = (float(ndtri((1 + share) / 2) * SPREAD) for share in (LEAST_DRAWS, MOST_DRAWS))
-    if too_many(low) >= 0:
-        return low
-    return high if too_many(high) <= 0 else float(brentq(too_many, low, high, xtol=1e-6))
-
-
-def expected_ties(tables: np.ndarray, mu: np.ndarray, margin: float) -> np.ndarray:
-    """(tables,) how many performances have the next better one within the margin, in the mean; tables are rows of bots.
-
-    sum_i integral f_i(x) (1 - prod_{j != i} (1 - F_j(x + margin) + F_j(x))) dx, performances being N(mu, beta^2); the
-    trapezoidal rule is exact to rounding on such smooth functions.
-    """
-    grid = np.arange(mu.min() / BETA - 7, mu.max() / BETA + 7, GRID)
-    x = grid - mu[:, None] / BETA
-    empty = 1 - (ndtr(x + margin / BETA) - ndtr(x))
-    alone = GRID * np.exp(-(x**2) / 2) / (2 * np.pi) ** 0.5 / empty
-    nobody, here = np.ones((len(tables), len(grid))), np.zeros((len(tables), len(grid)))
-    for bots in tables.T:
-        nobody *= empty[bots]
-        here += alone[bots]
-    return tables.shape[1] - (nobody * here).sum(axis=1)
+def _zero(falling: Callable[[float], float], low: float, guess: float, high: float) -> float:
+    """Where a falling function is 0, between bounds, looked for from a guess on; the bound beyond which it is."""
+    start = falling(guess)
+    near, far = guess, guess
+    while (falling(far) if far != guess else start) * start > 0:
+        if far == (high if start > 0 else low):
+            return far
+        near, far = far, min(far * FARTHER, high) if start > 0 else max(far / FARTHER, low)
+    return float(brentq(falling, min(near, far), max(near, far), xtol=MARGIN_ACCURACY * BETA))

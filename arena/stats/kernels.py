@@ -65,6 +65,17 @@ def within(x, margin):
     return (v if x > 0 else -v), w
 
 
+@kernel
+def edges(x, margin):
+    """The density at both edges of that interval by the mass between them."""
+    distance = abs(x)
+    inner, outer = margin - distance, -margin - distance
+    if inner < -FAR:
+        return above(inner)[0] / math.tanh(-inner * margin)
+    mass = 0.5 * (math.erfc(-inner * ROOT_HALF) - math.erfc(-outer * ROOT_HALF))
+    return (density(inner) + density(outer)) / mass
+
+
 # One match
 
 
@@ -92,6 +103,16 @@ def through(precision, shift, site_precision, site_shift):
 
 
 @kernel
+def difference(means, variances, left, right, place):
+    """Mean and variance of the difference of two neighbours, as all but their own result has it."""
+    upper = 1 / variances[place] + left[place, PRECISION]
+    lower = 1 / variances[place + 1] + right[place + 1, PRECISION]
+    mean = (means[place] / variances[place] + left[place, SHIFT]) / upper
+    mean -= (means[place + 1] / variances[place + 1] + right[place + 1, SHIFT]) / lower
+    return mean, 1 / upper + 1 / lower
+
+
+@kernel
 def sweep(means, variances, tied, margin, sites, left, right):
     """One pass over the chain of neighbours, forward and back; the greatest change of a site, relative to its spread.
 
@@ -112,8 +133,7 @@ def sweep(means, variances, tied, margin, sites, left, right):
         upper_shift = means[place] / variances[place] + left[place, SHIFT]
         lower_precision = 1 / variances[place + 1] + right[place + 1, PRECISION]
         lower_shift = means[place + 1] / variances[place + 1] + right[place + 1, SHIFT]
-        mean = upper_shift / upper_precision - lower_shift / lower_precision
-        variance = 1 / upper_precision + 1 / lower_precision
+        mean, variance = difference(means, variances, left, right, place)
         precision, shift = site_of(mean, variance, tied[place], margin)
         moved = abs(shift - sites[place, SHIFT]) * math.sqrt(variance)
         change = max(change, moved, abs(precision - sites[place, PRECISION]) * variance)
@@ -170,6 +190,16 @@ def rate_in_order(who, tied, mu, sigma, beta_square, margin, accuracy):
 
 
 @kernel
+def without(who, mu, precision, said, beta_square, means, variances):
+    """The performances in one match as all other matches have them, into `means` and `variances` (seats,)."""
+    for seat in range(len(who)):
+        bot = who[seat]
+        rest = max(precision[bot] - said[seat, PRECISION], 1e-9)
+        means[seat] = (precision[bot] * mu[bot] - said[seat, SHIFT]) / rest
+        variances[seat] = 1 / rest + beta_square
+
+
+@kernel
 def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, said, sums):
     """One round of expectation propagation over all results.
 
@@ -182,22 +212,41 @@ def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, sai
     seats = who.shape[1]
     means, variances = np.empty(seats), np.empty(seats)
     left, right, found = np.empty((seats, 2)), np.empty((seats, 2)), np.empty((seats, 2))
-    moves = np.empty(seats)
     for result in range(len(who)):
         if weights[result] == 0:
             continue
-        for seat in range(seats):
-            bot = who[result, seat]
-            rest = max(precision[bot] - said[result, seat, PRECISION], 1e-9)
-            means[seat] = (precision[bot] * mu[bot] - said[result, seat, SHIFT]) / rest
-            variances[seat] = 1 / rest + beta_square
-            moves[seat] = rest / (rest + said[result, seat, PRECISION])
+        without(who[result], mu, precision, said[result], beta_square, means, variances)
         sweep(means, variances, tied[result], margin, sites[result], left, right)
         messages(left, right, beta_square, found)
         for seat in range(seats):
+            rest = 1 / (variances[seat] - beta_square)
+            share = rest / (rest + said[result, seat, PRECISION])
             for part in range(2):
-                said[result, seat, part] += moves[seat] * (found[seat, part] - said[result, seat, part])
+                said[result, seat, part] += share * (found[seat, part] - said[result, seat, part])
     add_up(who, weights, said, sums)
+
+
+@kernel
+def pull_on_margin(who, tied, weights, mu, precision, beta_square, margin, sites, said):
+    """The derivative of the model's log evidence by the draw margin, at the fixed point.
+
+    There it is the sum of d log Z / d margin over the truncations, as sites and messages are stationary (Seeger,
+    "Expectation Propagation for Exponential Families", 2005): -density / cdf for each neighbour that is ahead, for one
+    that tied the density at both edges by the mass between them.
+    """
+    seats = who.shape[1]
+    means, variances = np.empty(seats), np.empty(seats)
+    left, right = np.empty((seats, 2)), np.empty((seats, 2))
+    total = 0.0
+    for result in range(len(who)):
+        without(who[result], mu, precision, said[result], beta_square, means, variances)
+        sweep(means, variances, tied[result], margin, sites[result], left, right)
+        for place in range(seats - 1):
+            mean, variance = difference(means, variances, left, right, place)
+            spread = math.sqrt(variance)
+            behind, between = above((mean - margin) / spread)[0], edges(mean / spread, margin / spread)
+            total += weights[result] * (between if tied[result, place] else -behind) / spread
+    return total
 
 
 @kernel

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,19 +53,20 @@ class Spread:
         sure = np.where(gaps > 1e-9, np.inf, np.where(gaps < -1e-9, -np.inf, 0.0))
         return np.where(self.between > 0, gaps / errors, sure)
 
-    def surprise(self, bots: np.ndarray) -> float:
-        """The quantile over replicates of the greatest distance of a difference, between these bots and all, from its
-        estimate, in the replicates' standard deviations: what a difference must exceed to be sure beside all others.
+    @functools.cached_property
+    def limits(self) -> np.ndarray:
+        """(bots,) the standard errors that a difference to a bot must exceed to be sure beside its other differences.
 
-        At least that of a single difference: resampling is no witness where it moves nothing.
+        The quantile over replicates of the greatest distance of a difference from its estimate, in the replicates'
+        standard deviations; at least that of a single one, as resampling is no witness where it moves nothing.
         """
-        greatest = np.full(len(self.drawn), ndtri((1 + CONFIDENCE) / 2))
-        for bot in bots:
+        found = np.empty(len(self.mu))
+        for bot in range(len(found)):
             drawn = self.drawn[:, [bot]] - self.drawn
             errors = drawn.std(axis=0, ddof=1)
             moved = np.abs(drawn - (self.mu[bot] - self.mu)) / np.where(errors > STILL, errors, np.inf)
-            np.maximum(greatest, moved.max(axis=1), out=greatest)
-        return float(np.quantile(greatest, CONFIDENCE))
+            found[bot] = np.quantile(moved.max(axis=1), CONFIDENCE)
+        return np.maximum(found, ndtri((1 + CONFIDENCE) / 2)) * widening(self.blocks)
 
 
 def students_t(count: np.ndarray) -> np.ndarray:
@@ -125,21 +127,19 @@ def rank_ranges(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
     Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks" (Review of Economic Studies, 2024): of bot i, all
     differences to others are bounded together by the bootstrap quantile of max_j |d*_ij - d_ij| / se_ij.
     """
-    ahead = spread.ahead()
-    limits = np.array([spread.surprise(np.array([bot])) for bot in range(len(ahead))])[:, None]
-    limits *= widening(spread.blocks)[:, None]
+    ahead, limits = spread.ahead(), spread.limits[:, None]
     return 1 + (ahead < -limits).sum(axis=1), len(ahead) - (ahead > limits).sum(axis=1)
 
 
 def groups(spread: Spread) -> list[str]:
-    """Letters by bot: two bots with a letter in common cannot be told apart; all pairs are judged together.
+    """Letters by bot: two bots with a letter in common cannot be told apart, by the comparisons of either of them.
 
     Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons" (Journal of Computational and
-    Graphical Statistics, 2004), on runs of neighbouring ratings; a difference is sure when it exceeds the bootstrap
-    quantile of max_ij |d*_ij - d_ij| / se_ij.
+    Graphical Statistics, 2004), on runs of neighbouring ratings; a difference is sure as in `rank_ranges`.
     """
     order = np.argsort(-spread.mu, kind="stable")
-    apart = np.abs(spread.ahead()) > spread.surprise(order) * widening(spread.blocks).max()
+    sure = np.abs(spread.ahead()) > spread.limits[:, None]
+    apart = sure | sure.T
     letters = [""] * len(order)
     runs: list[tuple[int, int]] = []
     for first in range(len(order)):
@@ -165,7 +165,7 @@ def order_doubt(entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> tu
     `entries` and `ranks` are (matches, seats), `block` (matches,). Returns the entries, ascending, and a matrix.
     """
     results = results_of(entries, ranks)
-    blocks = blocks_of(results, block, entries)
+    blocks = blocks_of(results, block)
     fitted = fit_with_margin(results, results.times)
     spread = spread_of(fitted, results, blocks, unvaried_bots(results, entries, ranks, block), FEW)
     return results.entries, ndtr(-np.abs(spread.ahead()))

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from arena.stats import kernels
 from arena.stats.board import Played, rating_columns, ratings_of
-from arena.stats.bootstrap import SEED, blocks_of, replicates
+from arena.stats.bootstrap import SEED, blocks_of, replicates, share_of_news
 from arena.stats.fit import BETA, MU, fit, fit_with_margin, results_of
 from arena.stats.ranks import blocks_by_bot, spread_of
 from tests.arena.worlds import World, board_of
@@ -21,7 +21,7 @@ def rated(world):
     """Results, blocks and fit of a simulated board."""
     _, board = board_of(world)
     results = results_of(board.entries, board.ranks)
-    blocks = blocks_of(results, board.block, board.entries)
+    blocks = blocks_of(results, board.block)
     return results, blocks, fit_with_margin(results, blocks.weights(results))
 
 
@@ -100,10 +100,10 @@ def copied(times, courses=True):
     """Two bots, 6 blocks of two line-ups with different courses, each played so many times over."""
     rng = np.random.default_rng(4)
     ranks = np.array([[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0]])
-    entries, course = np.tile([[0, 1], [1, 0]], (6, 1)), np.arange(12)
+    entries, course = np.tile([[0, 1], [1, 0]], (6 * times, 1)), np.tile(np.arange(12), times)
     block = np.repeat(rng.permutation(6 * times), 2)
     return Played(
-        np.tile(entries, (times, 1)), np.tile(ranks, (times, 1)), block, np.tile(course, times) if courses else None
+        entries, np.tile(ranks, (times, 1)), block, share_of_news(block, entries, course) if courses else None
     )
 
 
@@ -125,7 +125,8 @@ def test_without_courses_every_block_is_news():
 
 
 def test_one_game_played_over_and_over_leaves_intervals_open():
-    one = Played(np.tile([0, 1], (40, 1)), np.tile([0, 1], (40, 1)), np.arange(40), np.zeros(40, int))
+    entries, block = np.tile([0, 1], (40, 1)), np.arange(40)
+    one = Played(entries, np.tile([0, 1], (40, 1)), block, share_of_news(block, entries, np.zeros(40, int)))
     columns = rating_columns(ratings_of(one, 50))
     assert columns["distinct"].tolist() == [1, 1]
     assert columns[["rating_low", "rating_high"]].isna().all(axis=None)
@@ -138,7 +139,7 @@ def test_two_games_as_many_copies_of_each_are_two_blocks():
     entries = np.repeat([[0, 1], [0, 2]], 49, axis=0)
     ranks = np.tile([0, 1], (98, 1))
     results = results_of(entries, ranks)
-    blocks = blocks_of(results, np.arange(98), entries, np.repeat([0, 1], 49))
+    blocks = blocks_of(results, np.arange(98), share_of_news(np.arange(98), entries, np.repeat([0, 1], 49)))
     assert blocks_by_bot(results, blocks).tolist() == [2, 1, 1]
 
 
@@ -156,7 +157,7 @@ def test_few_blocks_are_corrected_for():
     entries, block = np.tile([[0, 1], [1, 0]], (3, 1)), np.repeat(np.arange(3), 2)
     ranks = np.array([[0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [1, 0]])
     results = results_of(entries, ranks)
-    blocks = blocks_of(results, block, entries)
+    blocks = blocks_of(results, block)
     fitted = fit(results, results.times, 0.1)
     spread = spread_of(fitted, results, blocks, np.zeros(2, bool), 200)
     plain = (spread.drawn[:, 0] - spread.drawn[:, 1]).std(ddof=1)

@@ -1,6 +1,5 @@
 """The converged fit against two packages, against plain expectation propagation, and against itself."""
 
-import itertools
 import math
 
 import numpy as np
@@ -9,14 +8,14 @@ import trueskill
 import trueskillthroughtime
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.special import ndtr
+from scipy.special import log_ndtr, ndtr
 from scipy.stats import norm
 
 from arena.errors import ArenaError
 from arena.ratings import margin_of
 from arena.stats import fit as fitting
 from arena.stats.board import Played, rating_columns, ratings_of
-from arena.stats.fit import BETA, MU, SIGMA, draw_margin, expected_ties, fit, fit_with_margin, results_of
+from arena.stats.fit import BETA, MU, SIGMA, fit, fit_with_margin, results_of
 from tests.arena.worlds import World, board_of, ranks_of
 
 DRAWS = 0.25
@@ -247,19 +246,12 @@ def test_a_fit_that_does_not_converge_is_an_error(monkeypatch):
         fitted(*small_board(1, 3, 4, 20))
 
 
-def test_the_draw_margin_of_two_equal_bots_is_where_they_tie_as_often_as_they_did():
-    entries, ranks = [[0, 1]] * 10, [[0, 1]] * 3 + [[1, 0]] * 3 + [[0, 0]] * 4
-    results = results_of(np.array(entries), np.array(ranks))
-    by_hand = norm.ppf((1 + 0.4) / 2) * math.sqrt(2) * BETA
-    assert draw_margin(results, results.times, np.full(2, MU)) == pytest.approx(by_hand, abs=1e-5)
-    assert fit_with_margin(results, results.times).margin == pytest.approx(by_hand, abs=1e-3)
-
-
-def test_the_draw_margin_of_two_unequal_bots_allows_for_their_gap():
-    results = results_of(np.array([[0, 1]] * 4), np.array([[0, 1]] * 3 + [[0, 0]]))
-    margin = draw_margin(results, results.times, np.array([MU + 3, MU]))
-    spread = math.sqrt(2) * BETA
-    assert ndtr((margin - 3) / spread) - ndtr((-margin - 3) / spread) == pytest.approx(0.25, abs=1e-6)
+@pytest.mark.parametrize(("wins", "ties", "losses"), [(3, 4, 3), (5, 3, 2), (8, 1, 1)])
+def test_the_draw_margin_of_two_bots_is_where_they_win_and_tie_as_often_as_they_did(wins, ties, losses):
+    results = results_of(np.array([[0, 1]] * 10), np.array([[0, 1]] * wins + [[0, 0]] * ties + [[1, 0]] * losses))
+    found = fit_with_margin(results, 3000 * results.times)
+    by_hand = (norm.isf(losses / 10) - norm.ppf(wins / 10)) / 2 * math.sqrt(2) * BETA
+    assert found.margin == pytest.approx(by_hand, abs=2e-3 * BETA)
 
 
 @pytest.mark.parametrize("ranks", [[[0, 1]] * 5, [[0, 0]] * 5])
@@ -269,11 +261,44 @@ def test_the_draw_margin_keeps_within_bounds(ranks):
     assert fit_with_margin(results, results.times).margin == pytest.approx(margin_of(bound))
 
 
-def test_expected_ties_are_those_of_drawn_performances():
-    mu, margin = np.array([20.0, 25.0, 26.0, 31.0]), 0.4 * BETA
-    drawn = np.random.default_rng(1).normal(mu, BETA, (200_000, 4))
-    for table in itertools.combinations(range(4), 3):
-        ranks = np.sort(ranks_of(drawn[:, list(table)], margin), axis=1)
-        tied = (ranks[:, 1:] == ranks[:, :-1]).sum(axis=1)
-        error = tied.std() / len(tied) ** 0.5
-        assert expected_ties(np.array([table]), mu, margin)[0] == pytest.approx(tied.mean(), abs=4 * error)
+def evidence(results, found):
+    """Log probability of all results by expectation propagation, skills taken for known, with dense matrices."""
+    players = results.who.shape[1]
+    differences = np.eye(players)[:-1] - np.eye(players)[1:]
+    means = found.mu[results.who] @ differences.T
+    inverse = np.linalg.inv(BETA**2 * differences @ differences.T)
+    precision, shift = found.sites[..., 0], found.sites[..., 1]
+    joint = np.linalg.inv(inverse + precision[:, :, None] * np.eye(players - 1))
+    after = np.einsum("gkl,gl->gk", joint, means @ inverse + shift)
+    spread = np.einsum("gkk->gk", joint)
+    before = 1 / (1 / spread - precision)
+    centre = before * (after / spread - shift)
+    gap = found.margin / np.sqrt(before)
+    inside = ndtr(gap - centre / np.sqrt(before)) - ndtr(-gap - centre / np.sqrt(before))
+    mass = np.where(results.tied, np.log(np.maximum(inside, 1e-300)), log_ndtr(centre / np.sqrt(before) - gap))
+    held = 1 + precision * before
+    mass += np.log(held) / 2 - (shift * centre + (shift**2 * before - precision * centre**2) / 2) / held
+    whole = np.linalg.slogdet(np.eye(players - 1) + precision[:, :, None] * np.linalg.inv(inverse))[1]
+    whole = (np.einsum("gk,gk->g", means @ inverse + shift, after) - whole) / 2
+    whole -= np.einsum("gk,kl,gl->g", means, inverse, means) / 2
+    return float(results.times @ (mass.sum(axis=1) + whole))
+
+
+@pytest.mark.parametrize("players", [2, 4])
+def test_the_draw_margin_makes_the_results_most_probable(players):
+    results = results_of(*small_board(3, players, 6, 3000))
+    found = fit_with_margin(results, results.times)
+    best = evidence(results, found)
+    for factor in (0.93, 1.07):
+        assert evidence(results, fit(results, results.times, factor * found.margin, found)) < best
+
+
+@pytest.mark.parametrize(("players", "margin"), [(3, 1.0), (5, 0.6), (5, 1.0)])
+def test_gaps_are_recovered_also_where_most_neighbours_tie(players, margin):
+    rng = np.random.default_rng(players)
+    skill = rng.normal(0, 0.8, 8)
+    entries = rng.permuted(np.tile(np.arange(8), (4000, 1)), axis=1)[:, :players]
+    results = results_of(entries, ranks_of(skill[entries] + rng.normal(0, 1, entries.shape), margin))
+    found = fit_with_margin(results, results.times).mu / BETA
+    true = skill - skill.mean()
+    assert (found - found.mean()) @ true / (true @ true) == pytest.approx(1, abs=0.08)

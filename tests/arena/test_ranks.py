@@ -41,7 +41,7 @@ def test_a_range_of_ranks_holds_the_rank(spread):
 @given(spreads())
 def test_neighbouring_ratings_share_a_letter_exactly_when_nothing_between_them_is_apart(spread):
     held = [set(letters) for letters in groups(spread)]
-    apart = np.abs(spread.ahead()) > spread.surprise(np.arange(len(held))) * widening(spread.blocks).max()
+    apart = np.abs(spread.ahead()) > np.minimum.outer(spread.limits, spread.limits)
     order = np.argsort(-spread.mu, kind="stable")
     assert all(held)
     for first, last in itertools.combinations(range(len(order)), 2):
@@ -67,10 +67,18 @@ def test_a_bot_between_two_others_carries_both_letters():
     assert groups(known([22.5, 20, 17.5], 0.9)) == ["a", "ab", "b"]
 
 
-def test_of_one_difference_the_surprise_is_the_normal_quantile_and_of_many_it_is_more():
-    assert known([20, 20], 1).surprise(np.array([0])) == pytest.approx(ndtri(0.975), rel=0.05)
-    of_one, of_all = (known([20] * 6, 1).surprise(np.arange(count)) for count in (1, 6))
-    assert of_all > of_one > ndtri(0.975)
+@given(spreads())
+def test_bots_that_share_no_letter_are_apart_and_one_that_counts_as_surely_better_shares_none(spread):
+    held = [set(letters) for letters in groups(spread)]
+    best, worst = rank_ranges(spread)
+    for one, other in itertools.permutations(range(len(held)), 2):
+        if worst[one] < best[other]:
+            assert not held[one] & held[other]
+
+
+def test_of_one_difference_the_limit_is_the_normal_quantile_and_of_many_it_is_more():
+    assert known([20, 20], 1).limits == pytest.approx([ndtri(0.975)] * 2, rel=0.05)
+    assert (known([20] * 6, 1).limits > 1.1 * ndtri(0.975)).all()
 
 
 def test_few_blocks_widen_by_students_t():

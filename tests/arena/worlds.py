@@ -24,8 +24,8 @@ from arena.stats.fit import BETA, MU
 PLAYERS = (2, 3, 4, 5)
 BLOCKS = (5, 15, 50, 150)
 """Blocks that a bot plays in, about."""
-MARGINS = (0.0, 0.1, 0.2, 0.3, 0.45)
-"""Draw margins in units of beta; at 0.45 a fourth (2 players) to a half (5) of neighbours tie."""
+MARGINS = (0.0, 0.1, 0.3, 0.6, 1.0)
+"""Draw margins in units of beta; at 1 half (2 players) to three fourths (5) of neighbours tie."""
 SEATS = (0.0, 0.05, 0.1, 0.15, 0.2)
 """What one seat is worth in units of beta, and another costs; 0.125 makes returns of +-0.14 between two equal bots."""
 
@@ -45,12 +45,6 @@ def mixture() -> list[World]:
     """400 worlds, each combination of players, blocks, margin and seat effect once."""
     settings = itertools.product(PLAYERS, BLOCKS, MARGINS, SEATS)
     return [World(seed, *setting) for seed, setting in enumerate(settings)]
-
-
-def many_ties() -> list[World]:
-    """Worlds with more ties than the project's games have, which the model is known not to fit well."""
-    settings = itertools.product(PLAYERS, BLOCKS[-1:], (0.6, 1.0), SEATS)
-    return [World(seed, *setting) for seed, setting in enumerate(settings, 1000)]
 
 
 def board_of(world: World) -> tuple[np.ndarray, Played]:
@@ -113,6 +107,7 @@ def judge(world: World, replicates: int) -> dict[str, float]:
     return {
         "players": world.players,
         "blocks": world.blocks,
+        "margin": world.margin,
         "order": spearmanr(true, found).statistic,
         "along": float(found @ true),
         "square": float(true @ true),
@@ -154,7 +149,7 @@ def broken(judged: pd.DataFrame) -> list[str]:
 def rows_of(judged: pd.DataFrame) -> Iterator[dict[str, object]]:
     """The table's rows: all worlds, then those of each number of players and of blocks."""
     yield {"": "all", **in_words(summary(judged))}
-    for name in ("players", "blocks"):
+    for name in ("players", "blocks", "margin"):
         for value, part in judged.groupby(name):
             yield {"": f"{value} {name}", **in_words(summary(part))}
 
@@ -179,9 +174,6 @@ def main() -> int:
         "ranks, % of all ranks; ± Monte-Carlo error.\n"
     )
     print(tabulate(list(rows_of(judged)), headers="keys", disable_numparse=True))
-    print(f"\nBeyond the promises: draw margins of 0.6 and 1 beta, {BLOCKS[-1]} blocks\n")
-    beyond = pd.DataFrame([judge(world, REPLICATES) for world in many_ties()])
-    print(tabulate(list(rows_of(beyond))[1:-1], headers="keys", disable_numparse=True))
     failed = broken(judged)
     print(
         f"\n{time.monotonic() - began:.0f} s;", "; ".join(f"BROKEN: {each}" for each in failed) or "all promises hold"
