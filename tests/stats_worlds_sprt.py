@@ -1,11 +1,12 @@
 """Sequential tests in simulated worlds of known strength: error rates, lengths, intervals.
 
-`make test` plays a few hundred tests a world; run as a program, this plays thousands and prints a table.
+`make test` plays a few hundred tests a world; `make stats` plays more and prints a table.
 """
 
 from __future__ import annotations
 
 import math
+import sys
 from dataclasses import dataclass
 
 import numpy as np
@@ -26,6 +27,8 @@ With two players the middle one is larger than with independent matches when a p
 or openings favour a seat), and smaller when they are alike.
 """
 MOST_BLOCKS = 20_000
+TESTS = 1000
+"""In a world, when all are played; a quarter of that where they are long."""
 
 
 @dataclass(frozen=True)
@@ -108,23 +111,36 @@ def fixed_coverage(shape: tuple[int, ...], score: float, blocks: int, tests: int
     return sum(each.low <= score <= each.high for each in intervals) / tests
 
 
-def main(tests: int = 4000) -> None:
-    print(f"{tests:,} tests a world; alpha and beta 0.05; blocks in brackets")
+def broken(found: World, test: Sprt, elo: float) -> bool:
+    """Whether a promise on error rates fails, beyond three Monte-Carlo standard errors."""
+    slack = 3 * (test.alpha * (1 - test.alpha) / found.tests) ** 0.5
+    share = found.h1 / found.tests
+    return (elo == test.elo0 and share > test.alpha + slack) or (elo == test.elo1 and 1 - share > test.beta + slack)
+
+
+def main(tests: int = TESTS) -> int:
+    """Play all tests, print how they ended, and say whether the promises hold."""
+    print(f"\nSequential tests in worlds of known strength: {tests:,} each; alpha and beta 0.05; blocks in brackets")
+    failed = 0
     for test in (Sprt(), Sprt(0, 10), Sprt(-100, 100), Sprt(0, 20, model="normalized")):
         print(f"elo0 {test.elo0:g}, elo1 {test.elo1:g}, {test.model}")
         for name, shape in SHAPES.items():
             told = []
             for elo in (test.elo0, (test.elo0 + test.elo1) / 2, test.elo1, 2 * test.elo1):
                 found = world(shape, elo, test, tests // 4 if test.elo1 == 10 else tests)
+                failed += broken(found, test, elo)
                 told.append(
                     f"{elo:g}: H1 {found.h1 / found.tests:.3f} [{found.mean_blocks:,.0f}] "
                     f"interval {found.covered / found.tests:.3f}, above {found.above:.2f}"
+                    + (" BROKEN" if broken(found, test, elo) else "")
                 )
             print(f"  {name} (fixed test: {fixed_length(shape, test):,.0f})", *told, sep="\n    ", flush=True)
     for blocks in (5, 20, 100, 1000):
         told = [f"{name} {fixed_coverage(shape, 0.6, blocks, tests):.3f}" for name, shape in SHAPES.items()]
         print(f"interval after {blocks} blocks, true score 0.6:", "; ".join(told), flush=True)
+    print(f"{failed} error rates are too high" if failed else "all error rates hold")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())
