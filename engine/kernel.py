@@ -87,6 +87,13 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     return np.errstate(over="ignore")(function)
 
 
+def routine(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Compile a long function that is called, not merged into its callers; else as `kernel`."""
+    if COMPILED:
+        return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
+    return np.errstate(over="ignore")(function)
+
+
 def bind(template: types.ModuleType, rules: types.ModuleType, dtype: np.dtype, **also: Any) -> types.SimpleNamespace:
     """Copies of the template's functions that call the rules' kernels, compiled and cached.
 

@@ -10,7 +10,7 @@ import math
 
 import numpy as np
 
-from engine.kernel import kernel
+from engine.kernel import kernel, routine
 
 PRECISION, SHIFT = 0, 1
 """The two numbers of a Gaussian: 1 / variance, and mean / variance."""
@@ -112,7 +112,7 @@ def difference(means, variances, left, right, place):
     return mean, 1 / upper + 1 / lower
 
 
-@kernel
+@routine
 def sweep(means, variances, tied, margin, sites, left, right):
     """One pass over the chain of neighbours, forward and back; the greatest change of a site, relative to its spread.
 
@@ -155,7 +155,7 @@ def messages(left, right, beta_square, found):
         found[seat, SHIFT] = kept * (left[seat, SHIFT] + right[seat, SHIFT])
 
 
-@kernel
+@routine
 def rate_in_order(who, tied, mu, sigma, beta_square, margin, accuracy):
     """Rate matches one after the other; `mu` and `sigma` (bots,) change in place.
 
@@ -199,7 +199,7 @@ def without(who, mu, precision, said, beta_square, means, variances):
         variances[seat] = 1 / rest + beta_square
 
 
-@kernel
+@routine
 def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, said, sums):
     """One round of expectation propagation over all results.
 
@@ -226,7 +226,7 @@ def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, sai
     add_up(who, weights, said, sums)
 
 
-@kernel
+@routine
 def pull_on_margin(who, tied, weights, mu, precision, beta_square, margin, sites, said):
     """The derivative of the model's log evidence by the draw margin, at the fixed point.
 
@@ -249,7 +249,7 @@ def pull_on_margin(who, tied, weights, mu, precision, beta_square, margin, sites
     return total
 
 
-@kernel
+@routine
 def add_up(who, weights, said, sums):
     """The sum of what all results say of each bot's skill, into `sums` (bots, 2)."""
     sums[:] = 0.0
@@ -260,7 +260,7 @@ def add_up(who, weights, said, sums):
                     sums[who[result, seat], part] += weights[result] * said[result, seat, part]
 
 
-@kernel
+@routine
 def curvature(who, weights, beta_square, sites, total):
     """The precision matrix of all skills together that the sites imply, into `total` (bots, bots).
 
@@ -300,7 +300,7 @@ def curvature(who, weights, beta_square, sites, total):
                 total[b, c] -= amount
 
 
-@kernel
+@routine
 def newton_step(mu, precision, prior_precision, prior_shift, sums, total, step, growth):
     """How far the skills are from agreeing with what the results say of them; in sigmas.
 
@@ -331,7 +331,7 @@ def turned(now, before):
     return together < -0.3 * square
 
 
-@kernel
+@routine
 def settle(
     who, tied, weights, beta_square, margin, prior_precision, prior_shift, mu, precision, sites, said, accuracy, most
 ):
@@ -378,7 +378,7 @@ def random_below(state, limit):
     return np.int64((z >> np.uint64(11)) % np.uint64(limit))
 
 
-@kernel
+@routine
 def resample(seed, kind, news, draws, counts):
     """Draw `draws` blocks with replacement; `counts` (kinds,) becomes how often each kind of block came.
 
@@ -397,7 +397,7 @@ def resample(seed, kind, news, draws, counts):
             drawn += 1
 
 
-@kernel
+@routine
 def weigh(counts, held, weights):
     """How often each result came in the blocks drawn; `held` (kinds, matches) are the results of each kind."""
     weights[:] = 0.0
@@ -407,7 +407,7 @@ def weigh(counts, held, weights):
                 weights[held[kind, match]] += counts[kind]
 
 
-@kernel
+@routine
 def bootstrap(
     seed, kind, news, draws, held,
     who, tied, beta_square, margin, prior_precision, prior_shift, mu, precision, sites, said,
