@@ -247,7 +247,7 @@ def _comparison(
     (board,), labels = plan.schedule.boards, [entry.label for entry in plan.schedule.entries]
     duel = plan.schedule.duel
     scale = board.players - 1
-    units = np.array([(each.units_a, each.units_b, each.seat) for each in tally.blocks], float).reshape(-1, 3)
+    units = np.array([(each.units_a, each.units_b, each.seat) for each in tally.evidence], float).reshape(-1, 3)
     estimate = None
     if tally.counts.any():
         sequential = test is not None and tally.verdict is not None

@@ -5,7 +5,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
 import pandas as pd
 
 from arena.api import open_log
@@ -13,7 +12,7 @@ from arena.errors import ConfigError, StoreError
 from arena.leaderboards import board_matches
 from arena.plan import schedule_from
 from arena.schedule import Schedule
-from arena.stats.power import Pilot, blocks_needed, pilot
+from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
 from engine.errors import did_you_mean
 
 
@@ -26,13 +25,13 @@ class Power:
     a: str
     b: str
     pilot: Pilot
-    """Of A's mean return minus B's, block by block."""
+    """Of A's mean return minus B's, block by block; copies of blocks are no further ones."""
     confidence: float
     power: float
     difference: float
     """What is to be found: as asked for, or else as observed."""
     blocks: int | None
-    """In all, those that are there included; None when out of reach or unknown."""
+    """In all, those that are there included, copies left out; None when out of reach or unknown."""
     matches_per_block: int
     seconds_per_match: float
     """Of one worker, in the median."""
@@ -80,9 +79,13 @@ def power(
             named = game in (None, board.game, board.game.partition("(")[0]) and players in (None, board.players)
             if not named or not set(two) <= set(board.entries):
                 continue
-            told = pilot(paired_differences(board_matches(store, schedule, index), schedule, two), confidence)
+            matches = board_matches(store, schedule, index)
+            differences = paired_differences(matches, schedule, two)
+            told = pilot(differences.to_numpy(), confidence, _blocks_that_are_news(matches, differences))
             wanted = abs(told.mean) if difference is None else difference
             needed = blocks_needed(wanted, told.deviation, confidence, power) if told.blocks > 1 else None
+            if needed is not None:
+                needed = max(needed, fewest_blocks(confidence))
             found.append(
                 Power(
                     *(board.game, board.players, a, b, told, confidence, power, wanted, needed),
@@ -95,14 +98,20 @@ def power(
     return found
 
 
-def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple[int, int]) -> np.ndarray:
+def _blocks_that_are_news(matches: pd.DataFrame, differences: pd.Series) -> int:
+    """How many of the blocks are no copies of others, move by move: two bots without chance may repeat one for ever."""
+    news = matches.drop_duplicates("block").set_index("block")["news"]
+    return round(float(news.reindex(differences.index).sum()))
+
+
+def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple[int, int]) -> pd.Series:
     """By block with both bots: mean return of the one minus mean return of the other; in duels in the duel's seat."""
     if matches.empty:
-        return np.zeros(0)
+        return pd.Series(dtype=float)
     if schedule.duel is not None and set(entries) == set(schedule.duel[:2]):
         players = matches["seat"].max() + 1
         matches = matches[matches["seat"] == matches["round"] % players]
     chosen = matches[matches["entry"].isin(entries)]
     means = chosen.pivot_table(index="block", columns="entry", values="return_", aggfunc="mean")
     means = means.reindex(columns=list(entries)).dropna()
-    return (means[entries[0]] - means[entries[1]]).to_numpy()
+    return means[entries[0]] - means[entries[1]]

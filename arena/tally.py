@@ -45,6 +45,8 @@ class Tally:
         self.counts = np.zeros(4 * (players - 1) + 1)
         """Blocks that count, by score from 0 to 1 in equal steps."""
         self.blocks: list[Read] = []
+        self.evidence: list[Read] = []
+        """Those blocks."""
         self.forfeits = [0, 0]
         self.llr = 0.0
         self.verdict: Verdict | None = None
@@ -52,7 +54,7 @@ class Tally:
         """Whether one opening has led to different matches."""
         self._players, self._opening = players, opening
         self._seen: dict[tuple[object, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
-        self._held: list[int] = []
+        self._held: list[Read] = []
         self._in_a_row = 0
 
     @property
@@ -72,30 +74,31 @@ class Tally:
 
     def add(self, key: tuple[object, ...], seat: int, a: Turn, b: Turn) -> None:
         """Read the next block; blocks of one key have the same line-ups."""
-        place = a.units - b.units + 2 * (self._players - 1)
-        self.blocks.append(Read(seat, a.units, b.units))
+        block = Read(seat, a.units, b.units)
+        self.blocks.append(block)
         for who in range(2):
             self.forfeits[who] += a.forfeits[who] + b.forfeits[who]
-        for counted in self._new_evidence((*key, a.course[: self._opening]), (a.course, b.course), place):
-            self.counts[counted] += 1
+        for counted in self._new_evidence((*key, a.course[: self._opening]), (a.course, b.course), block):
+            self.counts[counted.units_a - counted.units_b + 2 * (self._players - 1)] += 1
+            self.evidence.append(counted)
         if self.test is not None and self.counts.any():
             self.llr = self.test.llr(self.counts)
             self.verdict = self.test.verdict(self.llr)
 
     def _new_evidence(
-        self, start: tuple[object, ...], courses: tuple[tuple[str, ...], tuple[str, ...]], place: int
-    ) -> list[int]:
-        """The scores that count from now on: this block's, none, or with it all that were held back."""
+        self, start: tuple[object, ...], courses: tuple[tuple[str, ...], tuple[str, ...]], block: Read
+    ) -> list[Read]:
+        """The blocks that count from now on: this one, none, or with it all that were held back."""
         if self.chance:
-            return [place]
+            return [block]
         known = self._seen.setdefault(start, courses)
         if known is courses:
             self._in_a_row = 0
-            return [place]
+            return [block]
         if known == courses:
             self._in_a_row += 1
-            self._held.append(place)
+            self._held.append(block)
             return []
         self.chance, held = True, self._held
         self._held, self._seen = [], {}
-        return [*held, place]
+        return [*held, block]

@@ -237,7 +237,7 @@ def power_lines(found: Power, asked: bool) -> list[str]:
     """What a board says of two bots, in words."""
     pilot = found.pilot
     if pilot.blocks < 2:
-        return [f"{pilot.blocks} complete blocks with both: at least 2 are needed to tell anything"]
+        return [f"{pilot.blocks} complete blocks with both, copies left out: at least 2 are needed to tell anything"]
     confidence = f"{100 * found.confidence:g} %"
     lines = [
         f"return of A minus B: {pilot.mean:+.3f} ± {pilot.half:.3f} ({confidence}, {pilot.blocks:,} blocks, "

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 from scipy.sparse import csr_array
 from scipy.sparse.csgraph import connected_components
-from scipy.stats import norm
+from scipy.special import ndtr
 
 from arena.errors import ConfigError
 from arena.stats.pairs import p_values
@@ -50,7 +50,7 @@ def significant(compared: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
 def misfitting(fitted: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
     """The rows of `arena.stats.pairs.misfits` that Holm's test over all pairs finds, the most surprising first."""
     z = fitted["z"].abs()
-    found = fitted.assign(size=z)[holm(2 * norm.sf(z.to_numpy())) <= level]
+    found = fitted.assign(size=z)[holm(2 * ndtr(-z.to_numpy())) <= level]
     return found.sort_values("size", ascending=False, kind="stable", ignore_index=True).drop(columns="size")
 
 

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 import pandas as pd
-from scipy.stats import t
+from scipy.special import stdtrit
 
 from arena.errors import StoreError
 from arena.stats.pairs import CONFIDENCE, rounded
@@ -39,7 +39,7 @@ def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     mean = seats.mean(axis=0) if count else np.full(players, np.nan)
     half = np.full(players, np.nan)
     if count > 1:
-        half = t.ppf((1 + CONFIDENCE) / 2, count - 1) * seats.std(axis=0, ddof=1) / math.sqrt(count)
+        half = stdtrit(count - 1, (1 + CONFIDENCE) / 2) * seats.std(axis=0, ddof=1) / math.sqrt(count)
     parts = [f"seat {seat}" for seat in range(players)]
     return _frame("mean_return", parts, mean, mean - half, mean + half, np.zeros(players, bool))
 
@@ -62,7 +62,7 @@ def variance_shares(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     without = np.array([_shares(components(cells[kept], within[kept], table[kept], lineups)) for kept in left])
     if parts > 1 and np.isfinite(without).all():
         error = np.sqrt((parts - 1) * without.var(axis=0))
-        half = t.ppf((1 + CONFIDENCE) / 2, parts - 1) * error
+        half = stdtrit(parts - 1, (1 + CONFIDENCE) / 2) * error
         low, high = np.clip(value - half, 0, 1), np.clip(value + half, 0, 1)
     return _frame("share", SHARES, value, low, high, estimates < -TINY)
 

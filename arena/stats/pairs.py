@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.stats import norm, t
+from scipy.special import ndtr, ndtri, stdtr, stdtrit
 
 from arena.stats.fit import BETA
 from arena.stats.ranks import CONFIDENCE
@@ -46,7 +46,7 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
     met, place = np.unique(pair, return_inverse=True)
     lead, lead_error, _ = _over_blocks(place, block, ahead, len(met), news)
     mean, error, blocks = _over_blocks(place, block, difference, len(met), news)
-    half = t.ppf((1 + CONFIDENCE) / 2, np.maximum(blocks - 1, 1)) * np.where(blocks >= 2, error, np.nan)
+    half = stdtrit(np.maximum(blocks - 1, 1), (1 + CONFIDENCE) / 2) * np.where(blocks >= 2, error, np.nan)
     names = np.array(bots, dtype=object)
     return pd.DataFrame(
         {
@@ -150,7 +150,7 @@ def p_values(mean: np.ndarray, error: np.ndarray, blocks: np.ndarray) -> np.ndar
     21): a few blocks that agree wholly have no spread, and t would take them for certain. 1 below two blocks.
     """
     with np.errstate(invalid="ignore", divide="ignore"):
-        student = 2 * t.sf(np.abs(mean / error), np.maximum(blocks - 1, 1))
+        student = 2 * stdtr(np.maximum(blocks - 1, 1), -np.abs(mean / error))
     student = np.where((error == 0) & (mean == 0), 1.0, student)
     return np.where(blocks < 2, 1.0, np.maximum(np.nan_to_num(student, nan=1.0), 2.0 ** (1 - blocks)))
 
@@ -162,7 +162,7 @@ def predicted_lead(gap: np.ndarray, margin: float, beta: float = BETA) -> np.nda
     - Phi((-gap - margin) / (sqrt(2) beta)).
     """
     scale = np.sqrt(2) * beta
-    return norm.cdf((gap - margin) / scale) - norm.cdf((-gap - margin) / scale)
+    return ndtr((gap - margin) / scale) - ndtr((-gap - margin) / scale)
 
 
 def misfits(compared: pd.DataFrame, mu: Mapping[str, float], margin: float, beta: float = BETA) -> pd.DataFrame:
@@ -176,4 +176,4 @@ def misfits(compared: pd.DataFrame, mu: Mapping[str, float], margin: float, beta
     excess = compared["lead"].to_numpy() - predicted
     p = p_values(excess, compared["lead_error"].to_numpy(), compared["blocks"].to_numpy())
     frame = compared[["bot", "opponent", "matches", "lead"]]
-    return frame.assign(predicted=predicted, z=np.sign(excess) * norm.isf(p / 2))
+    return frame.assign(predicted=predicted, z=np.sign(excess) * -ndtri(p / 2))

@@ -17,29 +17,41 @@ class Pilot:
     """Differences of two bots' mean returns in blocks that both were in."""
 
     blocks: int
+    """Those that are no copies of others."""
     mean: float
     deviation: float
     half: float
     """Half the width of the interval of the mean; NaN below two blocks."""
     p: float
     """Two-sided probability of a mean at least as far from 0, if the two are equally strong."""
+    confidence: float = 0.95
 
     @property
     def apart(self) -> bool:
-        """Whether the interval leaves out 0."""
-        return abs(self.mean) > self.half
+        """Whether chance would not explain the mean: the interval leaves out 0, and the blocks are not too few."""
+        return self.p < 1 - self.confidence
 
 
-def pilot(differences: np.ndarray, confidence: float = 0.95) -> Pilot:
-    """Student, "The probable error of a mean" (1908): mean +- t(blocks - 1) deviation / sqrt(blocks)."""
-    count = len(differences)
-    mean = float(differences.mean()) if count else math.nan
+def pilot(differences: np.ndarray, confidence: float = 0.95, blocks: int | None = None) -> Pilot:
+    """Student, "The probable error of a mean" (1908): mean +- t(blocks - 1) deviation / sqrt(blocks).
+
+    `blocks` counts those that are no copies of others, by default all. p is at least 2 / 2^blocks, what turning signs
+    around could give (Fisher, "The Design of Experiments", 1935, section 21): a few equal blocks have no deviation.
+    """
+    count = len(differences) if blocks is None else blocks
+    mean = float(differences.mean()) if len(differences) else math.nan
     if count < 2:
-        return Pilot(count, mean, math.nan, math.nan, math.nan)
+        return Pilot(count, mean, math.nan, math.nan, math.nan, confidence)
     deviation = float(differences.std(ddof=1))
     half = float(stdtrit(count - 1, (1 + confidence) / 2)) * deviation / math.sqrt(count)
     statistic = abs(mean) * math.sqrt(count) / deviation if deviation else math.inf if mean else 0.0
-    return Pilot(count, mean, deviation, half, float(2 * stdtr(count - 1, -statistic)))
+    p = max(float(2 * stdtr(count - 1, -statistic)), 2.0 ** (1 - count))
+    return Pilot(count, mean, deviation, half, p, confidence)
+
+
+def fewest_blocks(confidence: float) -> int:
+    """Below so many blocks `pilot` finds nobody apart: 2 / 2^n < 1 - confidence."""
+    return math.floor(2 - math.log2(1 - confidence))
 
 
 def blocks_needed(difference: float, deviation: float, confidence: float = 0.95, power: float = 0.8) -> int | None:

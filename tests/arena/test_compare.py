@@ -5,6 +5,7 @@ import random
 import shutil
 import signal
 import sqlite3
+from collections import Counter
 
 import numpy as np
 import pytest
@@ -234,10 +235,12 @@ def test_repeated_blocks_count_after_all_once_one_opening_leads_to_two_matches()
         tally.add((0,), 0, turn(2, "o", last), turn(0, "o", "y"))
     tally.add((0,), 0, turn(2, "p", "x"), turn(2, "p", "y"))
     assert (tally.counts.tolist(), tally.repeats) == ([0, 0, 1, 0, 1], 2)
+    assert [block.units_b for block in tally.evidence] == [0, 2]
     tally.add((1,), 0, turn(2, "o", "z"), turn(2, "o", "y"))
     assert tally.repeats == 2
     tally.add((0,), 0, turn(0, "o", "z"), turn(2, "o", "y"))
     assert (tally.counts.tolist(), tally.repeats, tally.chance) == ([1, 0, 2, 0, 3], 0, True)
+    assert Counter(tally.evidence) == Counter(tally.blocks)
 
 
 def test_the_two_may_fill_seats_themselves_and_their_order_and_that_of_fillers_change_nothing():

@@ -14,7 +14,8 @@ from arena.cli import run_command
 from arena.errors import ArenaError
 from arena.power import power
 from arena.stats.paired import dice_saving
-from arena.stats.power import blocks_needed, open_ranks, pilot
+from arena.stats.power import blocks_needed, fewest_blocks, open_ranks, pilot
+from arena.store import Store
 from tests.arena import samples
 
 NAMES = ("alice", "bob", "carol")
@@ -59,6 +60,36 @@ def test_a_pilots_interval_and_probability_are_students():
 def test_fewer_than_two_blocks_tell_nothing():
     assert math.isnan(pilot(np.array([0.5])).half) and not pilot(np.array([0.5])).apart
     assert pilot(np.zeros(0)).blocks == 0
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.9, 0.95, 0.99])
+def test_a_few_equal_blocks_are_not_certain(confidence):
+    least = fewest_blocks(confidence)
+    assert pilot(np.ones(least), confidence).apart
+    assert least == 2 or not pilot(np.ones(least - 1), confidence).apart
+    assert not pilot(np.zeros(50), confidence).apart
+
+
+def test_copies_of_blocks_neither_narrow_the_interval_nor_add_certainty():
+    differences = np.random.default_rng(6).normal(0.5, 1.0, 12)
+    once, often = pilot(differences), pilot(np.repeat(differences, 30), blocks=12)
+    assert (often.blocks, often.mean) == (12, pytest.approx(once.mean))
+    assert often.half == pytest.approx(once.half, rel=0.05)
+    assert often.p == pytest.approx(once.p, rel=0.2)
+
+
+def test_one_game_played_again_and_again_tells_nothing_of_two_bots(tmp_path):
+    plan, path = samples.schedule(NAMES[:2], (2,), 40), tmp_path / "small" / api.LOG
+    path.parent.mkdir()
+    same = [
+        samples.finished(spec, samples.row(spec.lineup, [spec.seats[0], 1 - spec.seats[0]], course="S- L+"))
+        for spec in samples.all_matches(plan)
+    ]
+    with Store.create(path) as store:
+        store.add(plan, same, samples.begin(store, plan))
+    (told,) = power(path, *NAMES[:2])
+    assert told.pilot.blocks <= 1
+    assert (told.pilot.apart, told.blocks) == (False, None)
 
 
 def test_common_dice_save_what_the_correlation_says():
