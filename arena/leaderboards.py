@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
 
 from arena.benching import Bench, in_plan
 from arena.errors import StoreError
@@ -21,7 +20,7 @@ from arena.ratings import rate
 from arena.schedule import Block, Board, Schedule
 from arena.stats.board import played, rating_columns, ratings_of
 from arena.stats.bootstrap import share_of_news
-from arena.stats.ranks import CONFIDENCE
+from arena.stats.means import interval
 from arena.store import Store
 
 PAGE = 100_000
@@ -250,16 +249,18 @@ def leaderboard(
 
 
 def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Student's 95 % interval of the mean return by entry, mean +- t s / sqrt(b): blocks are the units, not matches.
+    """The 95 % interval of the mean return by entry, as `arena.stats.means.interval` has it.
 
-    Seats of one block share dice and opening, so their mean is one observation. Blocks that are copies of others, move
-    by move, are no observations (column `news`, the share that is none, by match). NaN below two blocks.
+    Seats of one block share dice and opening, so their mean is one observation: mean ± t s / sqrt(b) where b blocks
+    vary. Blocks that are copies of others, move by move, are no observations (column `news`, by match the share that
+    are none). NaN below two blocks.
     """
     groups = matches.groupby(["entry", "block"])
     means = groups["return_"].mean().groupby("entry")
     count = groups["news"].first().groupby("entry").sum() if "news" in matches else means.size()
-    half = stdtrit((count - 1).where(count >= 2), (1 + CONFIDENCE) / 2) * means.std(ddof=1) / np.sqrt(count)
-    return means.mean() - half, means.mean() + half
+    error = means.std(ddof=1) / np.sqrt(count)
+    low, high = interval(means.mean().to_numpy(), error.to_numpy(), count.to_numpy(), 1.0)
+    return pd.Series(low, count.index), pd.Series(high, count.index)
 
 
 def leaderboards(store: Store, schedule: Schedule, plackett_luce: bool = False) -> dict[int, pd.DataFrame]:

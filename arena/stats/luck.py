@@ -14,7 +14,8 @@ import pandas as pd
 from scipy.special import stdtrit
 
 from arena.errors import StoreError
-from arena.stats.pairs import CONFIDENCE, rounded
+from arena.stats.means import CONFIDENCE
+from arena.stats.pairs import rounded
 
 SHARES = ("bots", "seats", "bots by seat", "dice and opening", "rest")
 GROUPS = 20

@@ -12,10 +12,10 @@ from collections.abc import Iterable, Mapping
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri, stdtr, stdtrit
+from scipy.special import ndtr, ndtri, stdtr
 
 from arena.stats.fit import BETA
-from arena.stats.ranks import CONFIDENCE
+from arena.stats.means import interval
 
 DECIMALS = 4
 COLUMNS = [
@@ -36,8 +36,8 @@ def head_to_head(matches: pd.DataFrame, players: int, order: Iterable[str] | Non
 def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | None = None) -> pd.DataFrame:
     """`head_to_head` in full precision, with `error` (of the difference), `lead` and `lead_error` besides.
 
-    Student's t over block means (Student, "The Probable Error of a Mean", 1908): difference ± t(blocks - 1) * s /
-    sqrt(blocks), where copies of a block, move by move, are no further ones. NaN below two blocks.
+    The interval is that of `arena.stats.means.interval` over block means, difference ± t(blocks - 1) * s / sqrt(blocks)
+    where they vary; copies of a block, move by move, are no further ones. NaN below two blocks.
     """
     bots = list(order) if order is not None else by_mean_return(matches)
     pair, block, difference = _meetings(matches, players, bots)
@@ -46,7 +46,7 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
     met, place = np.unique(pair, return_inverse=True)
     lead, lead_error, _ = _over_blocks(place, block, ahead, len(met), news)
     mean, error, blocks = _over_blocks(place, block, difference, len(met), news)
-    half = stdtrit(np.maximum(blocks - 1, 1), (1 + CONFIDENCE) / 2) * np.where(blocks >= 2, error, np.nan)
+    low, high = interval(mean, error, blocks, 2.0)
     names = np.array(bots, dtype=object)
     return pd.DataFrame(
         {
@@ -58,8 +58,8 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
             "ties": np.bincount(place[ahead == 0], minlength=len(met)),
             "losses": np.bincount(place[ahead < 0], minlength=len(met)),
             "difference": mean,
-            "difference_low": mean - half,
-            "difference_high": mean + half,
+            "difference_low": low,
+            "difference_high": high,
             "error": error,
             "lead": lead,
             "lead_error": lead_error,

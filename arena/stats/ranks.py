@@ -6,13 +6,13 @@ import functools
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.special import ndtr, ndtri, stdtrit
+from scipy.special import ndtr, ndtri
 
 from arena.stats import kernels
 from arena.stats.bootstrap import Blocks, blocks_of, replicates
 from arena.stats.fit import BETA, PRIOR_PRECISION, Fit, Results, fit_with_margin, results_of
+from arena.stats.means import CONFIDENCE, students_t, widening
 
-CONFIDENCE = 0.95
 STILL = 1e-6
 """Standard deviations of ratings over replicates below which there is nothing but rounding."""
 FEW = 200
@@ -67,16 +67,6 @@ class Spread:
             moved = np.abs(drawn - (self.mu[bot] - self.mu)) / np.where(errors > STILL, errors, np.inf)
             found[bot] = np.quantile(moved.max(axis=1), CONFIDENCE)
         return np.maximum(found, ndtri((1 + CONFIDENCE) / 2)) * widening(self.blocks)
-
-
-def students_t(count: np.ndarray) -> np.ndarray:
-    """The quantile of Student's t for an interval over so many observations; NaN below two."""
-    return np.where(count >= 2, stdtrit(np.maximum(count - 1, 1), (1 + CONFIDENCE) / 2), np.nan)
-
-
-def widening(count: np.ndarray) -> np.ndarray:
-    """By how much fewer observations widen an interval: Student's quantile by the normal one; 1 where it is unknown."""
-    return np.nan_to_num(students_t(count) / ndtri((1 + CONFIDENCE) / 2), nan=1.0)
 
 
 def spread_of(fitted: Fit, results: Results, blocks: Blocks, unvaried: np.ndarray, count: int) -> Spread:

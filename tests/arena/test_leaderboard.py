@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import pytest
 import trueskill
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
@@ -262,9 +262,21 @@ def test_the_interval_is_students_over_the_means_of_blocks(blocks):
     rows = [(0, number, value) for number, values in enumerate(blocks) for value in values]
     low, high = interval_over_blocks(pd.DataFrame(rows, columns=["entry", "block", "return_"]))
     means = [mean(values) for values in blocks]
+    assume(np.std(means) > 1e-9)
     half = stats.t.ppf(0.975, len(means) - 1) * np.std(means, ddof=1) / math.sqrt(len(means))
     assert low[0] == pytest.approx(mean(means) - half, abs=1e-9)
     assert high[0] == pytest.approx(mean(means) + half, abs=1e-9)
+
+
+@pytest.mark.parametrize("value", [1.0, 0.0, -0.5])
+@pytest.mark.parametrize("count", [2, 30])
+def test_equal_blocks_leave_room_for_what_was_not_seen(value, count):
+    """As many of all blocks may be otherwise, as far away as can be, as count equal ones in 1 of 40 cases allow."""
+    rows = [(0, number, value) for number in range(count)]
+    low, high = interval_over_blocks(pd.DataFrame(rows, columns=["entry", "block", "return_"]))
+    unseen = stats.beta.ppf(0.975, 1, count)  # Clopper and Pearson's bound for none out of count
+    assert low[0] == pytest.approx(value * (1 - unseen) - unseen)
+    assert high[0] == pytest.approx(value * (1 - unseen) + unseen)
 
 
 def test_matches_of_one_block_are_one_observation():

@@ -56,6 +56,9 @@ def by_hand(frame, bot, opponent):
     row = [wins + ties + losses, len(blocks), wins, ties, losses, statistics.fmean(means)]
     if len(means) < 2:
         return [*row, math.nan, math.nan]
+    if max(means) - min(means) < 1e-9:
+        unseen = stats.beta.ppf(0.975, 1, len(means))
+        return [*row, row[-1] - unseen * (row[-1] + 2), row[-1] + unseen * (2 - row[-1])]
     half = stats.t.ppf(0.975, len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means))
     return [*row, row[-1] - half, row[-1] + half]
 

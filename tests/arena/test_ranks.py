@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri, stdtrit
 
 from arena.stats.board import Played, rating_columns, ratings_of
-from arena.stats.ranks import Spread, groups, letter, order_doubt, rank_ranges, students_t, unvaried_bots, widening
+from arena.stats.means import students_t, widening
+from arena.stats.ranks import Spread, groups, letter, order_doubt, rank_ranges, unvaried_bots
 from tests.arena.worlds import World, board_of
 
 

@@ -1,0 +1,34 @@
+"""Means over blocks, with their intervals."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.special import ndtri, stdtrit
+
+CONFIDENCE = 0.95
+EQUAL = 1e-12
+"""Standard errors below this are rounding: all observations are equal."""
+
+
+def students_t(count: np.ndarray) -> np.ndarray:
+    """The quantile of Student's t for an interval over so many observations; NaN below two."""
+    return np.where(count >= 2, stdtrit(np.maximum(count - 1, 1), (1 + CONFIDENCE) / 2), np.nan)
+
+
+def widening(count: np.ndarray) -> np.ndarray:
+    """By how much fewer observations widen an interval: Student's quantile by the normal one; 1 where it is unknown."""
+    return np.nan_to_num(students_t(count) / ndtri((1 + CONFIDENCE) / 2), nan=1.0)
+
+
+def interval(mean: np.ndarray, error: np.ndarray, count: np.ndarray, most: float) -> tuple[np.ndarray, np.ndarray]:
+    """The 95 % interval of a mean of `count` values from -most to most, with its standard error; NaN below two values.
+
+    Student, "The Probable Error of a Mean" (1908): mean +- t(count - 1) error. Equal values have no spread and are not
+    certain all the same: of those to come up to 1 - 0.025^(1 / count) may be others (Clopper and Pearson, "The use of
+    confidence or fiducial limits illustrated in the case of the binomial", 1934), each as far away as can be.
+    """
+    half = students_t(count) * error
+    others = 1 - ((1 - CONFIDENCE) / 2) ** (1 / np.maximum(count, 1))
+    equal = (count >= 2) & (error < EQUAL)
+    low = np.where(equal, mean - others * (mean + most), mean - half)
+    return low, np.where(equal, mean + others * (most - mean), mean + half)
