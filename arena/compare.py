@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from arena.api import COMPARISONS, LOG, cores
-from arena.config import OPENING, Isolation
+from arena.api import LOG, cores
+from arena.config import COMPARISONS, OPENING, Isolation
 from arena.duels import Duel
 from arena.errors import ConfigError
 from arena.home import home_folder

@@ -8,7 +8,7 @@ from typing import Any
 
 import pandas as pd
 
-from arena.config import FORMATS
+from arena.config import DEFAULT_FORMATS, FORMATS
 from arena.errors import ConfigError
 from arena.keys import with_disclosed_key
 from arena.leaderboards import board_matches, leaderboards
@@ -34,7 +34,8 @@ def export_log(
 ) -> list[Path]:
     """Write files of a log and, always, its plan and versions; the paths."""
     schedule = schedule_from(dict(resolved))
-    of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"]
+    formats = list(dict.fromkeys(formats))
+    of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"] or DEFAULT_FORMATS
     files: list[Path] = []
     if "leaderboards" in what:
         files += write_boards(folder, schedule, leaderboards(store, schedule), of_boards, columns)
