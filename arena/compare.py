@@ -144,6 +144,8 @@ def compare(
     test: another alpha reads the same blocks. `fixed` plays so many blocks and tests nothing.
     """
     _check_numbers(fixed=fixed, max_blocks=max_blocks, workers=workers)
+    if not 0 <= seed < 2**63:
+        raise ConfigError(f"seed = {seed}: must be from 0 to 2^63 - 1")
     asked = None if fixed is not None else test or Sprt()
     worker = WorkerProcess()
     try:

@@ -47,7 +47,7 @@ def read_plan(path: Path) -> ReadPlan:
         raise RecordError(
             f"{path}: no such file; records need the plan.json that `arena export` writes beside them; --plan names it"
         )
-    resolved, schedule = _resolved(path)
+    resolved, schedule = _read_schedule(path)
     key = bytes.fromhex(resolved["dice_key"]) if schedule.secret and resolved["dice_key"] else None
     if schedule.secret and key is None:
         raise RecordError(
@@ -59,7 +59,7 @@ def read_plan(path: Path) -> ReadPlan:
     return ReadPlan(path, resolved, schedule, _versions(path.with_name("versions.json")), key)
 
 
-def _resolved(path: Path) -> tuple[dict[str, Any], Schedule]:
+def _read_schedule(path: Path) -> tuple[dict[str, Any], Schedule]:
     """The content of a plan.json, and its schedule; raises an `ArenaError` for what is none."""
     try:
         resolved = read_json(path)

@@ -16,6 +16,9 @@ from arena.schedule import Schedule
 from arena.stats.power import Pilot, blocks_needed, pilot
 from engine.errors import did_you_mean
 
+MOST_SURE = 0.9999
+"""The largest confidence and power that may be asked for."""
+
 
 @dataclass(frozen=True)
 class Power:
@@ -61,8 +64,8 @@ def power(
 ) -> list[Power]:
     """For every board of a tournament or comparison on which both bots play, or the one named."""
     for name, share in (("confidence", confidence), ("power", power)):
-        if not 0.5 <= share < 1:
-            raise ConfigError(f"{name} = {share:g}: must be from 0.5 to below 1")
+        if not 0.5 <= share <= MOST_SURE:
+            raise ConfigError(f"{name} = {share:g}: must be from 0.5 to {MOST_SURE}")
     if difference is not None and not 0 < difference <= 2:
         raise ConfigError(f"difference = {difference:g}: must be above 0 and at most 2")
     store, resolved = open_log(target, home)
@@ -80,7 +83,10 @@ def power(
             named = game in (None, board.game, board.game.partition("(")[0]) and players in (None, board.players)
             if not named or not set(two) <= set(board.entries):
                 continue
-            told = pilot(paired_differences(board_matches(store, schedule, index), schedule, two), confidence)
+            matches = board_matches(store, schedule, index)
+            both = _by_block(matches, schedule, two)
+            news = matches.groupby("block")["news"].first().reindex(both.index)
+            told = pilot(both.to_numpy(), confidence, round(news.sum()))
             wanted = abs(told.mean) if difference is None else difference
             needed = blocks_needed(wanted, told.deviation, confidence, power) if told.blocks > 1 else None
             found.append(
@@ -97,12 +103,16 @@ def power(
 
 def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple[int, int]) -> np.ndarray:
     """By block with both bots: mean return of the one minus mean return of the other; in duels in the duel's seat."""
+    return _by_block(matches, schedule, entries).to_numpy()
+
+
+def _by_block(matches: pd.DataFrame, schedule: Schedule, entries: tuple[int, int]) -> pd.Series:
     if matches.empty:
-        return np.zeros(0)
+        return pd.Series(dtype=float)
     if schedule.duel is not None and set(entries) == set(schedule.duel[:2]):
         players = matches["seat"].max() + 1
         matches = matches[matches["seat"] == matches["round"] % players]
     chosen = matches[matches["entry"].isin(entries)]
     means = chosen.pivot_table(index="block", columns="entry", values="return_", aggfunc="mean")
     means = means.reindex(columns=list(entries)).dropna()
-    return (means[entries[0]] - means[entries[1]]).to_numpy()
+    return means[entries[0]] - means[entries[1]]

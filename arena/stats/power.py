@@ -29,10 +29,13 @@ class Pilot:
         return abs(self.mean) > self.half
 
 
-def pilot(differences: np.ndarray, confidence: float = 0.95) -> Pilot:
-    """Student, "The probable error of a mean" (1908): mean +- t(blocks - 1) deviation / sqrt(blocks)."""
-    count = len(differences)
-    mean = float(differences.mean()) if count else math.nan
+def pilot(differences: np.ndarray, confidence: float = 0.95, distinct: int | None = None) -> Pilot:
+    """Student, "The probable error of a mean" (1908): mean +- t(blocks - 1) deviation / sqrt(blocks).
+
+    `distinct` says how many of the blocks are no copies of others; by default all are. Only these count as blocks.
+    """
+    count = len(differences) if distinct is None else distinct
+    mean = float(differences.mean()) if len(differences) else math.nan
     if count < 2:
         return Pilot(count, mean, math.nan, math.nan, math.nan)
     deviation = float(differences.std(ddof=1))
@@ -47,9 +50,9 @@ def blocks_needed(difference: float, deviation: float, confidence: float = 0.95,
     Cohen, "Statistical power analysis for the behavioral sciences" (1988), for paired differences. `power` is the
     probability that a difference of this size will be found.
     """
-    ratio = (deviation / difference) ** 2 if difference else math.inf
-    if not math.isfinite(ratio) or ratio > MOST_BLOCKS:
+    if deviation >= math.sqrt(MOST_BLOCKS) * difference:
         return None
+    ratio = (deviation / difference) ** 2
 
     def enough(count: int) -> bool:
         quantiles = stdtrit(count - 1, (1 + confidence) / 2) + stdtrit(count - 1, power)
