@@ -162,7 +162,7 @@ def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str
     """An estimate and its interval; of Elo beyond what is told it says so."""
 
     def cell(value: float) -> str:
-        told = f"{value:+{digits}}"
+        told = f"{value + 0.0:+{digits}}"  # no negative zero
         return told if abs(value) < most - 0.5 else f"{'over' if value > 0 else 'under'} {told}"
 
     return cell(estimate.score), f"95 %: {cell(estimate.low)} to {cell(estimate.high)}"
