@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.adaptive import with_stages
-from arena.config import OPENING, Config, Isolation, config_from
+from arena.config import COMPARISONS, OPENING, Config, Isolation, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.home import home_folder
 from arena.keys import now, with_dice_key, with_disclosed_key
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
     import pandas as pd
 
 LOG = "matches.db"
-COMPARISONS = "compare"
-"""Under the home folder: a folder for each two bots, game, number of players and fillers."""
 
 
 def cores() -> int:

@@ -16,8 +16,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from arena.api import COMPARISONS, LOG, cores
-from arena.config import OPENING, Isolation
+from arena.api import LOG, cores
+from arena.config import COMPARISONS, OPENING, Isolation
 from arena.duels import Duel
 from arena.errors import ConfigError
 from arena.home import home_folder
@@ -144,6 +144,8 @@ def compare(
     test: another alpha reads the same blocks. `fixed` plays so many blocks and tests nothing.
     """
     _check_numbers(fixed=fixed, max_blocks=max_blocks, workers=workers)
+    if not 0 <= seed < 2**63:
+        raise ConfigError(f"seed = {seed}: must be from 0 to 2^63 - 1")
     asked = None if fixed is not None else test or Sprt()
     worker = WorkerProcess()
     try:

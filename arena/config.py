@@ -61,6 +61,8 @@ Options = dict[str, Scalar]
 AnyModel = TypeVar("AnyModel", bound=Model)
 SUBMISSIONS = "bots"
 """The folder, among those of tournaments, that holds submitted bots."""
+COMPARISONS = "compare"
+"""The one that holds comparisons: a folder for each two bots, game, number of players and fillers."""
 
 
 def plain_name(value: str) -> str:
@@ -68,6 +70,15 @@ def plain_name(value: str) -> str:
     if not NAME.fullmatch(value):
         raise ValueError("must be 1 to 64 letters, digits, _, - or ., beginning with a letter or digit")
     return value
+
+
+def tournament_name(value: str) -> str:
+    """The name itself; raises `ValueError` for one that names no tournament."""
+    if value == SUBMISSIONS:
+        raise ValueError("is the folder of submitted bots; choose another name")
+    if value == COMPARISONS:
+        raise ValueError("is the folder of comparisons; choose another name")
+    return plain_name(value)
 
 
 def as_tuple(value: object) -> object:
@@ -198,9 +209,7 @@ class Config(Model):
     @field_validator("name")
     @classmethod
     def _is_a_folder_name(cls, value: str) -> str:
-        if value == SUBMISSIONS:
-            raise ValueError("is the folder of submitted bots; choose another name")
-        return plain_name(value)
+        return tournament_name(value)
 
     @model_validator(mode="after")
     def _hero_needs_a_gauntlet(self) -> Config:

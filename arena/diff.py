@@ -4,27 +4,27 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from scipy.special import ndtri
 
 from arena import api
 from arena.errors import ArenaError, ConfigError
+from arena.files import MAX_JSON, read_json
 from arena.leaderboards import leaderboards
 from arena.plan import schedule_from
 from arena.report import about_board
 from arena.schedule import Schedule
+from engine.errors import one_line
 
-READERS: dict[str, Callable[[Path], pd.DataFrame]] = {
-    ".json": lambda path: pd.DataFrame(json.loads(path.read_bytes())["leaderboard"]),
-    ".parquet": pd.read_parquet,
-    ".csv": lambda path: pd.read_csv(path, dtype={"bot": str}, keep_default_na=False, na_values=[""]),
-}
-"""How a leaderboard's file is read, the formats that tell most first."""
+KINDS = (".json", ".parquet", ".csv")
+"""What leaderboards are read from, the formats that tell most first."""
+MOST_CELLS = 2**22
 MEASURES = (("rating", "rating_low", "rating_high"), ("mean_return", "return_low", "return_high"))
 """What bots are compared by, with its 95 % interval: the first that both boards have."""
 CRITICAL = float(ndtri(0.975))
@@ -76,7 +76,7 @@ def diff(before: str | Path, after: str | Path, home: str | Path | None = None) 
 
 def is_file(target: str | Path) -> bool:
     """Whether a target is a leaderboard's file."""
-    return Path(target).suffix in READERS
+    return Path(target).suffix in KINDS
 
 
 def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]:
@@ -88,9 +88,7 @@ def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]
         return dict([_read(path)])
     if path.is_dir() and not (path / api.LOG).is_file():
         stems = sorted({file.stem for file in path.iterdir() if BOARD.fullmatch(file.stem) and is_file(file)})
-        files = [
-            next(path / f"{stem}{kind}" for kind in READERS if (path / f"{stem}{kind}").is_file()) for stem in stems
-        ]
+        files = [next(path / f"{stem}{kind}" for kind in KINDS if (path / f"{stem}{kind}").is_file()) for stem in stems]
         if not files:
             raise ConfigError(f"{path}: holds neither a log nor leaderboards in csv, json or parquet")
         return dict(map(_read, files))
@@ -106,25 +104,58 @@ def _side(frame: pd.DataFrame, schedule: Schedule, index: int) -> Side:
 
 
 def _with_versions(frame: pd.DataFrame, about: Mapping[str, Any]) -> Side:
-    bots = about.get("bots")
-    return Side(frame, about.get("rules_version"), bots and {label: bot["identity"] for label, bot in bots.items()})
+    bots, rules = about.get("bots"), about.get("rules_version")
+    identities = bots and {one_line(label): one_line(bot["identity"]) for label, bot in bots.items()}
+    return Side(frame, rules if type(rules) is int else None, identities)
 
 
 def _read(path: Path) -> tuple[str, Side]:
     """A leaderboard's file, with the versions that it or the plan.json beside it tells."""
     try:
-        frame = READERS[path.suffix](path)
-        about = json.loads(path.read_bytes()) if path.suffix == ".json" else {}
+        about = read_json(path) if path.suffix == ".json" else {}
+        frame = _checked(_frame(path, about))
         if "bots" not in about:
             about = {**about, **_planned(path)}
-        if not {"bot", "rank"} <= set(frame.columns) and len(frame):
-            raise KeyError("bot")
         name = f"{about['game']}, {about['players']} players" if "game" in about else path.stem
-        return name, _with_versions(frame, about)
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
+        return one_line(name), _with_versions(frame, about)
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
         if isinstance(error, ArenaError):
             raise
         raise ConfigError(f"{path}: is no leaderboard") from None
+
+
+def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
+    """The table in a file; raises `ValueError` for one that is none or takes too much memory."""
+    if path.suffix == ".json":
+        rows = about["leaderboard"]
+        if any(row.keys() != rows[0].keys() for row in rows):
+            raise ValueError("rows with different columns")
+        return pd.DataFrame(rows)
+    if path.suffix == ".csv":
+        if path.stat().st_size > MAX_JSON:
+            raise ValueError("too large")
+        return pd.read_csv(path, dtype={"bot": str}, keep_default_na=False, na_values=[""])
+    import pyarrow.parquet as pq
+
+    told = pq.read_metadata(path)
+    if told.num_rows * told.num_columns > MOST_CELLS:
+        raise ValueError("too large")
+    return pq.ParquetFile(path).read().to_pandas()
+
+
+def _checked(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table from a file, all but labels and groups as numbers; raises `ValueError` for what is no leaderboard."""
+    if len(frame.columns) and not {"rank", "bot"} <= set(frame.columns):
+        raise ValueError("no leaderboard's columns")
+    if frame.empty:
+        return frame
+    texts = {name: frame[name].map(one_line) for name in ("bot", "group") if name in frame}
+    numbers = frame.drop(columns=list(texts)).apply(pd.to_numeric, errors="coerce").astype(float)
+    ranks = numbers["rank"]
+    placed = ranks.isin(range(1, len(frame) + 1)).all() and not texts["bot"].duplicated().any()
+    if not placed or np.isinf(numbers).any(axis=None):
+        raise ValueError("not every bot has a place")
+    return numbers.assign(rank=ranks.astype(int), **texts)
 
 
 def _planned(path: Path) -> dict[str, Any]:
@@ -132,7 +163,7 @@ def _planned(path: Path) -> dict[str, Any]:
     plan = path.with_name("plan.json")
     if not plan.is_file():
         return {}
-    schedule = schedule_from(json.loads(plan.read_bytes()))
+    schedule = schedule_from(read_json(plan))
     return next((about_board(board, schedule) for board in schedule.boards if board.slug == path.stem), {})
 
 
@@ -168,8 +199,9 @@ def compare(name: str, before: Side, after: Side) -> BoardDiff:
 
 
 def _measure(name: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[str, str, str]:
+    told = [set(frame.columns) for frame in (before, after) if len(frame)]
     for measure in MEASURES:
-        if set(measure) <= set(before.columns) & set(after.columns):
+        if all(set(measure) <= columns for columns in told):
             return measure
     wanted = " nor ".join(", ".join(measure) for measure in MEASURES)
     raise ConfigError(f"{name}: the leaderboards have neither {wanted} in common, so that nothing can be compared")
@@ -177,6 +209,7 @@ def _measure(name: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[str,
 
 def _indexed(frame: pd.DataFrame, measure: tuple[str, str, str]) -> pd.DataFrame:
     """By bot: its rank, the measure, its standard error."""
+    frame = frame.reindex(columns=["bot", "rank", *measure]) if frame.empty else frame
     value, low, high = (pd.to_numeric(frame[column]) for column in measure)
     columns = {"rank": frame["rank"], "value": value, "error": (high - low) / (2 * CRITICAL)}
     return pd.DataFrame(columns).set_axis(frame["bot"])
@@ -187,7 +220,7 @@ class _Causes:
 
     def __init__(self, before: Side, after: Side) -> None:
         self.before, self.after = before, after
-        old, new = list(before.frame["bot"]), list(after.frame["bot"])
+        old, new = (list(side.frame.get("bot", [])) for side in (before, after))
         self.added = [bot for bot in new if bot not in old]
         self.removed = [bot for bot in old if bot not in new]
         self.versions_known = before.identities is not None and after.identities is not None
@@ -198,7 +231,8 @@ class _Causes:
             if bot in identities[0] and bot in identities[1] and identities[0][bot] != identities[1][bot]
         }
         self.rules = before.rules is not None and after.rules is not None and before.rules != after.rules
-        self.matches = [dict(zip(side.frame["bot"], side.frame.get("matches", []))) for side in (before, after)]
+        self.matches = [dict(zip(side.frame.get("bot", []), side.frame.get("matches", []))) for side in (before, after)]
+        self.empty = [when for when, side in (("before", before), ("after", after)) if side.frame.empty]
         shared = [column for column in before.frame if column in after.frame]
         self.same = len(old) == len(new) and _same(before.frame[shared], after.frame[shared])
 
@@ -220,7 +254,8 @@ class _Causes:
 
     def remarks(self) -> list[str]:
         """Of the whole board, a line each."""
-        told = [f"rules version {self.before.rules}, then {self.after.rules}"] if self.rules else []
+        told = [f"no complete block {when}" for when in self.empty]
+        told += [f"rules version {self.before.rules}, then {self.after.rules}"] if self.rules else []
         told += [f"new version: {bot}, {old}, then {new}" for bot, (old, new) in self.changed.items()]
         told += [
             f"{what}: {', '.join(bots)}" for what, bots in (("added", self.added), ("removed", self.removed)) if bots

@@ -8,13 +8,14 @@ from typing import Any
 
 import pandas as pd
 
-from arena.config import FORMATS
+from arena.config import DEFAULT_FORMATS, FORMATS
 from arena.errors import ConfigError
+from arena.files import write_file
 from arena.keys import with_disclosed_key
-from arena.leaderboards import board_matches, leaderboards
-from arena.match_files import write_matches, write_records
+from arena.leaderboards import benched, board_matches, leaderboards
+from arena.match_files import check_match_columns, write_matches, write_records
 from arena.plan import schedule_from
-from arena.report import write_boards, write_plan_and_versions
+from arena.report import render_boards, write_plan_and_versions
 from arena.schedule import Schedule
 from arena.store import Store
 from engine.errors import did_you_mean
@@ -32,14 +33,18 @@ def export_log(
     formats: Sequence[str],
     columns: Sequence[str] = (),
 ) -> list[Path]:
-    """Write files of a log and, always, its plan and versions; the paths."""
+    """Write files of a log and, always, its plan and versions; the paths. Columns are checked before the first one."""
     schedule = schedule_from(dict(resolved))
-    of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"]
-    files: list[Path] = []
+    formats = list(dict.fromkeys(formats))
+    of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"] or DEFAULT_FORMATS
+    tables: list[tuple[Path, bytes]] = []
+    if "matches" in what:
+        check_match_columns(formats or [JSON_LINES], columns)
     if "leaderboards" in what:
-        files += write_boards(folder, schedule, leaderboards(store, schedule), of_boards, columns)
+        tables += render_boards(folder, schedule, leaderboards(store, schedule), of_boards, columns)
     if "pairs" in what:
-        files += write_boards(folder, schedule, pairs(store, schedule), of_boards, columns, "pairs")
+        tables += render_boards(folder, schedule, pairs(store, schedule), of_boards, columns, "pairs")
+    files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
     if "records" in what:
@@ -49,12 +54,13 @@ def export_log(
 
 def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
     """The head-to-head of every board of the plan, by its number."""
-    from arena.stats.pairs import head_to_head
+    from arena.analysis import board_meetings
 
-    return {
-        index: head_to_head(board_matches(store, schedule, index), board.players)
-        for index, board in enumerate(schedule.boards)
-    }
+    found = {}
+    for index, board in enumerate(schedule.boards):
+        out = benched(store, schedule, index)
+        found[index] = board_meetings(board_matches(store, schedule, index, out), board.players, out).pairs
+    return found
 
 
 def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:

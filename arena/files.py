@@ -1,13 +1,17 @@
-"""Writing files whole or not at all."""
+"""Writing files whole or not at all, and reading JSON that anybody may have written."""
 
 from __future__ import annotations
 
 import contextlib
+import json
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
+
+MAX_JSON = 2**26
+"""Bytes of a JSON file."""
 
 
 @contextlib.contextmanager
@@ -30,3 +34,15 @@ def write_file(path: Path, content: Iterable[bytes]) -> Path:
     with whole_file(path) as file:
         file.writelines(content)
     return path
+
+
+def read_json(path: Path) -> Any:
+    """The data of a JSON file; raises `ValueError` for one that is none, too large, or nested too deep."""
+    with path.open("rb") as file:
+        content = file.read(MAX_JSON + 1)
+    if len(content) > MAX_JSON:
+        raise ValueError(f"more than {MAX_JSON >> 20} MiB")
+    try:
+        return json.loads(content)
+    except RecursionError:
+        raise ValueError("nested too deep") from None

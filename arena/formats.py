@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import json
+import re
 from collections.abc import Sequence
 from typing import Any
 
@@ -31,6 +32,8 @@ th, td {{ padding: 0.2em 0.7em; border-bottom: 1px solid #ccc; text-align: left;
 </body>
 </html>
 """
+MARKDOWN = re.compile(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])")
+"""What would be markup; underscores only where they are not inside a word."""
 LATEX = """% {title}; needs \\usepackage{{booktabs}}
 {table}
 """
@@ -51,8 +54,12 @@ def _on_one_line(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table."""
-    return _tabulated(frame, "pipe") + "\n"
+    """A frame as a Markdown table; texts stand there as they are, and mean nothing to Markdown or HTML."""
+    return _tabulated(_on_one_line(frame).map(_escaped).rename(columns=_escaped), "pipe") + "\n"
+
+
+def _escaped(cell: Any) -> Any:
+    return MARKDOWN.sub(r"\\\g<0>", cell) if isinstance(cell, str) else cell
 
 
 def page(title: str, frame: pd.DataFrame) -> str:
@@ -62,7 +69,8 @@ def page(title: str, frame: pd.DataFrame) -> str:
 
 def latex(title: str, frame: pd.DataFrame) -> str:
     """A frame as a LaTeX `tabular`, to be taken in with `input`."""
-    return LATEX.format(title=one_line(title), table=_tabulated(_on_one_line(frame), "latex_booktabs"))
+    table = re.sub(r"^( *)([\[*])", r"\1{}\2", _tabulated(_on_one_line(frame), "latex_booktabs"), flags=re.MULTILINE)
+    return LATEX.format(title=one_line(title), table=table)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:

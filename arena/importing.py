@@ -11,7 +11,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.config import SUBMISSIONS, plain_name
+from arena.adaptive import with_stages
+from arena.config import tournament_name
 from arena.errors import ArenaError, ConfigError, RecordError
 from arena.home import home_folder
 from arena.keys import now
@@ -19,11 +20,13 @@ from arena.match_files import blocks_in_plan
 from arena.plan_files import ReadPlan, read_plan
 from arena.record_reader import read_records
 from arena.records import Record, bare
+from arena.referee import CAUSES, MAX_NOTE, clean_note
 from arena.replay import check_draws, replay
-from arena.schedule import Block, MatchSpec, Schedule, match_id, seat_places
+from arena.schedule import Block, Board, MatchSpec, Schedule, match_id
 from arena.store import BotRow, Finished, MatchRow, Store, StoredMatch
 from arena.store.schema import lock_log
-from engine import EngineError, game_type
+from engine import EngineError, load_game
+from engine.errors import did_you_mean
 
 BATCH = 256
 """Matches written, and blocks looked up, at a time."""
@@ -52,8 +55,7 @@ def import_records(
     `plan` is by default the plan.json beside the first file.
     """
     try:
-        if plain_name(name) == SUBMISSIONS:
-            raise ValueError(f"'{SUBMISSIONS}' is the folder of submitted bots")
+        tournament_name(name)
     except ValueError as error:
         raise ConfigError(f"--name {name}: {error}") from None
     read = read_plan(plan or files[0].parent / "plan.json")
@@ -130,7 +132,7 @@ def _content(match: StoredMatch) -> StoredMatch:
 
 def _is_complete(store: Store, schedule: Schedule) -> bool:
     """Whether every match of the plan is in the log."""
-    blocks = blocks_in_plan(store, schedule)
+    blocks = blocks_in_plan(store, with_stages(store, schedule))
     while batch := list(itertools.islice(blocks, BATCH)):
         found = store.finished([block.identity for block in batch])
         if any(len(found.get(block.identity, ())) < schedule.lineups(schedule.boards[block.board]) for block in batch):
@@ -146,12 +148,15 @@ class _Places:
         self.boards = {(board.game, board.players): index for index, board in enumerate(plan.schedule.boards)}
         self.entries = {entry.label: index for index, entry in enumerate(plan.schedule.entries)}
         for board in plan.schedule.boards:
-            _check_rules(board.game, board.rules_version, plan.path)
+            _check_game(board, plan.path)
+        if len(self.boards) < len(plan.schedule.boards):
+            raise RecordError(f"{plan.path}: has a board twice")
 
     def result(self, where: str, record: Record) -> Finished:
         """A record as a finished match; raises `RecordError` when it does not fit the plan, the rules or the dice."""
         block = self._block(where, record)
         try:
+            _check_words(record.match)
             check_draws(replay(record.match, self.plan.keys))
         except ArenaError as error:
             raise RecordError(f"{where}: {error}") from None
@@ -165,10 +170,10 @@ class _Places:
             raise RecordError(f"{where}: the plan has no board {match.game}, {match.players} players")
         board = schedule.boards[index]
         seats = [self.entries.get(label, -1) for label in record.labels]
-        if not set(seats) <= set(board.entries) or len(set(seats)) < len(seats):
+        twice = len(set(seats)) < len(seats) and schedule.duel is None
+        if twice or not set(seats) <= set(board.entries):
             raise RecordError(f"{where}: the plan does not seat {', '.join(record.labels)} together on {board.title}")
-        places = seat_places(board.players, schedule.permutations)
-        if match.lineup >= len(places):
+        if match.lineup >= schedule.lineups(board):
             raise RecordError(f"{where}: the plan has no line-up {match.lineup}")
         order = sorted(seats, key=board.entries.index)
         block = schedule.block(index, match.round, tuple(order))
@@ -190,13 +195,27 @@ class _Places:
         return block
 
 
-def _check_rules(game: str, version: int, plan: Path) -> None:
+def _check_words(match: StoredMatch) -> None:
+    """That causes and notes are such as the referee writes."""
+    for cause, _ in match.falls.values():
+        if cause not in CAUSES:
+            raise RecordError(f"no cause of a forfeit: {cause}{did_you_mean(cause, CAUSES)}")
+    for ply, note in match.notes:
+        if clean_note(note) != note:
+            raise RecordError(f"the note of ply {ply + 1} is not one of at most {MAX_NOTE} printable characters")
+
+
+def _check_game(board: Board, plan: Path) -> None:
+    """That the rules and options of a board are those of its game here."""
     try:
-        here = game_type(game.partition("(")[0]).rules_version
+        game = load_game(board.game, board.players)
     except EngineError as error:
         raise RecordError(f"{plan}: {error}") from None
+    name, version, here = board.game, board.rules_version, game.type.rules_version
     if here != version:
-        raise RecordError(f"{plan}: {game} was played by version {version} of its rules; this arena has version {here}")
+        raise RecordError(f"{plan}: {name} was played by version {version} of its rules; this arena has version {here}")
+    if game.spec != name or dict(game.params) != json.loads(board.params):
+        raise RecordError(f"{plan}: the options of {name} are not those of this arena")
 
 
 def _row(match: StoredMatch) -> MatchRow:

@@ -36,6 +36,11 @@ TYPES = {
     **{"timed": "bool", "ended": "string", "plies": "int64"},
 }
 """Columns of the table of matches."""
+LINE = (
+    *("match", "block", "game", "players", "round", "lineup", "opening", "seed", "bots", "identities", "ranks"),
+    *("scores", "ended", "course", "final", "timed", "forfeits", "notes"),
+)
+"""Keys of a match in JSON Lines."""
 Played = tuple[Block, StoredMatch]
 
 
@@ -84,10 +89,10 @@ def match_lines(store: Store, schedule: Schedule, columns: Sequence[str] = ()) -
     for page in played(store, schedule):
         for block, match in page:
             line = match_line(schedule, block, match)
-            if columns:
-                check_columns(columns, list(line), "matches in JSON Lines")
-                line = {key: line[key] for key in columns}
-            yield json.dumps(line, separators=(",", ":"), ensure_ascii=False) + "\n"
+            yield (
+                json.dumps({key: line[key] for key in columns or LINE}, separators=(",", ":"), ensure_ascii=False)
+                + "\n"
+            )
 
 
 def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple]:
@@ -118,12 +123,19 @@ def empty_frame() -> pd.DataFrame:
     return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in TYPES.items()})
 
 
+def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
+    """Raises `ConfigError` for a column that the matches do not have in one of the formats."""
+    if set(kinds) - {"jsonl"}:
+        check_columns(columns, list(TYPES), "matches")
+    if "jsonl" in kinds:
+        check_columns(columns, LINE, "matches in JSON Lines")
+
+
 def write_matches(
     folder: Path, store: Store, schedule: Schedule, kinds: Sequence[str], columns: Sequence[str] = ()
 ) -> list[Path]:
     """Write the matches in every format; the paths written."""
-    if set(kinds) - {"jsonl"}:
-        check_columns(columns, list(TYPES), "matches")
+    check_match_columns(kinds, columns)
     paths = []
     for kind in kinds:
         path = folder / f"matches.{kind}"

@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from arena.config import validated
 from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
-from arena.errors import RecordError
+from arena.errors import ArenaError, RecordError
+from arena.files import read_json
 from arena.plan import schedule_from
+from arena.plan_model import PlanFile
 from arena.records import Record
 from arena.schedule import Schedule
 from arena.store import SecretKey, StoredMatch
+
+STAGE = {"counts", "benched"}
+"""Of a board: how far an adaptive one has come."""
 
 
 @dataclass(frozen=True)
@@ -34,17 +39,16 @@ class ReadPlan:
 
 
 def read_plan(path: Path) -> ReadPlan:
-    """A plan.json as exports write it, and the versions.json beside it, if there is one."""
+    """A plan.json as exports write it, and the versions.json beside it, if there is one.
+
+    How far adaptive boards have come is left out: it follows from the log.
+    """
     if not path.is_file():
         raise RecordError(
             f"{path}: no such file; records need the plan.json that `arena export` writes beside them; --plan names it"
         )
-    try:
-        resolved = json.loads(path.read_bytes())
-        schedule = schedule_from(resolved)
-        key = bytes.fromhex(resolved["dice_key"]) if schedule.secret and resolved["dice_key"] else None
-    except (ValueError, KeyError, TypeError, AttributeError) as error:
-        raise RecordError(f"{path}: is no plan.json: {type(error).__name__}: {error}") from None
+    resolved, schedule = _read_schedule(path)
+    key = bytes.fromhex(resolved["dice_key"]) if schedule.secret and resolved["dice_key"] else None
     if schedule.secret and key is None:
         raise RecordError(
             f"{path}: the dice are secret and their key is not disclosed yet, so that no roll can be checked; "
@@ -53,6 +57,29 @@ def read_plan(path: Path) -> ReadPlan:
     if key is not None and (len(key) != 32 or key_hash(key) != schedule.secret):
         raise RecordError(f"{path}: its dice_key is not the one whose hash it holds")
     return ReadPlan(path, resolved, schedule, _versions(path.with_name("versions.json")), key)
+
+
+def _read_schedule(path: Path) -> tuple[dict[str, Any], Schedule]:
+    """The content of a plan.json, and its schedule; raises an `ArenaError` for what is none."""
+    try:
+        resolved = read_json(path)
+        validated(PlanFile, resolved, f"{path}: is no plan.json", {})
+        boards = [{name: board[name] for name in board.keys() - STAGE} for board in resolved["boards"]]
+        resolved = {**resolved, "boards": boards}
+        labels = [bot["label"] for bot in resolved["bots"]]
+        if len(set(labels)) < len(labels):
+            raise ValueError("two bots have the same label")
+        schedule = schedule_from(resolved)
+        needed = {entry for entry in (schedule.hero, *(schedule.duel or ())[:2]) if entry is not None}
+        if not all(needed <= set(board.entries) for board in schedule.boards):
+            raise ValueError("whoever every block is about has to play on every board")
+        return resolved, schedule
+    except KeyError as error:
+        raise RecordError(f"{path}: is no plan.json: it has no bot {error}") from None
+    except ValueError as error:
+        if isinstance(error, ArenaError):
+            raise
+        raise RecordError(f"{path}: is no plan.json: {error}") from None
 
 
 def with_key(record: Record, plan: Path) -> StoredMatch:
@@ -67,7 +94,7 @@ def with_key(record: Record, plan: Path) -> StoredMatch:
 
 def _versions(path: Path) -> dict[str, str]:
     with contextlib.suppress(OSError, ValueError):
-        found = json.loads(path.read_bytes())
+        found = read_json(path)
         if isinstance(found, dict):
             return {str(name): str(version) for name, version in found.items()}
     return {}

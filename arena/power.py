@@ -15,6 +15,9 @@ from arena.schedule import Schedule
 from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
 from engine.errors import did_you_mean
 
+MOST_SURE = 0.9999
+"""The largest confidence and power that may be asked for."""
+
 
 @dataclass(frozen=True)
 class Power:
@@ -60,8 +63,8 @@ def power(
 ) -> list[Power]:
     """For every board of a tournament or comparison on which both bots play, or the one named."""
     for name, share in (("confidence", confidence), ("power", power)):
-        if not 0.5 <= share < 1:
-            raise ConfigError(f"{name} = {share:g}: must be from 0.5 to below 1")
+        if not 0.5 <= share <= MOST_SURE:
+            raise ConfigError(f"{name} = {share:g}: must be from 0.5 to {MOST_SURE}")
     if difference is not None and not 0 < difference <= 2:
         raise ConfigError(f"difference = {difference:g}: must be above 0 and at most 2")
     store, resolved = open_log(target, home)

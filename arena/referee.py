@@ -29,6 +29,8 @@ MAX_DETAIL = 2 * MAX_TRACEBACK
 BEFORE_PLAY = -1
 SOON = 1e-6
 """Seconds; an alarm set to none would never ring."""
+CAUSES = ("illegal_action", "timeout", "crash", "memory", "protocol", "init")
+"""Why a seat may forfeit."""
 CLOCK_CAUSES = ("timeout", "memory")
 
 

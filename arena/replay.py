@@ -11,7 +11,7 @@ from arena.errors import StoreError
 from arena.referee import final_hash, ranks_with_forfeits
 from arena.schedule import match_id
 from arena.store import StoredMatch
-from engine import CHANCE, EngineError, State, load_game
+from engine import CHANCE, TERMINAL, EngineError, State, load_game
 
 
 @dataclass(frozen=True)
@@ -46,8 +46,10 @@ def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Itera
         state = load_game(match.game, match.players).new_initial_state()
         dice = Dice(Streams(*keys, match.block_id)) if keys else None
         opening = match.opening
+        movers = []
         for number, text in enumerate(match.course):
             who = state.current_player()
+            movers.append(who)
             by, drawn = "bot", None
             if who == CHANCE:
                 by, drawn = "dice", dice.roll(state) if dice else None
@@ -68,6 +70,7 @@ def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Itera
             yield Ply(number, who, text, by, expected, state)
     except EngineError as error:
         raise StoreError(f"match {name}: its course cannot be replayed: {error}") from None
+    _check_forfeits(match, name, [*movers, state.current_player()])
     _check_end(match, name, state)
 
 
@@ -81,6 +84,23 @@ def check_draws(plies: Iterable[Ply]) -> int:
                 f"audit: ply {ply.number + 1} ({ply.by}) is {ply.text} in the log, {ply.expected} by the keys"
             )
     return drawn
+
+
+def _check_forfeits(match: StoredMatch, name: str, movers: list[int]) -> None:
+    """That seats forfeited when it was their turn, and that the match ended when one of them was left, no sooner.
+
+    `movers` has who was to move at each ply, and at the end.
+    """
+    plies = len(match.course)
+    for seat, (_, ply) in match.falls.items():
+        if not -1 <= ply <= plies or (ply >= 0 and movers[ply] != seat):
+            raise StoreError(f"match {name}: seat {seat} cannot have forfeited at ply {ply + 1}")
+    over, decided = movers[-1] == TERMINAL, len(match.falls) >= match.players - 1
+    last = max((ply for _, ply in match.falls.values()), default=-1)
+    if not (over or decided):
+        raise StoreError(f"match {name}: its course ends before the match does")
+    if decided and (over or max(last, 0) != plies):
+        raise StoreError(f"match {name}: its course goes on after all seats but one have forfeited")
 
 
 def _check_end(match: StoredMatch, name: str, state: State) -> None:

@@ -47,22 +47,22 @@ def render(
     return render_frame(frame, kind, board.title if what == "leaderboard" else f"{board.title}: {what}")
 
 
-def write_boards(
+def render_boards(
     folder: Path,
     schedule: Schedule,
     boards: Mapping[int, pd.DataFrame],
     formats: Sequence[str],
     columns: Sequence[str] = (),
     what: str = "leaderboard",
-) -> list[Path]:
-    """Write a table of every board in every format, with the columns that are wanted; the paths written."""
+) -> list[tuple[Path, bytes]]:
+    """A table of every board in every format, with the columns that are wanted: paths and contents."""
     if columns:
         check_columns(
             columns,
             list(dict.fromkeys(str(name) for frame in boards.values() for name in frame)),
             what if what == "pairs" else f"{what}s",
         )
-    paths = []
+    files = []
     for index, frame in boards.items():
         board = schedule.boards[index]
         frame = chosen(frame, columns)
@@ -71,8 +71,8 @@ def write_boards(
         about = about_board(board, schedule)
         for kind in formats:
             name = board.slug if what == "leaderboard" else f"{board.slug}_{what}"
-            paths.append(write_file(folder / f"{name}.{kind}", [render(board, frame, kind, about, what)]))
-    return paths
+            files.append((folder / f"{name}.{kind}", render(board, frame, kind, about, what)))
+    return files
 
 
 def write_reports(
@@ -84,7 +84,8 @@ def write_reports(
     columns: Sequence[str] = (),
 ) -> list[Path]:
     """Write every leaderboard in every format, plan.json and versions.json; the paths written."""
-    paths = write_boards(folder, schedule_from(resolved), boards, formats, columns)
+    files = render_boards(folder, schedule_from(resolved), boards, formats, columns)
+    paths = [write_file(path, [content]) for path, content in files]
     return [*paths, *write_plan_and_versions(folder, resolved, versions)]
 
 

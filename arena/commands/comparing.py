@@ -149,7 +149,8 @@ def _print(found: Comparison, seconds: float) -> None:
         if found.test and found.test.model == "normalized" and found.normalized_elo:
             table.add_row("normalised Elo", *_cells(found.normalized_elo, ".0f"))
         Output().print(table)
-    played = f"{len(found.tally.blocks):,} blocks, {matches(2 * len(found.tally.blocks))}, {seconds:.1f} s"
+    count = len(found.tally.blocks)
+    played = f"{count:,} block{'s' * (count != 1)}, {matches(2 * count)}, {seconds:.1f} s"
     forfeits = found.tally.forfeits
     say(f"{played}; forfeits: {f'A {forfeits[0]:,}, B {forfeits[1]:,}' if any(forfeits) else 'none'}.")
     for line in _remarks(found):
@@ -161,7 +162,7 @@ def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str
     """An estimate and its interval; of Elo beyond what is told it says so."""
 
     def cell(value: float) -> str:
-        told = f"{value:+{digits}}"
+        told = f"{value + 0.0:+{digits}}"  # no negative zero
         return told if abs(value) < most - 0.5 else f"{'over' if value > 0 else 'under'} {told}"
 
     return cell(estimate.score), f"95 %: {cell(estimate.low)} to {cell(estimate.high)}"
@@ -237,10 +238,10 @@ def power_lines(found: Power, asked: bool) -> list[str]:
     """What a board says of two bots, in words."""
     pilot = found.pilot
     if pilot.blocks < 2:
-        return [f"{pilot.blocks} complete blocks with both, copies left out: at least 2 are needed to tell anything"]
+        return [f"distinct complete blocks with both: {pilot.blocks}; at least 2 are needed to tell anything"]
     confidence = f"{100 * found.confidence:g} %"
     lines = [
-        f"return of A minus B: {pilot.mean:+.3f} ± {pilot.half:.3f} ({confidence}, {pilot.blocks:,} blocks, "
+        f"return of A minus B: {pilot.mean:+.3f} ± {pilot.half:.3f} ({confidence}, {pilot.blocks:,} distinct blocks, "
         f"p = {pilot.p:.2g}); deviation of a block {pilot.deviation:.3f}",
         f"They are {'apart' if pilot.apart else 'not apart yet'} at {confidence}.",
     ]

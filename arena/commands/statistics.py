@@ -103,7 +103,7 @@ def print_markdown(
     print(f"## {at[0]}, {at[1]} players\n")
     for frame in frames:
         print(markdown(frame))
-    for line in findings(board):
+    for line in findings(board) if len(board.pairs) else ["no complete block yet"]:
         print(f"- {line}")
     print()
 

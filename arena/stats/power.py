@@ -60,9 +60,9 @@ def blocks_needed(difference: float, deviation: float, confidence: float = 0.95,
     Cohen, "Statistical power analysis for the behavioral sciences" (1988), for paired differences. `power` is the
     probability that a difference of this size will be found.
     """
-    ratio = (deviation / difference) ** 2 if difference else math.inf
-    if not math.isfinite(ratio) or ratio > MOST_BLOCKS:
+    if deviation >= math.sqrt(MOST_BLOCKS) * difference:
         return None
+    ratio = (deviation / difference) ** 2
 
     def enough(count: int) -> bool:
         quantiles = stdtrit(count - 1, (1 + confidence) / 2) + stdtrit(count - 1, power)

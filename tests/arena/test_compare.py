@@ -272,3 +272,10 @@ def test_a_comparison_that_cannot_be_made_says_why(options, told, tmp_path):
     with pytest.raises(ConfigError, match=told):
         compare(**asked)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_no_log_can_hold_is_refused_before_anything_is_played(seed, tmp_path):
+    with pytest.raises(ConfigError, match=f"seed = {seed}: must be from 0 to"):
+        compare("greedy", "random", "epicycle", seed=seed, home=tmp_path)
+    assert not list(tmp_path.iterdir())

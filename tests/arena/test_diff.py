@@ -207,3 +207,43 @@ def test_it_prints_a_table_for_eighty_columns_markdown_and_json(homes, monkeypat
                 assert f"{row['change']:+.{2 if value == 'rating' else 3}f}" in said["table"]
     assert run_command(["diff", "old", "new", "--home", str(homes), "--format", "xml"]) == 1
     assert "--format xml: must be table, json or md" in capsys.readouterr().err
+
+
+HOSTILE = {
+    "deep.json": b"[" * 100_000,
+    "columns.json": b'{"leaderboard": [{"rank": 1, "bot": "a"}, {"rank": 2, "name": "b"}]}',
+    "twice.csv": b"rank,bot,rating,rating_low,rating_high\n1,a,1,0,2\n2,a,1,0,2\n",
+    "endless.csv": b"rank,bot,rating,rating_low,rating_high\n1,a,1,0,inf\n",
+    "place.csv": b"rank,bot,rating,rating_low,rating_high\n1e300,a,1,0,2\n",
+    "zeros.csv": bytes(50),
+    "none.parquet": b"PAR1" + bytes(100),
+}
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+def test_a_file_that_is_no_leaderboard_is_refused_whatever_it_holds(tmp_path, name):
+    (tmp_path / name).write_bytes(HOSTILE[name])
+    with pytest.raises(ConfigError, match="is no leaderboard"):
+        diff(tmp_path / name, tmp_path / name)
+
+
+def test_a_parquet_file_that_unpacks_to_very_much_is_refused(tmp_path):
+    pd.DataFrame({"rank": 1, "bot": "a"}, index=range(3_000_000)).to_parquet(tmp_path / "b.parquet", index=False)
+    assert (tmp_path / "b.parquet").stat().st_size < 100_000
+    with pytest.raises(ConfigError, match="is no leaderboard"):
+        diff(tmp_path / "b.parquet", tmp_path / "b.parquet")
+
+
+def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
+    (tmp_path / "a.csv").write_text("rank,bot,rating,rating_low,rating_high\n1,\x1b[31mred,1,0,2\n")
+    assert run_command(["diff", str(tmp_path / "a.csv"), str(tmp_path / "a.csv")]) == 0
+    told = capsys.readouterr().out
+    assert r"\x1b[31mred" in told and "\x1b" not in told
+
+
+def test_a_board_without_a_complete_block_is_compared_all_the_same():
+    nobody = Side(pd.DataFrame(columns=["rank", "bot", "rating", "matches"]), 1, None)
+    found = compare("board", nobody, BEFORE)
+    assert found.remarks[:2] == ["no complete block before", "added: a, b, c"]
+    assert list(found.frame["because"]) == ["added"] * 3
+    assert compare("board", nobody, nobody).frame.empty

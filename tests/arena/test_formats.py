@@ -15,7 +15,7 @@ from arena.cli import run_command
 from arena.config import FORMATS, config_from
 from arena.diff import COLUMNS
 from arena.errors import ConfigError
-from arena.formats import latex, page
+from arena.formats import latex, markdown, page
 from arena.leaderboards import board_matches
 from arena.store import Store
 from tests.arena.samples import entry, fill, schedule
@@ -80,6 +80,26 @@ def test_latex_escapes_what_it_would_read_as_a_command():
     for written in (r"\&", r"\_", r"\%", r"\$", r"\#", r"\{", r"\^{}", r"\textbackslash{}", r"\textasciitilde{}"):
         assert written in body
     assert "my\\_bot" in text
+
+
+def test_latex_takes_no_label_for_an_option_of_the_line_break_before_it():
+    text = latex("title", pd.DataFrame({"bot": ["[9cm]", "*", "a"], "x": ["[b]", "*", "c"]}))
+    assert not re.search(r"(\\\\|rule)\s*[\[*]", text)
+    assert text.count("{}") == 2
+
+
+def test_markdown_takes_nothing_in_a_label_for_markup():
+    frame = pd.DataFrame(
+        {"bot": ["<img src=x onerror=a()>", "*_`~[a](b)", "a|b", "my_bot:k=1"], "mean_return": [1.0] * 4}
+    )
+    lines = markdown(frame).splitlines()
+    assert [re.sub(r"\s*\|[^|]*\|$", "", line[2:]) for line in lines[2:]] == [
+        r"\<img src=x onerror=a()\>",
+        r"\*\_\`\~\[a\](b)",
+        r"a\|b",
+        "my_bot:k=1",
+    ]
+    assert "mean_return" in lines[0]
 
 
 def test_html_and_latex_are_formats_of_a_configuration_but_not_by_default():
@@ -203,6 +223,8 @@ def test_a_column_of_one_board_alone_is_left_out_on_others(log, tmp_path):
         ("--what matches --format csv --columns sea", "--columns: matches have no column 'sea'; did you mean 'seat'?"),
         ("--what matches --columns rank", "matches in JSON Lines have no column 'rank'; did you mean 'ranks'?"),
         ("--what pairs --columns opponnent", "--columns: pairs have no column 'opponnent'; did you mean 'opponent'?"),
+        ("--what leaderboards,pairs --columns rating", "--columns: pairs have no column 'rating'"),
+        ("--what leaderboards,matches --columns bot", "matches in JSON Lines have no column 'bot'"),
         ("--what records --columns bot", "--columns: records have no columns"),
         ("--format jsonl", "'jsonl' is a format of matches alone"),
         ("--what matches,pear", "'pear' cannot be exported; did you mean 'pairs'?"),
@@ -234,4 +256,6 @@ def test_pairs_are_exported_for_every_board_in_every_format(log, tmp_path):
         assert found["bot"].to_list() == [row["bot"] for row in data["pairs"]]
         assert (found["wins"] + found["ties"] + found["losses"] == found["matches"]).all()
         assert rows_of(stem.with_suffix(".html").read_text())[1][0] == data["pairs"][0]["bot"]
+    told = api.head_to_head(log[0])["epicycle", 2]
+    assert list(told) == list(pd.read_csv(tmp_path / "epicycle_2p_pairs.csv"))
     assert (tmp_path / "plan.json").is_file()

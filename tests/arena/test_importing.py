@@ -14,9 +14,11 @@ import pytest
 
 from arena import api
 from arena.cli import run_command
+from arena.compare import compare
 from arena.errors import ArenaError, RecordError, StoreError
 from arena.importing import import_records
 from arena.record_reader import read_records
+from arena.referee import final_hash
 from arena.replay import replay
 from tests.arena import tournaments
 from tests.arena.recorded import exported, play
@@ -131,6 +133,82 @@ def test_an_edited_match_is_refused_with_its_line_and_nothing_is_left_behind(cop
     assert re.search(r"matches.txt, line \d+: ", refused(copy, tmp_path / "home", told))
 
 
+def undisturbed(copy):
+    """The text of a match of two without forfeits, and its record."""
+    for found in texts(copy):
+        (copy / "one.txt").write_text(found)
+        record = next(read_records(copy / "one.txt"))[1]
+        if record.match.players == 2 and not (record.match.falls or record.match.notes):
+            return found, record
+    raise AssertionError("every match was disturbed")
+
+
+FORFEITS = {
+    "beyond the end": ("timeout 99999", "seat . cannot have forfeited at ply 99999"),
+    "out of turn": ("timeout {0}", "seat . cannot have forfeited at ply"),
+    "before play, and yet there is a course": ("init 0", "goes on after all seats but one have forfeited"),
+}
+
+
+@pytest.mark.parametrize("case", FORFEITS)
+def test_a_forfeit_that_no_match_can_have_is_refused(copy, tmp_path, case):
+    forfeit, told = FORFEITS[case]
+    found, record = undisturbed(copy)
+    loser = record.match.ranks.index(max(record.match.ranks))
+    plies = list(replay(record.match))
+    another = next(ply.number for ply in plies if ply.seat == 1 - loser) + 1
+    line = f'[Forfeit{loser} "{forfeit.format(another)}"]\n[Ended'
+    (copy / "matches.txt").write_text(found.replace("[Ended", line))
+    with pytest.raises(StoreError, match=told):
+        list(replay(next(read_records(copy / "matches.txt"))[1].match))
+    refused(copy, tmp_path / "home", told if "99999" in forfeit else "audit|" + told)
+    (copy / "matches.txt").write_text(found.replace("[Ended", '[Forfeit0 "sloth 1"]\n[Ended'))
+    refused(copy, tmp_path / "home", "no cause of a forfeit: sloth")
+
+
+def test_a_match_that_was_cut_short_to_a_tie_is_refused(copy, tmp_path):
+    found, record = undisturbed(copy)
+    state = list(replay(record.match))[-2].state
+    header, _ = found.split("\n\n", 1)
+    scores = state.scores()
+    edits = {"Places": "1 1", "Ended": "forfeit", "Plies": len(record.match.course) - 1, "Final": final_hash(state)}
+    for key, value in {**edits, **({"Scores": " ".join(map(str, scores))} if scores else {})}.items():
+        header = re.sub(rf"\[{key} .*", f'[{key} "{value}"]', header)
+    (copy / "matches.txt").write_text(f"{header}\n\n{' '.join(record.match.course[:-1])}\n\n")
+    refused(copy, tmp_path / "home", "its course ends before the match does")
+
+
+@pytest.mark.parametrize("note", ["\\ud800", "\\u001b[31m", "x" * 201])
+def test_a_note_that_the_referee_would_not_keep_is_refused(copy, tmp_path, note):
+    found, record = undisturbed(copy)
+    (copy / "matches.txt").write_text(found.replace("\n\n1. ", f"\n\n1. {record.match.course[0]} {{{note}}} 2. ", 1))
+    text = (copy / "matches.txt").read_text().replace(f" 2. {record.match.course[0]} ", " 2. ", 1)
+    (copy / "matches.txt").write_text(text)
+    refused(copy, tmp_path / "home", "is not one of at most 200 printable characters")
+
+
+def test_a_comparison_among_others_and_an_adaptive_tournament_come_along_too(tmp_path):
+    duel = compare("greedy", "random", "epicycle", 3, ["greedy"], fixed=3, workers=1, home=tmp_path / "home")
+    config = tournaments.write(tmp_path / "played", ADAPTIVE, "")
+    api.run(config, home_of(config), workers=1, backend="local")
+    for target, home in ((duel.folder, None), (config, home_of(config))):
+        files = exported(target, home, tmp_path / "out")
+        name = Path(target).name.replace(".toml", "_2")
+        import_records([tmp_path / "out" / "matches.txt"], name, home=tmp_path / "home")
+        assert exported(name, tmp_path / "home", tmp_path / "again") == files
+        assert any(file.startswith("epicycle_") for file in files)
+
+
+ADAPTIVE = """
+name = "adaptive"
+blocks = 4
+first_blocks = 2
+schedule = "adaptive"
+games = [{ game = "epicycle", players = 2 }]
+bots = [{ bot = "greedy" }, { bot = "random" }, { bot = "random", label = "another" }]
+"""
+
+
 def test_a_roll_that_is_possible_but_not_the_keys_is_refused(copy, tmp_path):
     for found in texts(copy):
         if '[Game "pyramid_punch' not in found or "Forfeit" in found:
@@ -172,11 +250,16 @@ def test_two_records_of_one_match_must_be_the_same(copy, tmp_path):
     assert (done.added, done.skipped) == (1, 1)
 
 
+def with_board(plan, **changes):
+    """The plan with changes to its first board."""
+    return {**plan, "boards": [{**plan["boards"][0], **changes}, *plan["boards"][1:]]}
+
+
 PLANS = {
     "missing": (lambda plan: None, "no such file; records need the plan.json that `arena export` writes beside them"),
     "no JSON": (lambda plan: "no plan", "is no plan.json"),
-    "no plan": (lambda plan: {}, "is no plan.json: KeyError"),
-    "a list": (lambda plan: [], "is no plan.json: TypeError"),
+    "no plan": (lambda plan: {}, "is no plan.json: name: is missing"),
+    "a list": (lambda plan: [], "is no plan.json: must be a table"),
     "undisclosed": (lambda plan: {**plan, "dice_key": None}, "secret and their key is not disclosed yet"),
     "other key": (lambda plan: {**plan, "dice_key": "00" * 32}, "its dice_key is not the one whose hash it holds"),
     "other bots": (lambda plan: {**plan, "seed": 9}, r"another \[Seed\]"),
@@ -184,6 +267,20 @@ PLANS = {
         lambda plan: {**plan, "boards": [{**board, "rules_version": 77} for board in plan["boards"]]},
         "was played by version 77 of its rules; this arena has version",
     ),
+    "too deep": (lambda plan: "[" * 100_000, "is no plan.json: nested too deep"),
+    "too large": (lambda plan: " " * 2**26 + "{}", "is no plan.json: more than 64 MiB"),
+    "a format": (lambda plan: {**plan, "formats": ["/../../x"]}, r"formats\[0\] = '/../../x': not a choice"),
+    "blocks": (lambda plan: with_board(plan, blocks=10**30), r"boards\[0\].blocks = 1000"),
+    "a surrogate": (lambda plan: with_board(plan, game="\ud800"), r"boards\[0\].game = "),
+    "a number": (lambda plan: {**plan, "bench_after": float("nan")}, "bench_after = nan: must be a whole number"),
+    "options": (lambda plan: with_board(plan, params={"max_turns": 7}), "the options of epicycle are not those"),
+    "a stranger": (lambda plan: with_board(plan, bots=["nobody"]), "is no plan.json: it has no bot 'nobody'"),
+    "a hero": (
+        lambda plan: with_board({**plan, "hero": "random"}, bots=["Fragile", 'a "quoted" {label}']),
+        "whoever every block is about has to play on every board",
+    ),
+    "a board twice": (lambda plan: {**plan, "boards": plan["boards"][:1] * 2}, "has a board twice"),
+    "a bot twice": (lambda plan: {**plan, "bots": plan["bots"][:1] * 2}, "two bots have the same label"),
     "other game": (
         lambda plan: {**plan, "boards": [{**board, "game": "chess"} for board in plan["boards"]]},
         "no game 'chess'",
@@ -209,7 +306,7 @@ def test_another_tournaments_secret_dice_are_refused(export, tmp_path):
     assert exported(config, home_of(config), tmp_path / "after") == before
 
 
-@pytest.mark.parametrize("name", ["bots", "../up", "", ".hidden"])
+@pytest.mark.parametrize("name", ["bots", "compare", "../up", "", ".hidden"])
 def test_a_name_that_is_no_tournaments_is_refused(export, tmp_path, name):
     with pytest.raises(ArenaError, match=r"^--name"):
         import_records([export / "matches.txt"], name, home=tmp_path / "home")

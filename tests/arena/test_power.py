@@ -45,6 +45,7 @@ def test_the_number_of_blocks_is_the_smallest_that_is_enough(difference, deviati
 def test_what_cannot_be_found_is_out_of_reach():
     assert blocks_needed(0.0, 1.0) is None
     assert blocks_needed(1e-9, 1.0) is None
+    assert blocks_needed(1e-300, 1.0) is None
     assert blocks_needed(0.5, 0.0) == 2
 
 
@@ -157,6 +158,16 @@ def test_pilot_data_are_differences_block_by_block(log):
     assert [told.players for told in power(log, "alice", "bob", players=3)] == [3]
 
 
+def test_copies_of_a_block_are_no_more_evidence_here_than_for_pairs(tmp_path):
+    config = {"name": "copies", "blocks": 30, "games": [{"game": "epicycle", "players": [2], "opening": "random:1"}]}
+    api.run({**config, "bots": [{"bot": "alphabeta:depth=1"}, {"bot": "alphabeta:depth=2"}]}, tmp_path, workers=1)
+    (told,) = power("copies", "alphabeta:depth=1", "alphabeta:depth=2", home=tmp_path)
+    row = api.head_to_head("copies", home=tmp_path)["epicycle", 2].iloc[0]
+    assert told.pilot.blocks == row["blocks"] < 30
+    assert abs(told.pilot.mean) == pytest.approx(abs(row["difference"]), abs=1e-4)
+    assert told.pilot.half == pytest.approx((row["difference_high"] - row["difference_low"]) / 2, abs=1e-4)
+
+
 @pytest.mark.parametrize(
     ("options", "told"),
     [
@@ -165,6 +176,7 @@ def test_pilot_data_are_differences_block_by_block(log):
         (dict(players=4), "no such board on which both alice and carol play"),
         (dict(difference=0.0), "difference = 0"),
         (dict(confidence=1.0), "confidence = 1"),
+        (dict(confidence=1 - 1e-12), "must be from 0.5 to 0.9999"),
     ],
 )
 def test_a_question_that_makes_no_sense_is_refused(log, options, told):
