@@ -68,11 +68,16 @@ class Spread:
             found[bot] = np.quantile(moved.max(axis=1), CONFIDENCE)
         return np.maximum(found, ndtri((1 + CONFIDENCE) / 2)) * widening(self.blocks)
 
+    @property
+    def apart(self) -> np.ndarray:
+        """(bots, bots) whether two bots differ by more than the limits of both."""
+        return np.abs(self.ahead()) > np.maximum.outer(self.limits, self.limits)
+
 
 def spread_of(fitted: Fit, results: Results, blocks: Blocks, unvaried: np.ndarray, count: int) -> Spread:
     """Standard errors by block bootstrap: sqrt(b / (b - 1)) times the replicates' standard deviation, b blocks.
 
-    Resampling cannot see how sure a bot is that never did anything but win, or lose: for `unvaried` (bots,) ones the
+    Resampling cannot see how sure a bot is that always did the same against the same bots: for `unvaried` (bots,) the
     model's own variance is taken where it is greater.
     """
     drawn = replicates(fitted, results, blocks, count)
@@ -115,21 +120,20 @@ def rank_ranges(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
     """The best and the worst rank, from 1, that each bot may have: as many others are surely better, or surely worse.
 
     Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks" (Review of Economic Studies, 2024): of bot i, all
-    differences to others are bounded together by the bootstrap quantile of max_j |d*_ij - d_ij| / se_ij.
+    differences to others are bounded together by the bootstrap quantile of max_j |d*_ij - d_ij| / se_ij. A difference
+    is sure when it exceeds the bounds of both bots.
     """
-    ahead, limits = spread.ahead(), spread.limits[:, None]
-    return 1 + (ahead < -limits).sum(axis=1), len(ahead) - (ahead > limits).sum(axis=1)
+    ahead = np.where(spread.apart, spread.ahead(), 0.0)
+    return 1 + (ahead < 0).sum(axis=1), len(ahead) - (ahead > 0).sum(axis=1)
 
 
 def groups(spread: Spread) -> list[str]:
-    """Letters by bot: two bots with a letter in common cannot be told apart, by the comparisons of either of them.
+    """Letters by bot: two bots with a letter in common cannot be told apart.
 
     Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons" (Journal of Computational and
     Graphical Statistics, 2004), on runs of neighbouring ratings; a difference is sure as in `rank_ranges`.
     """
-    order = np.argsort(-spread.mu, kind="stable")
-    sure = np.abs(spread.ahead()) > spread.limits[:, None]
-    apart = sure | sure.T
+    order, apart = np.argsort(-spread.mu, kind="stable"), spread.apart
     letters = [""] * len(order)
     runs: list[tuple[int, int]] = []
     for first in range(len(order)):
@@ -162,14 +166,31 @@ def order_doubt(entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> tu
 
 
 def unvaried_bots(results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """(bots,) whether a bot's mean rank is the same in all of its blocks; arrays as in `order_doubt`."""
-    bot = np.searchsorted(results.entries, entries).ravel()
+    """(bots,) whether at every table a bot's mean rank is the same in all blocks, and some table has several.
+
+    Arrays as in `order_doubt`; a table is a set of bots. A bot that is at no table twice must have one rank everywhere.
+    """
+    table = np.unique(np.sort(entries, axis=1), axis=0, return_inverse=True)[1].ravel()
+    bot = np.searchsorted(results.entries, entries)
+    often, constant = _constant(bot, ranks, block, table, len(results.entries))
+    _, everywhere = _constant(bot, ranks, block, np.zeros_like(table), len(results.entries))
+    return np.where(often, constant, everywhere)
+
+
+def _constant(
+    bot: np.ndarray, ranks: np.ndarray, block: np.ndarray, group: np.ndarray, bots: int
+) -> tuple[np.ndarray, np.ndarray]:
+    """(bots,) whether a bot has several blocks in a group of matches, and whether its mean rank is the same in each."""
     number = np.unique(block, return_inverse=True)[1].ravel()
-    at = np.repeat(number, entries.shape[1]) * len(results.entries) + bot
-    place, at = np.unique(at, return_inverse=True)
+    cell, at = np.unique(np.repeat(number, bot.shape[1]) * bots + bot.ravel(), return_inverse=True)
     means = np.bincount(at, ranks.ravel()) / np.bincount(at)
-    who = place % len(results.entries)
-    lowest, highest = np.full(len(results.entries), np.inf), np.full(len(results.entries), -np.inf)
-    np.minimum.at(lowest, who, means)
-    np.maximum.at(highest, who, means)
-    return lowest == highest
+    of_block = np.zeros(number.max() + 1, np.int64)
+    of_block[number] = group
+    cells, place = np.unique(of_block[cell // bots] * bots + cell % bots, return_inverse=True)
+    lowest, highest = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
+    np.minimum.at(lowest, place, means)
+    np.maximum.at(highest, place, means)
+    often, constant = np.zeros(bots, bool), np.ones(bots, bool)
+    np.logical_or.at(often, cells % bots, np.bincount(place) > 1)
+    np.logical_and.at(constant, cells % bots, lowest == highest)
+    return often, constant

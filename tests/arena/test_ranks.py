@@ -42,7 +42,7 @@ def test_a_range_of_ranks_holds_the_rank(spread):
 @given(spreads())
 def test_neighbouring_ratings_share_a_letter_exactly_when_nothing_between_them_is_apart(spread):
     held = [set(letters) for letters in groups(spread)]
-    apart = np.abs(spread.ahead()) > np.minimum.outer(spread.limits, spread.limits)
+    apart = np.abs(spread.ahead()) > np.maximum.outer(spread.limits, spread.limits)
     order = np.argsort(-spread.mu, kind="stable")
     assert all(held)
     for first, last in itertools.combinations(range(len(order)), 2):
@@ -105,6 +105,19 @@ def test_a_bot_that_only_wins_is_not_surer_than_the_model_lets_it_be():
     assert few.spread.to_mean[0] > 0.3 * few.fit.sigma[0]
     assert rank_ranges(few.spread)[1][0] > 1
     assert rank_ranges(many.spread)[0][0] == rank_ranges(many.spread)[1][0] == 1
+
+
+def test_a_bot_that_loses_to_all_and_ties_with_its_like_is_no_surer_than_the_model_lets_it_be():
+    """Against each opponent it always did the same; that it met different ones is no luck to learn from."""
+    pairs = [(0, 1), (0, 2), (0, 3), (1, 2), (1, 3), (2, 3)]
+    rng = np.random.default_rng(5)
+    entries = np.array(pairs * 20)
+    ranks = np.array([[0, 0] if pair == (2, 3) else [0, 1] for pair in pairs] * 20)
+    ranks[::6] = np.where(rng.random(20)[:, None] < 0.7, [0, 1], [1, 0])  # only the upper two take turns
+    board = Played(entries, ranks, np.arange(120), None)
+    ratings = ratings_of(board, 200)
+    assert unvaried_bots(ratings.results, *board[:3]).tolist() == [False, False, True, True]
+    assert (ratings.spread.to_mean[2:] > ratings.fit.sigma[2:] / 3).all()
 
 
 @pytest.mark.parametrize("ranks", [[0, 1], [0, 0]])
