@@ -19,8 +19,12 @@ LISTEN = 0.1
 class Pool(Protocol):
     """Workers that take chunks and put (worker, chunk, reply) into the runner's queue."""
 
-    def idle(self) -> list[int]:
-        """Workers that can be given another chunk."""
+    @property
+    def size(self) -> int:
+        """Workers that can play now."""
+
+    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
+        """Workers that hold fewer than so many chunks, those with the fewest first."""
 
     def submit(self, worker: int, chunk: Chunk) -> None: ...
 
@@ -31,14 +35,21 @@ class Pool(Protocol):
         """End the workers, whatever they are doing; chunks still in flight are dropped."""
 
 
+Charged = tuple[MatchSpec, list[list[Any]]]
+"""A match with the faults it is charged with: [seat, ply, cause]."""
+
+
 @dataclass(eq=False)
 class Chunk:
     """Matches that go to one worker together."""
 
-    matches: list[tuple[MatchSpec, list[list[Any]]]]
-    """Each with the faults it is charged with: [seat, ply, cause]."""
+    matches: list[Charged]
     board: int
     worker_name: str = ""
+    seconds: float = 0.0
+    """What it is expected to take."""
+    worker: tuple[int, int] = (0, 0)
+    """The pool and the worker that it went to."""
 
     def message(self) -> bytes:
         """The chunk as a worker reads it."""
@@ -94,10 +105,14 @@ class LocalPool:
             self._replies.put((number, chunk, reply))
         worker.stop()
 
-    def idle(self) -> list[int]:
+    @property
+    def size(self) -> int:
+        return 0 if self._retired else len(self._workers)
+
+    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
         if self._retired:
             return []
-        return sorted((n for n, load in enumerate(self._load) if load < IN_FLIGHT), key=lambda n: self._load[n])
+        return sorted((n for n, load in enumerate(self._load) if load < ahead), key=lambda n: self._load[n])
 
     def submit(self, worker: int, chunk: Chunk) -> None:
         self._load[worker] += 1

@@ -87,10 +87,14 @@ class RayPool:
             self._end()
             raise WorkerError(f"Ray workers did not start: {_last_line(error)}") from None
 
-    def idle(self) -> list[int]:
+    @property
+    def size(self) -> int:
+        return 0 if self._retired else len(self._load)
+
+    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
         if self._retired:
             return []
-        return sorted((n for n, load in enumerate(self._load) if load < IN_FLIGHT), key=lambda n: self._load[n])
+        return sorted((n for n, load in enumerate(self._load) if load < ahead), key=lambda n: self._load[n])
 
     def submit(self, worker: int, chunk: Chunk) -> None:
         self._load[worker] += 1

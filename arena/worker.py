@@ -138,11 +138,12 @@ class Table:
     def play(self, block: list[Any], lineup: int, charges: list[list[Any]]) -> list[Any]:
         """One match of a block, given as its board, the entries by seat and its id, as the row that goes back."""
         board, seats, id = block
-        started = time.perf_counter()
         game = self.game(board)
+        contestants = [self.contestant(entry) for entry in seats]
+        started = time.perf_counter()
         result = play_match(
             game,
-            [self.contestant(entry) for entry in seats],
+            contestants,
             Streams(*self.keys, bytes.fromhex(id)),
             self.plan["boards"][board][2],
             self.limits,

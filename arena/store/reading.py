@@ -137,6 +137,20 @@ class StoreReader:
             found.setdefault(number, {}).setdefault(identity, []).append(tuple(fall))
         return found
 
+    def forfeits_of(self, identities: Sequence[bytes]) -> dict[bytes, list[tuple[int, int]]]:
+        """The forfeited seats of each block that has any: (line-up, seat), in that order."""
+        found: dict[bytes, list[tuple[int, int]]] = {}
+        for start in range(0, len(identities), BATCH):
+            part = identities[start : start + BATCH]
+            query = (
+                "SELECT b.identity, s.lineup, s.seat FROM blocks b JOIN seats s USING (block) "
+                f"WHERE s.cause IS NOT NULL AND b.identity IN ({','.join('?' * len(part))}) "
+                "ORDER BY s.block, s.lineup, s.seat"
+            )
+            for identity, lineup, seat in self._db.execute(query, part):
+                found.setdefault(identity, []).append((lineup, seat))
+        return found
+
     def block_sizes(self, game: str, players: int) -> dict[bytes, int]:
         """How many matches of each of a board's blocks are in the log."""
         query = (

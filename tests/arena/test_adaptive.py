@@ -19,7 +19,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import api, process, runner
+from arena import api, process, runner, work
 from arena.adaptive import next_stage, shares, weights, with_stages
 from arena.leaderboards import benched, board_matches, faults
 from arena.plan import schedule_from
@@ -272,7 +272,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
     totals = set()
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "LISTEN", 0.0)
-        monkeypatch.setattr(runner, "TRIES", 10**6)
+        monkeypatch.setattr(work, "TRIES", 10**6)
         log, before = Path(folder) / "matches.db", 0
         for stop_after in [*(rng.randint(1, 12) for _ in range(rng.randrange(4))), 10**9]:
             pool = Players(rng, played, rng.randint(1, 4), stop_after)
@@ -385,8 +385,7 @@ def played(tmp_path_factory):
 
 def test_two_workers_interrupted_time_and_again_leave_the_same_log_and_boards(played, tmp_path, monkeypatch):
     config = write(tmp_path, CONFIG, BOTS)
-    for name in ("FIRST_CHUNK", "MAX_CHUNK"):
-        monkeypatch.setattr(runner, name, 3)
+    monkeypatch.setattr(work, "MAX_CHUNK", 3)
     monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
     interrupted, stops = True, [20, 90, 60]
     while interrupted:

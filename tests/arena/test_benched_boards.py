@@ -15,7 +15,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena import api, runner
+from arena import api, runner, work
 from arena.cli import run_command
 from arena.commands import boards, running
 from arena.leaderboards import benched, board_matches, faults, leaderboards
@@ -194,8 +194,7 @@ def played(tmp_path_factory):
 def test_two_workers_interrupted_time_and_again_leave_the_same_log_and_boards(played, tmp_path, monkeypatch):
     config = write(tmp_path, CONFIG, BOTS)
     rng = random.Random(4)
-    for name in ("FIRST_CHUNK", "MAX_CHUNK"):
-        monkeypatch.setattr(runner, name, 3)
+    monkeypatch.setattr(work, "MAX_CHUNK", 3)
     monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
     interrupted, runs = True, 0
     while interrupted:

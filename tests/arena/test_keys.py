@@ -18,7 +18,7 @@ from pathlib import Path
 import pytest
 
 import engine
-from arena import api, runner
+from arena import api, runner, work
 from arena.cli import run_command
 from arena.store import Store
 from arena.submissions import submit
@@ -58,8 +58,7 @@ def config(tmp_path):
 
 @pytest.fixture
 def chunks_of_one(monkeypatch):
-    for name in ("FIRST_CHUNK", "MAX_CHUNK"):
-        monkeypatch.setattr(runner, name, 1)
+    monkeypatch.setattr(work, "MAX_CHUNK", 1)
     monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
 
 

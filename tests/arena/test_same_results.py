@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import api, process, runner
+from arena import api, process, runner, work
 from tests.arena import tournaments
 from tests.arena.tournaments import MATCHES, arena, count, gone, home_of, results, rows, workers_of, write
 
@@ -47,8 +47,7 @@ def test_the_tournament_has_what_could_differ(expected):
 
 
 def test_two_workers_with_chunks_of_one_match_give_the_same(config, expected, monkeypatch):
-    for name in ("FIRST_CHUNK", "MAX_CHUNK"):
-        monkeypatch.setattr(runner, name, 1)
+    monkeypatch.setattr(work, "MAX_CHUNK", 1)
     monkeypatch.setattr(runner, "WRITE_EVERY", 0.0)
     api.run(config, home_of(config), workers=2, backend="local")
     assert results(config) == expected
@@ -96,7 +95,7 @@ def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, m
     submitted = []
     monkeypatch.setattr(ray_pool, "connect", note_folder)
     monkeypatch.setattr(ray_pool.RayPool, "submit", lose_one)
-    monkeypatch.setattr(runner, "CHUNK_SECONDS", 0.05)
+    monkeypatch.setattr(work, "CHUNK_SECONDS", 0.05)
     outcome = api.run(config, home_of(config), workers=2, backend="ray").outcome
     assert (outcome.progress.played, outcome.not_played) == (MATCHES, [])
     assert results(config) == expected

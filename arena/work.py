@@ -1,0 +1,332 @@
+"""What a plan still lacks: which matches come next, in what chunks, and what becomes of those whose worker died.
+
+Nothing here shows in the results. The plan is never held in memory: the log is looked through a few hundred blocks at
+a time, as workers ask for more.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections import defaultdict, deque
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from arena.adaptive import with_stages
+from arena.benching import Barrier, Bench, Gate
+from arena.costs import Costs
+from arena.pools import IN_FLIGHT, Charged, Chunk
+from arena.process import Death
+from arena.schedule import Block, MatchSpec, Schedule
+from arena.store import Finished, MatchRow, Store
+
+CHUNK_SECONDS = 0.2
+"""What a chunk should take: long against its way to the worker and back, short against what a user waits for."""
+MAX_CHUNK = 2000
+LOOK_UP = 256
+TRIES = 3
+LAST = 4.0
+"""The longest matches are handed out first when less than so many times their length is left for each worker."""
+UNKNOWN = 60.0
+"""Seconds that the first match of a board is expected to take."""
+MOST_LAST = 10_000
+"""Matches that are put into that order at most."""
+
+
+@dataclass
+class _Trouble:
+    """A match that ended its worker."""
+
+    attempts: int = 1
+    deaths: list[Death] = field(default_factory=list)
+    """Since a seat was last charged."""
+
+
+class Work:
+    """The matches of a plan that a log lacks; where results are taken, so that it is known which those are."""
+
+    def __init__(
+        self, store: Store, schedule: Schedule, barrier: Callable[[list[Finished]], Barrier] | None = None
+    ) -> None:
+        """`barrier` makes one for a plan with one board, given where results pass to; by default bots are benched."""
+        self.store = store
+        self.planned = schedule
+        self.schedule = with_stages(store, schedule)
+        """As far as the log decides it."""
+        self.passed: list[Finished] = []
+        """What is to be written."""
+        self.costs = Costs()
+        self.not_played: dict[MatchSpec, str] = {}
+        """With why."""
+        boards = range(len(schedule.boards))
+        self.gates: list[Barrier] = [barrier(self.passed)] if barrier else [self._gate(number) for number in boards]
+        """Of the present stages."""
+        self._before = [self._matches_done(number) for number in boards]
+        """By board: matches of the stages before, of which `_played_before` were played by this run."""
+        self._played_before = [0 for _ in boards]
+        self._missing = {number: self._missing_of(number) for number in boards}
+        """By board, those that are exhausted left out."""
+        self._reached = dict.fromkeys(self._missing, 0)
+        """By board: the round of the last match handed out."""
+        self._again: deque[Charged] = deque()
+        self._last: deque[MatchSpec] = deque()
+        """What is left of the plan, longest first; empty until the end comes near."""
+        self._trouble: dict[tuple[bytes, int], _Trouble] = defaultdict(_Trouble)
+
+    def _gate(self, number: int) -> Gate:
+        """For a board, or for the present stage of an adaptive one."""
+        schedule, stage = self.schedule, self.schedule.stage(number)
+        tables, lineups = schedule.tables[number], schedule.lineups(schedule.boards[number])
+        if stage is None or stage.benched is None:
+            bench = Bench(tables, lineups, schedule.bench_after)
+            return Gate(bench, max(schedule.counts(number), default=0), self.passed)
+        return Gate(Bench((), lineups, 0), 0, self.passed, lineups * (sum(stage.counts) - sum(stage.done)))
+
+    def _matches_done(self, number: int) -> int:
+        """Matches of the stages before the present one."""
+        stage = self.schedule.stage(number)
+        return sum(stage.done) * self.schedule.lineups(self.schedule.boards[number]) if stage is not None else 0
+
+    def _total(self, number: int) -> int:
+        """Matches that a board is going to have; an adaptive one its whole budget until nothing is left to give out."""
+        stage = self.schedule.stage(number)
+        if stage is not None and stage.counts != stage.done:
+            return self.schedule.budget(number)
+        return self._before[number] + self.gates[number].total
+
+    @property
+    def total(self) -> int:
+        """Matches of the plan, as far as is known."""
+        return sum(map(self._total, range(len(self.gates))))
+
+    @property
+    def found(self) -> int:
+        """Of those, what the log had already, as far as it has been looked through."""
+        return sum(self._before) - sum(self._played_before) + sum(gate.found for gate in self.gates)
+
+    @property
+    def played(self) -> int:
+        """Of those, what this run has played."""
+        return sum(self._played_before) + sum(gate.played for gate in self.gates)
+
+    def failed(self) -> int:
+        """Matches still in the plan that could not be played."""
+        self.not_played = {spec: why for spec, why in self.not_played.items() if self._stays(spec.block)}
+        return len(self.not_played)
+
+    def _left(self, number: int) -> int:
+        """Matches of a board's present stage that are neither in the log nor taken."""
+        gate = self.gates[number]
+        return gate.total - gate.found - gate.played
+
+    def seconds_left(self) -> float | None:
+        """What is left takes one worker so long, estimated from the boards played on; None before any has been."""
+        costs = self.costs
+        sizes = {board: self._total(board) for board in range(len(self.gates)) if costs.knows(board)}
+        if not sizes:
+            return None
+        mean = sum(size * costs.mean(board) for board, size in sizes.items()) / max(sum(sizes.values()), 1)
+        return (self.total - self.found - self.played) * mean
+
+    def next_stage(self) -> bool:
+        """Go on with adaptive boards whose stage is complete; whether there are any."""
+        if not self.schedule.stages:
+            return False
+        old, self.schedule = self.schedule, with_stages(self.store, self.planned)
+        grown = [n for n, stages in enumerate(zip(old.stages, self.schedule.stages, strict=True)) if len({*stages}) > 1]
+        for number in grown:
+            self._played_before[number] += self.gates[number].played
+            self._before[number] = self._matches_done(number)
+            self.gates[number] = self._gate(number)
+            self._missing[number] = self._missing_of(number)
+            self._reached[number] = 0
+        return bool(grown)
+
+    def _stays(self, block: Block) -> bool:
+        return self.gates[block.board].stays(block)
+
+    def _missing_of(self, board: int) -> Iterator[MatchSpec | None]:
+        """A board's matches that the log lacks, in plan order; None while too many results wait."""
+        schedule, gate = self.schedule, self.gates[board]
+        blocks = filter(gate.stays, schedule.blocks_of(board, schedule.stage(board)))
+        while batch := list(itertools.islice(blocks, LOOK_UP)):
+            identities = [block.identity for block in batch]
+            finished = self.store.finished(identities)
+            forfeits = self.store.forfeits_of(identities) if finished and schedule.bench_after else {}
+            for block in batch:
+                while gate.full:
+                    yield None
+                if not gate.stays(block):
+                    continue
+                done = finished.get(block.identity, set())
+                if done:
+                    falls = forfeits.get(block.identity, ())
+                    gate.find(block, [schedule.seats(block, lineup)[seat] for lineup, seat in falls], len(done))
+                missing = [spec for spec in schedule.matches(block) if spec.lineup not in done]
+                gate.expect(block.table, len(missing))
+                for number, spec in enumerate(missing):
+                    if not gate.stays(block):
+                        gate.expect(block.table, number - len(missing))
+                        break
+                    yield spec
+
+    def any_missing(self) -> bool:
+        """Whether there is anything to play."""
+        if not self._again:
+            self._again.extend(self._new_matches(1))
+        return bool(self._again)
+
+    def next_chunk(self, workers: int) -> Chunk | None:
+        """What one of so many workers should play next; None while there is nothing."""
+        matches = self._matches_again() or self._last_matches(workers) or self._new_matches(workers)
+        if not matches:
+            return None
+        board = matches[0][0].block.board
+        seconds = sum(self.costs.match(spec) for spec, _ in matches) if self.costs.knows(board) else UNKNOWN
+        return Chunk(matches, board, seconds=seconds)
+
+    def ahead(self, workers: int) -> int:
+        """Chunks that a worker should hold: another one while it plays, unless it is better kept for who is free."""
+        left = self.seconds_left()
+        return IN_FLIGHT if left is not None and left > 2 * IN_FLIGHT * CHUNK_SECONDS * workers else 1
+
+    def _matches_again(self) -> list[Charged]:
+        """Matches of one board that came back unplayed; one that ended its worker goes alone."""
+        matches: list[Charged] = []
+        while self._again and len(matches) < MAX_CHUNK:
+            spec = self._again[0][0]
+            if not self._stays(spec.block):
+                self.gates[spec.block.board].expect(spec.block.table, -1)
+                self._again.popleft()
+                continue
+            alone = (spec.block.identity, spec.lineup) in self._trouble
+            if matches and (alone or spec.block.board != matches[0][0].block.board):
+                break
+            matches.append(self._again.popleft())
+            if alone or sum(self.costs.match(spec) for spec, _ in matches) >= CHUNK_SECONDS:
+                break
+        return matches
+
+    def _new_matches(self, workers: int) -> list[Charged]:
+        """About `CHUNK_SECONDS` of missing matches of the board whose turn it is."""
+        while ready := self._ready():
+            if self._ends(ready, workers):
+                self._gather(ready)
+                return self._last_matches(workers)
+            board = min(ready, key=self._reached.__getitem__)
+            matches = self._chunk(itertools.takewhile(bool, self._missing[board]), board, workers)
+            if matches:
+                self._reached[board] = matches[-1][0].block.round
+                return matches
+            if not self.gates[board].full:
+                del self._missing[board]
+        return []
+
+    def _ready(self) -> list[int]:
+        return [number for number in self._missing if not self.gates[number].full]
+
+    def _chunk(self, missing: Iterator[MatchSpec | None], board: int, workers: int) -> list[Charged]:
+        """Matches of one board as they come, as many as make a chunk; a first one alone, as its length is unknown."""
+        matches: list[Charged] = []
+        share = sum(self._left(number) for number in range(len(self.gates))) // (2 * IN_FLIGHT * workers)
+        most, seconds = max(1, min(MAX_CHUNK, share)), 0.0
+        for spec in missing if self.costs.knows(board) else itertools.islice(missing, 1):
+            assert spec is not None
+            matches.append((spec, []))
+            seconds += self.costs.match(spec)
+            if len(matches) >= most or seconds >= CHUNK_SECONDS:
+                break
+        return matches
+
+    def _ends(self, ready: list[int], workers: int) -> bool:
+        """Whether so little is left that the longest matches had better be first."""
+        if sum(self._left(number) for number in ready) > MOST_LAST:
+            return False
+        longest = max(map(self.costs.longest, ready))
+        seconds = sum(self._left(number) * self.costs.mean(number) for number in range(len(self.gates)))
+        return all(map(self.costs.knows, ready)) and seconds < LAST * longest * workers
+
+    def _gather(self, ready: list[int]) -> None:
+        """Put all that is left of some boards in order, longest first."""
+        found = [*self._last]
+        for board in ready:
+            found.extend(filter(None, itertools.takewhile(bool, self._missing[board])))
+            if not self.gates[board].full:
+                del self._missing[board]
+        found.sort(key=self.costs.match, reverse=True)
+        self._last = deque(found)
+
+    def _last_matches(self, workers: int) -> list[Charged]:
+        """The longest of what is left: one, or some short ones of a board."""
+
+        def next_ones() -> Iterator[MatchSpec]:
+            while self._last and self._last[0].block.board == board:
+                spec = self._last.popleft()
+                if self._stays(spec.block):
+                    yield spec
+                else:
+                    self.gates[board].expect(spec.block.table, -1)
+
+        matches: list[Charged] = []
+        while self._last and not matches:
+            board = self._last[0].block.board
+            matches = self._chunk(next_ones(), board, workers)
+        return matches
+
+    def take(self, chunk: Chunk, rows: list[MatchRow]) -> None:
+        """A chunk has been played."""
+        gate = self.gates[chunk.board]
+        for (spec, _), row in zip(chunk.matches, rows, strict=True):
+            self.costs.learn(spec, row.seconds)
+            trouble = self._trouble.pop((spec.block.identity, spec.lineup), None)
+            attempts = trouble.attempts if trouble else 1
+            forfeits = [spec.seats[number] for number, seat in enumerate(row.seats) if seat[2] is not None]
+            gate.take(spec.block, forfeits, Finished(spec, row, chunk.worker_name, attempts))
+
+    def lose(self, chunk: Chunk) -> None:
+        """A chunk did not come back, through no match's fault."""
+        self._again.extendleft(reversed(chunk.matches))
+
+    def mourn(self, chunk: Chunk, death: Death) -> None:
+        """Put a dead worker's matches back; the one it died in goes alone, and at last is charged or given up."""
+        lost = chunk.matches.pop(min(death.number, len(chunk.matches) - 1))
+        spec, charges = lost
+        self._again.extendleft(reversed(chunk.matches))
+        trouble = self._trouble[spec.block.identity, spec.lineup]
+        trouble.attempts += 1
+        trouble.deaths.append(death)
+        certain = death.cause == "timeout" and death.seat >= 0 and not death.starved
+        if not certain and len(trouble.deaths) < TRIES:
+            self._again.appendleft(lost)
+        elif certain or (death.seat >= 0 and all(other.seat == death.seat for other in trouble.deaths)):
+            self._again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause]]))
+            trouble.deaths.clear()
+        else:
+            self.not_played[spec] = f"its worker process ended {TRIES} times ({death.cause})"
+
+    def recheck(self, only_full: bool = False) -> bool:
+        """Let results pass that have become certain while they waited; whether there were any."""
+        return any([gate.recheck() for gate in self.gates if gate.full or not only_full])
+
+    def abandon(self) -> None:
+        """Nothing more is going to be played."""
+        for gate in self.gates:
+            gate.abandon()
+
+    def count_the_rest(self) -> None:
+        """Look the rest of the plan up in the log, for the totals alone."""
+        for missing in self._missing.values():
+            deque(missing, maxlen=0)
+
+    def reasons(self) -> list[str]:
+        """Why matches of the plan were not played, but for an interruption: a line each, or a line for many."""
+        lines = [f"{spec.id}: {why}" for spec, why in self.not_played.items()]
+        for number, (board, gate) in enumerate(zip(self.planned.boards, self.gates, strict=True)):
+            left = self._left(number) - sum(spec.block.board == number for spec in self.not_played)
+            if left:
+                lines.append(f"{left:,} more on {board.title}: whether they are played, round {gate.reached} decides")
+        counts = ((n, self._total(n) - self._before[n] - gate.total) for n, gate in enumerate(self.gates))
+        return lines + [
+            f"{count:,} more on {self.schedule.boards[number].title}: which tables play them, those before decide"
+            for number, count in counts
+            if count
+        ]
