@@ -17,6 +17,8 @@ from arena.store.rows import SecretKey, StoredMatch, read_clocks, read_course
 from arena.store.schema import connect, is_at_rest
 
 BATCH = 500
+REMEMBERED = 50_000
+"""Blocks whose keys in the log are kept in memory."""
 SHORT_ID = 12
 """Hexadecimal digits that tell the matches of all but the largest logs apart."""
 MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
@@ -98,11 +100,16 @@ class StoreReader:
                 f"WHERE b.identity IN ({','.join('?' * len(part))})"
             )
             for identity, block, lineup in self._db.execute(query, part):
-                self._blocks[identity] = block
+                self._remember(identity, block)
                 found.setdefault(identity, set()).add(lineup)
-        if len(self._blocks) > 100_000:
-            self._blocks.clear()
         return found
+
+    def _remember(self, identity: bytes, block: int) -> int:
+        """Keep a block's key, so that its matches need not ask for it; returns it."""
+        if len(self._blocks) >= REMEMBERED:
+            self._blocks.clear()
+        self._blocks[identity] = block
+        return block
 
     def block_keys(self, game: str, players: int) -> dict[bytes, int]:
         """A board's blocks: their keys in the log by identity."""

@@ -110,7 +110,7 @@ class Store(StoreReader):
     def _block_key(self, schedule: Schedule, block: Block) -> int:
         key = self._blocks.get(block.identity)
         if key is None:
-            key = self._blocks[block.identity] = self._new_block(schedule, block)
+            key = self._remember(block.identity, self._new_block(schedule, block))
         return key
 
     def _new_block(self, schedule: Schedule, block: Block) -> int:
