@@ -108,7 +108,7 @@ def play(plan, log, pool, monkeypatch):
     first = SimpleNamespace(name="host:1", versions={}, stop=lambda: None)
     monkeypatch.setattr(runner, "LocalPool", pool)
     with Store.create(log) as store:
-        pool.run = runner.Run(MadeUpPlan(plan), store, pool.count, "local", None, first)
+        pool.run = runner.Run(MadeUpPlan(plan), store, pool.size, "local", None, first)
         return pool.run.play()
 
 
