@@ -14,11 +14,11 @@ from rich.console import Console
 from rich.table import Table
 
 import engine
-from arena.api import cores
 from arena.bench_isolation import isolation
 from arena.bench_libraries import libraries
 from arena.bench_paired import paired_dice
 from arena.bench_ratings import ratings
+from arena.bench_scale import plans, random_matches
 from arena.bench_search import searches, worker_start
 from arena.bench_tools import Row, best_of, tournament
 
@@ -175,17 +175,6 @@ def bare_processes(count: int) -> float:
     return sum(float(process.communicate()[0]) for process in running)
 
 
-def random_matches(count: int) -> dict[str, Any]:
-    """The configuration of so many matches of `random` against `random` on two-player Epicycle."""
-    return {
-        "name": "bench",
-        "seed": 1,
-        "blocks": count // 2,
-        "games": [{"game": "epicycle", "players": 2}],
-        "bots": [{"bot": "random", "label": "one"}, {"bot": "random", "label": "two"}],
-    }
-
-
 def throughput(full: bool) -> Iterator[Row]:
     """`random` against `random` on two-player Epicycle through the whole arena, log included."""
     matches = 300_000 if full else 10_000
@@ -205,18 +194,6 @@ def throughput(full: bool) -> Iterator[Row]:
             "1.7 times" if backend == "ray" else "",
         )
     yield Row("size of the log", f"{serial['size'] / matches:,.0f} bytes a match")
-    if full:
-        million = tournament(random_matches(1_000_000), cores(), "auto", boards=True)
-        yield Row(
-            "plan of 1,000,000 matches: driver's peak memory",
-            f"{million['peak'] / 1024:,.0f} MB at {million['rate']:,.0f} matches/s",
-            "under 500 MB",
-        )
-        yield Row(
-            "leaderboards from a log of 1,000,000 matches",
-            f"{million['boards']:.0f} s, {million['boards_peak'] / 1024:,.0f} MB",
-            "under 60 s, under 4,000 MB",
-        )
 
 
 def print_bench(full: bool) -> None:
@@ -237,6 +214,7 @@ def print_bench(full: bool) -> None:
         ratings(full),
         paired_dice(full),
         throughput(full),
+        plans(full),
     )
     for part in parts:
         for row in part:

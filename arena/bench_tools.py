@@ -40,13 +40,20 @@ began = time.monotonic()
 worker = WorkerProcess()
 worker.start()
 plan = arena.api.plan_of(options["config"], worker)
+memory, tenth = [], plan.schedule.total_matches / 10
+def look(progress):
+    if progress.played >= tenth * (len(memory) + 1):
+        memory.append(int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6)
 with Store.create(Path(options["home"]) / "matches.db") as store:
-    outcome = Run(plan, store, options["workers"], options["backend"], None, worker).play()
+    used = time.process_time()
+    outcome = Run(plan, store, options["workers"], options["backend"], options["address"], worker, look).play()
+    used = time.process_time() - used
 peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 progress = outcome.progress
 print(json.dumps({
     "played": progress.played, "first": progress.started + (progress.first_match or 0),
     "in_all": time.monotonic() - began, "peak": peak, "after_first": outcome.seconds - (progress.first_match or 0),
+    "used": used, "memory": memory,
     "size": sum(file.stat().st_size for file in Path(options["home"]).glob("matches.db*")),
 }))
 """
@@ -63,21 +70,34 @@ print(json.dumps({"boards": time.monotonic() - began, "boards_peak": peak}))
 
 
 def tournament(
-    config: dict[str, Any], workers: int, backend: str, pin: bool = False, boards: bool = False
-) -> dict[str, float]:
+    config: dict[str, Any],
+    workers: int,
+    backend: str,
+    pin: bool = False,
+    boards: bool = False,
+    address: str | None = None,
+) -> dict[str, Any]:
     """Play through the whole arena in a process of its own; what it measured, times in seconds.
 
     `to_first` is from the start of the process to the first finished match, `in_all` from the start of the first
-    worker to the end, `rate` the matches a second after the first one. With `boards` also how long the leaderboards
-    take from the log alone, and the memory for them in KiB.
+    worker to the end, `rate` the matches a second after the first one, `used` the driver's processor time, `memory` its
+    megabytes after each tenth of the plan. With `boards` also how long the leaderboards take from the log alone, and
+    the memory for them in KiB.
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
-        options = {"config": config, "workers": workers, "backend": backend, "pin": pin, "home": home}
+        options = {
+            "config": config,
+            "workers": workers,
+            "backend": backend,
+            "pin": pin,
+            "home": home,
+            "address": address,
+        }
         started = time.monotonic()
         done = subprocess.run(
             [sys.executable, "-c", RUN, json.dumps(options)], check=True, stdout=subprocess.PIPE, text=True
         )
-        measured: dict[str, float] = json.loads(done.stdout.splitlines()[-1])
+        measured: dict[str, Any] = json.loads(done.stdout.splitlines()[-1])
         if boards:
             rated = subprocess.run(
                 [sys.executable, "-c", BOARDS, f"{home}/matches.db"], check=True, stdout=subprocess.PIPE, text=True
