@@ -27,13 +27,13 @@ from arena.process import Death, WorkerProcess
 from arena.progress import SETTLED, Outcome, Progress
 from arena.schedule import MatchSpec
 from arena.store import Finished, MatchRow, Store
-from arena.work import CHUNK_SECONDS, MAX_CHUNK, Work
+from arena.work import MAX_CHUNK, Work, chunk_seconds
 
 __all__ = ["Outcome", "Progress", "Run"]
 
 WRITE_EVERY = 0.5
-LONG = 2 * CHUNK_SECONDS
-"""Seconds: a worker that is at a chunk of more gets no other one to wait behind it."""
+LONG = 2.0
+"""A worker that is at a chunk of more than so many times the usual length gets no other one to wait behind it."""
 RAY_PAYS_AFTER = 60.0
 """Seconds of play still ahead from which Ray workers are brought in (starting Ray takes about 4)."""
 
@@ -211,8 +211,10 @@ class Run:
 
     def _free(self, number: int, pool: Pool) -> int | None:
         """The worker of a pool that another chunk should go to."""
-        idle = pool.idle(self.work.ahead(self._size()))
-        return next((worker for worker in idle if self.busy[number, worker] <= LONG), None)
+        workers = self._size()
+        idle = pool.idle(self.work.ahead(workers))
+        longest = LONG * chunk_seconds(workers)
+        return next((worker for worker in idle if self.busy[number, worker] <= longest), None)
 
     def _take(self, reply: Reply) -> None:
         _, chunk, answer = reply

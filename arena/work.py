@@ -21,6 +21,8 @@ from arena.store import Finished, MatchRow, Store
 
 CHUNK_SECONDS = 0.2
 """What a chunk should take: long against its way to the worker and back, short against what a user waits for."""
+SERVED = 500
+"""Chunks a second that the driver hands out at most: for more workers than a fifth of that they grow."""
 MAX_CHUNK = 2000
 LOOK_UP = 256
 TRIES = 3
@@ -30,6 +32,11 @@ UNKNOWN = 60.0
 """Seconds that the first match of a board is expected to take."""
 MOST_LAST = 10_000
 """Matches that are put into that order at most."""
+
+
+def chunk_seconds(workers: int) -> float:
+    """What a chunk should take when so many workers play."""
+    return max(CHUNK_SECONDS, workers / SERVED)
 
 
 @dataclass
@@ -187,7 +194,7 @@ class Work:
     def ahead(self, workers: int) -> int:
         """Chunks that a worker should hold: another one while it plays, unless it is better kept for who is free."""
         left = self.seconds_left()
-        return IN_FLIGHT if left is not None and left > 2 * IN_FLIGHT * CHUNK_SECONDS * workers else 1
+        return IN_FLIGHT if left is not None and left > 2 * IN_FLIGHT * chunk_seconds(workers) * workers else 1
 
     def _matches_again(self) -> list[Charged]:
         """Matches of one board that came back unplayed; one that ended its worker goes alone."""
@@ -207,7 +214,7 @@ class Work:
         return matches
 
     def _new_matches(self, workers: int) -> list[Charged]:
-        """About `CHUNK_SECONDS` of missing matches of the board whose turn it is."""
+        """A chunk of missing matches of the board whose turn it is."""
         while ready := self._ready():
             if self._ends(ready, workers):
                 self._gather(ready)
@@ -228,12 +235,12 @@ class Work:
         """Matches of one board as they come, as many as make a chunk; a first one alone, as its length is unknown."""
         matches: list[Charged] = []
         share = sum(self._left(number) for number in range(len(self.gates))) // (2 * IN_FLIGHT * workers)
-        most, seconds = max(1, min(MAX_CHUNK, share)), 0.0
+        most, enough, seconds = max(1, min(MAX_CHUNK, share)), chunk_seconds(workers), 0.0
         for spec in missing if self.costs.knows(board) else itertools.islice(missing, 1):
             assert spec is not None
             matches.append((spec, []))
             seconds += self.costs.match(spec)
-            if len(matches) >= most or seconds >= CHUNK_SECONDS:
+            if len(matches) >= most or seconds >= enough:
                 break
         return matches
 

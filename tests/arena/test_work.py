@@ -123,7 +123,11 @@ def test_workers_are_busy_until_nearly_the_end_however_long_and_short_matches_ar
 
 def test_no_chunk_waits_behind_a_long_one(tmp_path, monkeypatch):
     machine = played(mixed(400, 20), Machine(3, by_board), tmp_path, monkeypatch)
-    assert 0 < machine.behind <= LONG
+    assert 0 < machine.behind <= LONG * work.CHUNK_SECONDS
+
+
+def test_chunks_are_longer_where_so_many_workers_play_that_the_driver_could_not_serve_them_all():
+    assert [work.chunk_seconds(workers) for workers in (1, 100, 1000)] == [0.2, 0.2, 2.0]
 
 
 def test_what_matches_take_is_learned_for_each_bot_though_only_whole_matches_are_timed():
