@@ -18,7 +18,7 @@ from arena.bench_isolation import isolation
 from arena.bench_libraries import libraries
 from arena.bench_paired import paired_dice
 from arena.bench_ratings import ratings
-from arena.bench_scale import plans, random_matches
+from arena.bench_scale import nodes, plans, random_matches
 from arena.bench_search import searches, worker_start
 from arena.bench_tools import Row, best_of, tournament
 
@@ -215,6 +215,7 @@ def print_bench(full: bool) -> None:
         paired_dice(full),
         throughput(full),
         plans(full),
+        nodes() if full else (),
     )
     for part in parts:
         for row in part:

@@ -2,10 +2,44 @@
 
 from __future__ import annotations
 
+import contextlib
+import subprocess
+import sys
+import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 from arena.bench_tools import Row, tournament
+
+CORES = 4
+"""Of a simulated node."""
+NODES = """
+import sys
+import arena.ray_driver
+from ray.cluster_utils import Cluster
+cores = int(sys.argv[1])
+cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": cores, "include_dashboard": False})
+print(cluster.address, flush=True)
+for line in sys.stdin:
+    cluster.add_node(num_cpus=cores)
+    print("one more", flush=True)
+cluster.shutdown()
+"""
+NAP = """
+import time
+from bots import Bot
+
+
+class Nap(Bot):
+    seconds: float = 0.25
+
+    def prepare(self):
+        time.sleep(self.seconds / 2)
+
+    def choose(self, state):
+        return self.rng.choice(state.legal_actions())
+"""
 
 
 def random_matches(count: int) -> dict[str, Any]:
@@ -32,3 +66,52 @@ def plans(full: bool) -> Iterator[Row]:
             f"{run['boards_peak'] / 1024:,.0f} MB",
             "flat; driver under 500 MB, leaderboard under 60 s and 4,000 MB" if count == 1_000_000 else "",
         )
+
+
+@contextlib.contextmanager
+def cluster() -> Iterator[subprocess.Popen[str]]:
+    """A process that keeps simulated nodes: it prints the address, and adds a node for every line that it is sent."""
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", NODES, str(CORES)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.communicate()
+
+
+def sleeping(seconds: float, workers: int, bot: Path) -> dict[str, Any]:
+    """About ten seconds of matches that sleep, for so many workers."""
+    config = random_matches(2 * max(10, int(5 * workers / seconds)))
+    config["bots"] = [{"bot": f"{bot}:Nap:seconds={seconds}", "label": label} for label in ("one", "two")]
+    return config
+
+
+def nodes() -> Iterator[Row]:
+    """What one driver can serve: nodes with workers that sleep, so that this machine can pretend to have many."""
+    with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder, cluster() as process:
+        bot = Path(folder, "nap.py")
+        bot.write_text(NAP)
+        assert process.stdin is not None and process.stdout is not None
+        address = process.stdout.readline().strip()
+        count = 1
+        for wanted, lengths in ((1, (0.25,)), (2, (0.25,)), (4, (0.25,)), (8, (0.25, 0.1, 0.03, 0.01, 0.003))):
+            while count < wanted:
+                process.stdin.write("one more\n")
+                process.stdin.flush()
+                process.stdout.readline()
+                count += 1
+            for seconds in lengths:
+                yield _slept(sleeping(seconds, wanted * CORES, bot), seconds, wanted, address)
+
+
+def _slept(config: dict[str, Any], seconds: float, count: int, address: str) -> Row:
+    run = tournament(config, 1, "ray", address=address)
+    ideal = count * CORES / seconds
+    each = 1e6 / run["played"]
+    return Row(
+        f"{count} simulated nodes of {CORES} workers, matches that sleep {seconds:g} s",
+        f"{run['rate']:,.0f} matches/s, {run['rate'] / ideal:.0%} of the ideal; {run['used'] * each:,.0f} µs a match "
+        f"of the driver's processor time, {run['relayed'] * each:,.0f} µs of the process that keeps Ray",
+    )

@@ -32,7 +32,7 @@ options = json.loads(sys.argv[1])
 if options["pin"]:
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
 import arena, arena.api
-from arena.process import WorkerProcess
+from arena.process import WorkerProcess, processor_time
 from arena.runner import Run
 from arena.store import Store
 from pathlib import Path
@@ -40,8 +40,10 @@ began = time.monotonic()
 worker = WorkerProcess()
 worker.start()
 plan = arena.api.plan_of(options["config"], worker)
-memory, tenth = [], plan.schedule.total_matches / 10
+memory, tenth, first = [], plan.schedule.total_matches / 10, 0
 def look(progress):
+    global first
+    first = max(first, processor_time(worker._process))
     if progress.played >= tenth * (len(memory) + 1):
         memory.append(int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6)
 with Store.create(Path(options["home"]) / "matches.db") as store:
@@ -54,6 +56,7 @@ print(json.dumps({
     "played": progress.played, "first": progress.started + (progress.first_match or 0),
     "in_all": time.monotonic() - began, "peak": peak, "after_first": outcome.seconds - (progress.first_match or 0),
     "used": used, "memory": memory,
+    "relayed": sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - first / 1e9,
     "size": sum(file.stat().st_size for file in Path(options["home"]).glob("matches.db*")),
 }))
 """
@@ -80,9 +83,9 @@ def tournament(
     """Play through the whole arena in a process of its own; what it measured, times in seconds.
 
     `to_first` is from the start of the process to the first finished match, `in_all` from the start of the first
-    worker to the end, `rate` the matches a second after the first one, `used` the driver's processor time, `memory` its
-    megabytes after each tenth of the plan. With `boards` also how long the leaderboards take from the log alone, and
-    the memory for them in KiB.
+    worker to the end, `rate` the matches a second after the first one, `used` the driver's processor time, `relayed`
+    that of the process that keeps Ray, `memory` the driver's megabytes after each tenth of the plan. With `boards` also
+    how long the leaderboards take from the log alone, and the memory for them in KiB.
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
         options = {
