@@ -21,6 +21,7 @@ from arena.bench_paired import paired_dice
 from arena.bench_ratings import ratings
 from arena.bench_search import searches, worker_start
 from arena.bench_tools import Row, best_of, tournament
+from arena.bench_verify import verifying
 
 YARDSTICK = {"epicycle": 85e6, "magic_mids": 25e6, "midgard": 29e6, "pyramid_punch": 38e6}
 """Actions a second of a good C++ engine with 2 players on the kind of machine that the aims were set on."""
@@ -237,6 +238,7 @@ def print_bench(full: bool) -> None:
         ratings(full),
         paired_dice(full),
         throughput(full),
+        verifying(full),
     )
     for part in parts:
         for row in part:

@@ -48,7 +48,7 @@ def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Itera
         yield Ply(number, who, text, by, expected, state.clone())
 
 
-def check_match(match: StoredMatch, keys: tuple[bytes, bytes], game: Game) -> int:
+def check_match(match: StoredMatch, keys: tuple[bytes, bytes] | None, game: Game) -> int:
     """Replay a match and recompute its draws, as fast as can be: how many there were.
 
     Raises `StoreError` for what `replay` and `check_draws` refuse.
