@@ -24,7 +24,7 @@ from arena.verifying.plans import Contents, LoggedPlan
 
 BATCH = 128
 """Blocks looked up and checked at a time."""
-FEW = 2_000
+FEW = 20_000
 """Matches that are sooner checked than further processes are up."""
 WAITING = 4
 """Batches handed out at a time for each process."""
