@@ -96,8 +96,8 @@ def rerun_matches(
     """Play matches of the latest plan again; a difference that no bot is known to make is a finding."""
     again = Again()
     schedule = with_stages(store, logged.schedule)
-    plan = _plan(replace(logged, schedule=schedule), contents, isolation)
-    chosen = _chosen(store, schedule, plan, rerun, seed)
+    plan = plan_again(replace(logged, schedule=schedule), contents, isolation)
+    chosen = chosen_blocks(store, schedule, plan, rerun, seed)
     pairs = [pair for block in chosen for pair in _pairs(store, schedule, block)]
     again.matches = len(pairs)
     played = _play(plan, [spec for spec, _ in pairs], workers, told)
@@ -143,7 +143,7 @@ def _verdict(
     return Verdict(label, False, count, match, first.ply + 1)
 
 
-def _plan(logged: LoggedPlan, contents: Contents, isolation: Isolation | None) -> Plan:
+def plan_again(logged: LoggedPlan, contents: Contents, isolation: Isolation | None) -> Plan:
     """The plan of a run with its bots as the log keeps them; those whose sources it lacks have no files."""
     resolved, schedule = logged.resolved, logged.schedule
     bots = []
@@ -166,7 +166,7 @@ def _plan(logged: LoggedPlan, contents: Contents, isolation: Isolation | None) -
     return Plan(resolved["name"], schedule, tuple(bots), (), (), bool(schedule.secret), secret)
 
 
-def _chosen(store: Store, schedule: Schedule, plan: Plan, rerun: int | Literal["all"], seed: int) -> list[Block]:
+def chosen_blocks(store: Store, schedule: Schedule, plan: Plan, rerun: int | Literal["all"], seed: int) -> list[Block]:
     """Blocks with so many matches or a few more: whichever `seed` puts first, spread over boards and bots."""
     lost = {entry for entry, bot in enumerate(plan.bots) if not bot.bundle.files}
     boards = [_there(store, schedule, board, lost) for board in range(len(schedule.boards))]

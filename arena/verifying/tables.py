@@ -27,7 +27,7 @@ def open_log(path: Path) -> sqlite3.Connection:
             if file.read(len(HEADER)) != HEADER:
                 raise StoreError("is no SQLite database: its header is damaged, or it never was one")
         db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro")
-    except sqlite3.Error as error:
+    except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
         raise StoreError(f"cannot be opened: {error}") from None
     db.text_factory = lambda raw: raw.decode(errors="surrogateescape")
     db.execute("PRAGMA trusted_schema = OFF")
@@ -54,6 +54,10 @@ def check_file(db: sqlite3.Connection, path: Path, findings: Findings) -> bool:
         if _shape(db) != _expected():
             findings.add("its tables are not those of a match log", file=path.name)
             return False
+        with findings.guard("cannot be read", file=path.name):
+            size, page = path.stat().st_size, db.execute("PRAGMA page_size").fetchone()[0]
+            if size % page:
+                findings.add(f"truncated: {size:,} bytes are no whole pages of {page:,}", file=path.name)
         with findings.guard("cannot be read", file=path.name):
             for (told,) in db.execute(f"PRAGMA integrity_check({MOST_TOLD})"):
                 for line in () if told == "ok" else told.splitlines():

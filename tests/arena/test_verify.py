@@ -21,6 +21,9 @@ from arena.replay import replay
 from arena.store import Store
 from arena.verify import verify
 from arena.verifying import walk
+from arena.verifying.findings import Findings
+from arena.verifying.plans import read_contents
+from arena.verifying.reruns import chosen_blocks, plan_again
 from engine import load_game
 from tests.arena.tournaments import home_of, write
 
@@ -56,7 +59,7 @@ bots = [{ bot = "random" }, { bot = "random", label = "another" }, { bot = "b.py
 bench_after = 0
 """
 SECRET = f'dice = "secret"\n{CONFIG}'
-ADAPTIVE = f'schedule = "adaptive"\nfirst_blocks = 1\n{CONFIG}'
+ADAPTIVE = 'schedule = "adaptive"\nfirst_blocks = 2\n' + CONFIG.replace(", blocks = 1", "")
 MOODY = CONFIG.replace("b.py:Fragile", "b.py:Moody").replace("[2, 3]", "[2]")
 LATER = {
     **{"matches": ("timed", "notes"), "seats": ("cause",), "faults": ("block", "lineup", "seat", "detail")},
@@ -178,7 +181,7 @@ def test_the_tournaments_hold_what_is_to_be_checked(logs):
 def test_several_processes_find_what_one_finds_in_the_same_order(copy, monkeypatch):
     log = copy("rounds")
     with changing(log) as db:
-        db.execute("UPDATE seats SET rank = 7 WHERE seat = 1 AND lineup = 1")
+        db.execute("UPDATE seats SET rank = 7 WHERE seat = 1")
     alone = checked(log)
     monkeypatch.setattr(walk, "FEW", 0)
     monkeypatch.setattr(walk, "BATCH", 2)
@@ -197,10 +200,10 @@ def test_it_says_that_a_run_is_writing_and_never_writes_itself(logs, tmp_path):
     assert log.read_bytes() == before
 
 
-def test_matches_of_an_earlier_plan_belong_to_it_and_an_unfinished_plan_may_lack_matches(tmp_path):
-    log = played(tmp_path, CONFIG)
-    seeded = CONFIG.replace("seed = 7", "seed = 8").replace("[2, 3]", "2")
-    played(tmp_path, seeded)
+def test_matches_of_an_earlier_plan_belong_to_it_and_an_unfinished_plan_may_lack_matches(logs, tmp_path):
+    shutil.copytree(logs["rounds"].parents[2], tmp_path, dirs_exist_ok=True)
+    seeded = SECRET.replace("seed = 7", "seed = 8").replace("[2, 3]", "2")
+    log = played(tmp_path, seeded)
     report = checked(log)
     assert (report.sound, report.walked.other, report.runs) == (True, 3 * (3 + 1) + 3, 2)
     with changing(log) as db:
@@ -224,7 +227,7 @@ def edits(log: Path):
             for column in columns(db, table):
                 if column not in LATER.get(table, ()):
                     other = f"(SELECT {column} FROM {table} WHERE {column} IS NOT t.{column} ORDER BY 1 LIMIT 1)"
-                    for value in (other, f"{column} + 1", "NULL", "'nonsense'", "x'00ff'"):
+                    for value in (other, f"{column} + 1", "'nonsense'"):
                         yield table, column, value
 
 
@@ -256,22 +259,27 @@ def test_every_change_of_a_value_is_found_and_its_match_is_named(logs, tmp_path)
         assert not report.sound, edit
         assert edit[1] in ("block", "lineup") or named in texts(report), (edit, texts(report))
         found += 1
-    assert found > 80
+    assert found > 60
 
 
 def test_every_flipped_bit_is_found_or_changes_no_value(logs, tmp_path):
-    whole, log, before = logs["rounds"].read_bytes(), tmp_path / "copy.db", content(logs["rounds"])
+    log = Path(shutil.copy(logs["rounds"], tmp_path / "copy.db"))
+    with contextlib.closing(sqlite3.connect(log)) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+        db.execute("PRAGMA page_size = 512")  # with little between the rows
+        db.execute("VACUUM")
+    whole, before = log.read_bytes(), content(log)
     found = harmless = 0
-    for place in range(0, len(whole), 397):
+    for place in range(0, len(whole), 293):
         flipped = bytearray(whole)
-        flipped[place] ^= 1 << place // 397 % 8
+        flipped[place] ^= 1 << place // 293 % 8
         log.write_bytes(flipped)
         if checked(log).sound:
             assert content(log) == before, place
             harmless += 1
         else:
             found += 1
-    assert found > harmless > 10  # what is harmless lies between rows, or in columns that only digests can cover
+    assert min(found, harmless) > 60  # what is harmless lies between rows, or in columns that only digests can cover
 
 
 def test_a_truncated_file_is_found_at_any_length(logs, tmp_path):
@@ -288,14 +296,14 @@ ROWS = {
     "its times": "DELETE FROM timings WHERE (block, lineup) = ({block}, 1)",
     "another line-up": "INSERT INTO matches SELECT block, 2, ended, plies, timed, final, course, notes "
     "FROM matches WHERE (block, lineup) = ({block}, 1)",
-    "another seat": "INSERT INTO seats SELECT block, lineup, 2, bot, rank, score, cause, fell "
+    "another seat": "INSERT INTO seats SELECT block, lineup, 9, bot, rank, score, cause, fell "
     "FROM seats WHERE (block, lineup, seat) = ({block}, 1, 1)",
     "seats of no match": "INSERT INTO seats SELECT block, 5, seat, bot, rank, score, cause, fell "
     "FROM seats WHERE (block, lineup) = ({block}, 1)",
     "a fault of nobody": "INSERT INTO faults VALUES ({block}, 1, 0, 'made up')",
     "results exchanged": "UPDATE seats SET rank = 1 - rank WHERE (block, lineup) = ({block}, 1)",
     "bots exchanged": "UPDATE seats AS t SET bot = (SELECT bot FROM seats s WHERE (s.block, s.lineup, s.seat) = "
-    "(t.block, t.lineup, 1 - t.seat)) WHERE (block, lineup) = ({block}, 1)",
+    "(t.block, t.lineup, 1 - t.seat)) WHERE (block, lineup) = ({block}, 1) AND seat < 2",
     "line-ups exchanged": "UPDATE seats SET lineup = 9 - lineup WHERE block = {block}",
 }
 
@@ -413,8 +421,8 @@ def test_every_exported_file_that_differs_is_named(logs, tmp_path):
         at = len(text) // 2 + digit.start()
         path.write_text(text[:at] + str(int(text[at]) + 1) + text[at + 1 :])
     report = checked(log)
-    assert [finding.file for finding in report.findings] == [path.name for path in edited]
-    assert len(edited) == 3 * (2 * 3) + 3 + 1 + 2
+    assert [finding.file for finding in report.findings] == [path.name for path in edited[:20]]
+    assert report.count == len(edited) == 3 * (2 * 3) + 3 + 1 + 2
     with changing(log) as db:
         db.execute("UPDATE runs SET finished = NULL")
     report = checked(log)
@@ -429,18 +437,19 @@ def forge(log: Path) -> tuple[str, int]:
     with Store.open(log) as store, contextlib.closing(sqlite3.connect(log)) as db:
         query = (
             "SELECT identity FROM blocks JOIN boards USING (board) WHERE game = 'epicycle' AND block NOT IN "
-            "(SELECT block FROM seats WHERE cause NOT NULL)"
+            "(SELECT block FROM seats WHERE cause NOT NULL UNION SELECT block FROM matches WHERE notes NOT NULL)"
         )
-        match = store.match(db.execute(query).fetchone()[0], 0)
+        matches = [store.match(identity, 0) for (identity,) in db.execute(query).fetchall()]
+        matches = [match for match in matches if [ply.by for ply in replay(match)].count("bot") > 4]
+        match = matches[0]
         name = store.short_id(match.identity, 0)
-    states = [load_game(match.game, match.players).new_initial_state(), *(ply.state for ply in replay(match))]
-    ply = next(n for n in range(len(match.course) - 1, 2, -1) if len(states[n].legal_actions()) > 1)
-    state = states[ply]
-    told = match.course[ply]
+    plies = list(replay(match))
+    ply = [ply.number for ply in plies if ply.by == "bot"][-2]
+    state, told = plies[ply - 1].state, match.course[ply]
     state.apply_action(next(action for action in state.legal_actions() if state.action_to_string(action) != told))
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
-    course, start = [], states[0]
+    course, start = [], load_game(match.game, match.players).new_initial_state()
     for action in state.history():
         course.append(start.action_to_string(action))
         start.apply_action(action)
@@ -458,7 +467,6 @@ def forge(log: Path) -> tuple[str, int]:
 
 def test_a_match_that_its_bots_did_not_play_is_found_when_it_is_played_again(copy):
     log = copy("rounds")
-    assert checked(log, rerun="all").sound
     name, ply = forge(log)
     assert checked(log).sound
     report = checked(log, rerun="all")
@@ -478,11 +486,18 @@ def test_a_bot_that_plays_otherwise_each_time_is_named_and_the_others_are_not_to
     assert stored.bots[list(replay(stored))[moody.ply - 1].seat] == "Moody"
 
 
-def test_a_sample_is_the_same_each_time_and_spread_over_boards_and_bots(copy):
-    reports = [checked(copy("rounds"), rerun=6, seed=seed) for seed in (1, 1)]
-    assert reports[0].as_dict() == reports[1].as_dict()
-    assert 6 <= reports[0].rerun <= 8
-    assert all(bot.matches >= 2 for bot in reports[0].bots)
+def test_a_sample_is_the_same_each_time_and_spread_over_boards_and_bots(logs):
+    with Store.open(logs["rounds"]) as store:
+        contents = read_contents(store._db, Findings())
+        (logged,) = contents.plans
+        plan = plan_again(logged, contents, None)
+        samples = [chosen_blocks(store, logged.schedule, plan, 6, seed) for seed in (1, 1, 2)]
+        whole = chosen_blocks(store, logged.schedule, plan, "all", 1)
+    assert samples[0] == samples[1] != samples[2]
+    assert sum(logged.schedule.boards[block.board].players for block in samples[0]) == 7
+    assert {block.board for block in samples[0]} == {0, 1, 2}
+    assert {entry for block in samples[0] for entry in block.table} == {0, 1, 2}
+    assert len(whole) == 15
 
 
 # The command
