@@ -21,6 +21,7 @@ from arena.bench_ratings import ratings
 from arena.bench_scale import nodes, plans, random_matches
 from arena.bench_search import searches, worker_start
 from arena.bench_tools import Row, best_of, tournament
+from arena.bench_verify import verifying
 
 YARDSTICK = {"epicycle": 85e6, "magic_mids": 25e6, "midgard": 29e6, "pyramid_punch": 38e6}
 """Actions a second of a good C++ engine with 2 players on the kind of machine that the aims were set on."""
@@ -216,6 +217,7 @@ def print_bench(full: bool) -> None:
         throughput(full),
         plans(full),
         nodes() if full else (),
+        verifying(full),
     )
     for part in parts:
         for row in part:

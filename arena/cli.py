@@ -145,6 +145,46 @@ def import_(
     print_import(files, name, plan, home)
 
 
+@app.command(epilog="Example: arena verify configs/demo.toml --rerun 100")
+def verify(
+    target: Annotated[
+        str,
+        typer.Argument(metavar="CONFIG|DB|ZIP", help="As for other commands, or an archive that `arena bundle` made."),
+    ],
+    rerun: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(metavar="N|all", help="Play so many matches again with their bots, and compare the moves."),
+    ] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Which matches are played again follows from it.")] = 0,
+    isolation: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="Where bots run then: sandbox, process or none; of an archive by default sandbox."),
+    ] = None,
+    workers: Annotated[Optional[int], typer.Option(min=1, help="Processes that check; by default one a core.")] = None,  # noqa: UP045
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    home: Home = None,
+) -> None:
+    """Check a log or an archive: file, plan, every match by rules and dice, exports; exit code 1 if not sound."""
+    from arena.commands.verifying import print_verification
+
+    raise typer.Exit(print_verification(target, rerun, seed, isolation, workers, as_json, home))
+
+
+@app.command(epilog="Example: arena bundle configs/demo.toml --out demo.zip")
+def bundle(
+    target: Target,
+    out: Annotated[
+        Optional[Path],  # noqa: UP045
+        typer.Option(help="The archive; by default NAME.zip in the working folder."),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Pack log, plan, leaderboards and bots' sources into one archive that anybody can verify."""
+    from arena.commands.verifying import print_bundle
+
+    print_bundle(target, out, home)
+
+
 @app.command(epilog="Example: arena diff old/epicycle_2p.json reports/demo/epicycle_2p.json")
 def diff(
     before: Annotated[

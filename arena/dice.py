@@ -51,8 +51,9 @@ class Streams:
 
     def outcome(self, stream: str, index: int, outcomes: Sequence[tuple[int, int]]) -> int:
         """The outcome drawn from (outcome, weight) pairs: the first whose cumulative weight exceeds the number."""
-        cumulative = list(itertools.accumulate(weight for _, weight in outcomes))
-        return outcomes[bisect.bisect_right(cumulative, self.draw(stream, index, cumulative[-1]))][0]
+        names, weights = zip(*outcomes, strict=True)
+        cumulative = list(itertools.accumulate(weights))
+        return names[bisect.bisect_right(cumulative, self.draw(stream, index, cumulative[-1]))]
 
     def bot_seed(self, seat: int) -> int:
         """The seed handed to the bot in a seat: 64 bits, from another key than the dice."""

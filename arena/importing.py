@@ -13,20 +13,17 @@ from typing import Any
 
 from arena.adaptive import with_stages
 from arena.config import tournament_name
-from arena.errors import ArenaError, ConfigError, RecordError
+from arena.errors import ArenaError, ConfigError, RecordError, StoreError
 from arena.home import home_folder
 from arena.keys import now
 from arena.match_files import blocks_in_plan
 from arena.plan_files import ReadPlan, read_plan
 from arena.record_reader import read_records
 from arena.records import Record, bare
-from arena.referee import CAUSES, MAX_NOTE, clean_note
-from arena.replay import check_draws, replay
-from arena.schedule import Block, Board, MatchSpec, Schedule, match_id
+from arena.replay import check_draws, check_game, check_words, replay
+from arena.schedule import Block, MatchSpec, Schedule, match_id
 from arena.store import BotRow, Finished, MatchRow, Store, StoredMatch
 from arena.store.schema import lock_log
-from engine import EngineError, load_game
-from engine.errors import did_you_mean
 
 BATCH = 256
 """Matches written, and blocks looked up, at a time."""
@@ -148,7 +145,10 @@ class _Places:
         self.boards = {(board.game, board.players): index for index, board in enumerate(plan.schedule.boards)}
         self.entries = {entry.label: index for index, entry in enumerate(plan.schedule.entries)}
         for board in plan.schedule.boards:
-            _check_game(board, plan.path)
+            try:
+                check_game(board)
+            except StoreError as error:
+                raise RecordError(f"{plan.path}: {error}") from None
         if len(self.boards) < len(plan.schedule.boards):
             raise RecordError(f"{plan.path}: has a board twice")
 
@@ -156,7 +156,7 @@ class _Places:
         """A record as a finished match; raises `RecordError` when it does not fit the plan, the rules or the dice."""
         block = self._block(where, record)
         try:
-            _check_words(record.match)
+            check_words(record.match)
             check_draws(replay(record.match, self.plan.keys))
         except ArenaError as error:
             raise RecordError(f"{where}: {error}") from None
@@ -193,29 +193,6 @@ class _Places:
             if ours != theirs:
                 raise RecordError(f"{where}: match {record.id} is none of the plan: another [{key}]")
         return block
-
-
-def _check_words(match: StoredMatch) -> None:
-    """That causes and notes are such as the referee writes."""
-    for cause, _ in match.falls.values():
-        if cause not in CAUSES:
-            raise RecordError(f"no cause of a forfeit: {cause}{did_you_mean(cause, CAUSES)}")
-    for ply, note in match.notes:
-        if clean_note(note) != note:
-            raise RecordError(f"the note of ply {ply + 1} is not one of at most {MAX_NOTE} printable characters")
-
-
-def _check_game(board: Board, plan: Path) -> None:
-    """That the rules and options of a board are those of its game here."""
-    try:
-        game = load_game(board.game, board.players)
-    except EngineError as error:
-        raise RecordError(f"{plan}: {error}") from None
-    name, version, here = board.game, board.rules_version, game.type.rules_version
-    if here != version:
-        raise RecordError(f"{plan}: {name} was played by version {version} of its rules; this arena has version {here}")
-    if game.spec != name or dict(game.params) != json.loads(board.params):
-        raise RecordError(f"{plan}: the options of {name} are not those of this arena")
 
 
 def _row(match: StoredMatch) -> MatchRow:

@@ -54,12 +54,17 @@ class ResolvedBot:
     @property
     def identity(self) -> str:
         """`name@hash` over the resolved parameters and the source."""
-        key = json.dumps([self.bundle.hash, self.source.class_name, self.params], sort_keys=True)
-        return f"{self.source.name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
+        return bot_identity(self.source.name, self.bundle.hash, self.source.class_name, self.params)
 
     @property
     def row(self) -> BotRow:
         return BotRow(self.identity, self.spec, self.source.module, self.source.class_name, self.bundle.hash)
+
+
+def bot_identity(name: str, bundle: str, class_name: str, params: dict[str, Any]) -> str:
+    """`name@hash` over the hash of a bot's bundle, its class and its resolved parameters."""
+    key = json.dumps([bundle, class_name, params], sort_keys=True)
+    return f"{name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
 @dataclass(frozen=True)

@@ -61,9 +61,22 @@ def read_plan(path: Path) -> ReadPlan:
 
 def _read_schedule(path: Path) -> tuple[dict[str, Any], Schedule]:
     """The content of a plan.json, and its schedule; raises an `ArenaError` for what is none."""
+    where = f"{path}: is no plan.json"
     try:
-        resolved = read_json(path)
-        validated(PlanFile, resolved, f"{path}: is no plan.json", {})
+        return checked_plan(read_json(path), where)
+    except ValueError as error:
+        if isinstance(error, ArenaError):
+            raise
+        raise RecordError(f"{where}: {error}") from None
+
+
+def checked_plan(resolved: Any, where: str) -> tuple[dict[str, Any], Schedule]:
+    """A resolved plan that anybody may have written, without its stages, and its schedule.
+
+    Raises an `ArenaError`, which begins with `where`, for what is none.
+    """
+    try:
+        validated(PlanFile, resolved, where, {})
         boards = [{name: board[name] for name in board.keys() - STAGE} for board in resolved["boards"]]
         resolved = {**resolved, "boards": boards}
         labels = [bot["label"] for bot in resolved["bots"]]
@@ -75,11 +88,11 @@ def _read_schedule(path: Path) -> tuple[dict[str, Any], Schedule]:
             raise ValueError("whoever every block is about has to play on every board")
         return resolved, schedule
     except KeyError as error:
-        raise RecordError(f"{path}: is no plan.json: it has no bot {error}") from None
+        raise RecordError(f"{where}: it has no bot {error}") from None
     except ValueError as error:
         if isinstance(error, ArenaError):
             raise
-        raise RecordError(f"{path}: is no plan.json: {error}") from None
+        raise RecordError(f"{where}: {error}") from None
 
 
 def with_key(record: Record, plan: Path) -> StoredMatch:

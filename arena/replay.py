@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from arena.dice import BOTS_PERSON, DICE_PERSON, Dice, Streams, public_key
 from arena.errors import StoreError
-from arena.referee import final_hash, ranks_with_forfeits
-from arena.schedule import match_id
+from arena.referee import CAUSES, MAX_NOTE, clean_note, final_hash, ranks_with_forfeits
+from arena.schedule import Board, match_id
 from arena.store import StoredMatch
-from engine import CHANCE, TERMINAL, EngineError, State, load_game
+from engine import CHANCE, TERMINAL, EngineError, Game, State, load_game
+from engine.errors import did_you_mean
 
 
 @dataclass(frozen=True)
@@ -41,9 +43,42 @@ def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Itera
 
     Raises `StoreError` when the course is not legal or does not end as the log says.
     """
+    game = game_of(match)
+    for number, who, text, by, expected, state in _plies(match, game, keys):
+        yield Ply(number, who, text, by, expected, state.clone())
+
+
+def check_match(match: StoredMatch, keys: tuple[bytes, bytes] | None, game: Game) -> int:
+    """Replay a match and recompute its draws, as fast as can be: how many there were.
+
+    Raises `StoreError` for what `replay` and `check_draws` refuse.
+    """
+    drawn = 0
+    for number, _, text, by, expected, _ in _plies(match, game, keys):
+        if expected is not None:
+            drawn += 1
+            if expected != text:
+                raise _other_draw(number, by, text, expected)
+    return drawn
+
+
+def game_of(match: StoredMatch) -> Game:
+    """The game of a match; raises `StoreError` when this arena does not have it."""
+    try:
+        return load_game(match.game, match.players)
+    except EngineError as error:
+        raise StoreError(f"match {match_id(match.identity, match.lineup)}: cannot be replayed: {error}") from None
+
+
+_Step = tuple[int, int, str, str, str | None, State]
+"""As in `Ply`, with a state that goes on."""
+
+
+def _plies(match: StoredMatch, game: Game, keys: tuple[bytes, bytes] | None) -> Iterator[_Step]:
+    """The plies of a match on one state, then what it came to."""
     name = match_id(match.identity, match.lineup)
     try:
-        state = load_game(match.game, match.players).new_initial_state()
+        state = game.new_initial_state()
         dice = Dice(Streams(*keys, match.block_id)) if keys else None
         opening = match.opening
         movers = []
@@ -66,8 +101,8 @@ def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Itera
                 elif who in match.falls and match.falls[who][1] <= number:
                     by, drawn = "substitute", dice.substitute(state) if dice else None
             expected = None if drawn is None else state.action_to_string(drawn)
-            state = state.child(state.string_to_action(text))
-            yield Ply(number, who, text, by, expected, state)
+            state.apply_action(state.string_to_action(text))
+            yield number, who, text, by, expected, state
     except EngineError as error:
         raise StoreError(f"match {name}: its course cannot be replayed: {error}") from None
     _check_forfeits(match, name, [*movers, state.current_player()])
@@ -80,10 +115,36 @@ def check_draws(plies: Iterable[Ply]) -> int:
     for ply in plies:
         drawn += ply.expected is not None
         if ply.expected not in (None, ply.text):
-            raise StoreError(
-                f"audit: ply {ply.number + 1} ({ply.by}) is {ply.text} in the log, {ply.expected} by the keys"
-            )
+            raise _other_draw(ply.number, ply.by, ply.text, ply.expected)
     return drawn
+
+
+def _other_draw(number: int, by: str, text: str, expected: str | None) -> StoreError:
+    return StoreError(f"audit: ply {number + 1} ({by}) is {text} in the log, {expected} by the keys")
+
+
+def check_words(match: StoredMatch) -> None:
+    """That causes and notes are such as the referee writes; raises `StoreError`."""
+    for cause, _ in match.falls.values():
+        if cause not in CAUSES:
+            raise StoreError(f"no cause of a forfeit: {cause}{did_you_mean(cause, CAUSES)}")
+    for ply, note in match.notes:
+        if clean_note(note) != note:
+            raise StoreError(f"the note of ply {ply + 1} is not one of at most {MAX_NOTE} printable characters")
+
+
+def check_game(board: Board) -> Game:
+    """The game of a board; raises `StoreError` when its rules or options are not those of the arena here."""
+    try:
+        game = load_game(board.game, board.players)
+    except EngineError as error:
+        raise StoreError(str(error)) from None
+    name, version, here = board.game, board.rules_version, game.type.rules_version
+    if here != version:
+        raise StoreError(f"{name} was played by version {version} of its rules; this arena has version {here}")
+    if game.spec != name or dict(game.params) != json.loads(board.params):
+        raise StoreError(f"the options of {name} are not those of this arena")
+    return game
 
 
 def _check_forfeits(match: StoredMatch, name: str, movers: list[int]) -> None:

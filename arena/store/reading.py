@@ -44,7 +44,7 @@ class StoreReader:
             db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro")
             db.execute("BEGIN")  # everything read from now on is the log at one moment, whatever a run adds meanwhile
             return cls(path, db, None)
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
             raise StoreError(f"{path}: is not a match log: {error}") from None
 
     def __enter__(self) -> Self:

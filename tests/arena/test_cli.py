@@ -28,7 +28,7 @@ from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 COMMANDS = (
     *("run", "leaderboard", "export", "import", "diff", "games", "bots", "match", "replay", "doctor", "bench"),
     *("new-bot", "check", "submit", "withdraw"),
-    *("pairs", "luck", "compare", "power"),
+    *("pairs", "luck", "compare", "power", "verify", "bundle"),
 )
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""
@@ -151,6 +151,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     names += ["exporting.print_import", "diffing.print_diff"]
     names += ["submitting.print_check", "submitting.print_submit", "submitting.print_withdraw"]
     names += ["comparing.print_comparison", "comparing.print_power"]
+    names += ["verifying.print_verification", "verifying.print_bundle"]
     names += ["statistics.print_pairs", "statistics.print_luck"]
     for name in names:
         monkeypatch.setattr(f"arena.commands.{name}", lambda *given: typed.append(given) or 0)

@@ -1,0 +1,70 @@
+"""What a tournament exported, held against what its log says now."""
+
+from __future__ import annotations
+
+import io
+import tempfile
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from arena.adaptive import with_stages
+from arena.config import FORMATS
+from arena.exporting import JSON_LINES, export_log
+from arena.plan import stage_data
+from arena.report import write_plan
+from arena.schedule import Schedule
+from arena.store import Store
+from arena.verifying.findings import Findings
+from arena.verifying.plans import LoggedPlan
+
+Wanted = tuple[str, Sequence[str]]
+"""What to export, and in which formats."""
+
+
+def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple[list[str], list[str]]:
+    """The files beside the log that exports write, and those of them that an export would write otherwise."""
+    folder, compared, different = store.path.parent, [], []
+    with findings.guard("what was exported cannot be compared"), tempfile.TemporaryDirectory() as place:
+        wanted = list(_there(folder, plan.schedule))
+        if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
+            schedule = with_stages(store, plan.schedule)
+            boards = [{**board, **stage_data(schedule, at)} for at, board in enumerate(plan.resolved["boards"])]
+            resolved = {**plan.resolved, "boards": boards}
+            for what, formats in wanted or [("", [])]:
+                export_log(store, resolved, Path(place), [what], formats)
+            if plan.is_comparison:
+                write_plan(Path(place), resolved)
+        for made in sorted(Path(place).iterdir()):
+            theirs = folder / made.name
+            if theirs.is_file():
+                compared.append(made.name)
+                if not _same(theirs, made):
+                    different.append(made.name)
+    return compared, different
+
+
+def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
+    """What has been exported, by the names of the files."""
+    slugs = [board.slug for board in schedule.boards]
+    for what, names in (("leaderboards", slugs), ("pairs", [f"{slug}_pairs" for slug in slugs])):
+        formats: list[str] = [kind for kind in FORMATS if any((folder / f"{name}.{kind}").is_file() for name in names)]
+        if formats:
+            yield what, formats
+    formats = [kind for kind in (*FORMATS, JSON_LINES) if (folder / f"matches.{kind}").is_file()]
+    if formats:
+        yield "matches", formats
+    if (folder / "matches.txt").is_file():
+        yield "records", ()
+
+
+def _same(theirs: Path, ours: Path) -> bool:
+    """Whether two files are the same, byte for byte; of Parquet, whose bytes change with its library, the tables."""
+    one, other = theirs.read_bytes(), ours.read_bytes()
+    if one == other or theirs.suffix != ".parquet":
+        return one == other
+    try:
+        return pd.read_parquet(io.BytesIO(one)).equals(pd.read_parquet(io.BytesIO(other)))
+    except Exception:  # whatever the library makes of a file that is none
+        return False
