@@ -182,4 +182,4 @@ def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resume
             assert (second.found > 0) is resumed
         return used
 
-    assert peak(1000) < 1.3 * peak(200) + 20_000
+    assert peak(1000) < peak(200) + 250_000  # 50 bytes for each of 4,800 matches more
