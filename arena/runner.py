@@ -107,7 +107,7 @@ def _returns(ranks: tuple[int, ...]) -> list[float]:
 
 
 class _Signals:
-    """SIGINT and SIGTERM as calls instead of exceptions, so that nothing is torn in the middle of a transaction."""
+    """SIGINT, SIGTERM and SIGHUP as calls instead of exceptions, so that no transaction is torn in the middle."""
 
     def __init__(self, call: Callable[[], None]) -> None:
         self.call = call
@@ -115,7 +115,9 @@ class _Signals:
 
     def __enter__(self) -> None:
         if self.works:
-            numbers = (signal.SIGINT, signal.SIGTERM)
+            numbers = [signal.SIGINT, signal.SIGTERM]
+            if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # `nohup` ignores it
+                numbers.append(signal.SIGHUP)
             self.previous = {number: signal.signal(number, lambda *_: self.call()) for number in numbers}
 
     def __exit__(self, *_: object) -> None:
@@ -154,6 +156,7 @@ class Run:
         """`barrier` makes one for a plan with one board, given where results pass to; by default bots are benched."""
         self.plan, self.store, self.show = plan, store, show
         self.workers, self.backend, self.address = workers, backend, address
+        store.keep_waiting = self._wait_for_log
         self.message = plan.message()
         self.first = first
         self.schedule = with_stages(store, plan.schedule)
@@ -279,8 +282,10 @@ class Run:
                 self._write()
                 more = self._next_stage() and not self.stopping
         finally:
-            self._write()
-            self._dismiss()
+            try:
+                self._write()
+            finally:
+                self._dismiss()
         for gate in self.gates:
             gate.abandon()
         self._tally()
@@ -478,12 +483,20 @@ class Run:
             self.again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause]]))
             trouble.deaths.clear()
         else:
-            self.not_played[spec] = f"its worker process ended {TRIES} times ({death.cause})"
+            self.not_played[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"
 
     def _write(self) -> None:
-        if self.waiting:
-            self.store.add(self.plan.schedule, self.waiting, self.run)
-            self.waiting.clear()
+        batch, where = self.waiting[:], self.progress.where
+        self.waiting.clear()  # what cannot be written is played again when the run is resumed
+        if batch:
+            self.store.add(self.plan.schedule, batch, self.run)
+        self.progress.where = where
+
+    def _wait_for_log(self, waited: float) -> bool:
+        """Say that another program has locked the log, and whether to go on waiting."""
+        self.progress.where = f"waiting for the log, which another program has locked for {waited:.0f} s"
+        self.show(self.progress)
+        return not self.hurry
 
     def _consider_ray(self) -> None:
         """Bring Ray in when enough is left to pay for its start; it takes over when it is ready."""

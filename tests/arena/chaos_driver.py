@@ -1,0 +1,77 @@
+"""Runs command lines of the arena, each in a process forked from this one, which has everything imported.
+
+It reads a line of JSON for each and answers with the process's number, then with how it ended. `tests/arena/chaos.c`
+lets it die, or its disk be full, at a chosen change of a file.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import sqlite3
+import sys
+import tempfile
+import traceback
+from typing import Any
+
+import arena.api
+import arena.commands.running
+import arena.leaderboards
+from arena import runner, store
+from arena.cli import run_command
+
+CHECKPOINT = 30
+"""Pages of the write-ahead log, instead of 1,000, after which it is brought into the database."""
+
+CRASHED = 99
+
+
+def hurry() -> None:
+    """Many small transactions and checkpoints instead of a few large ones, so that there is more to interrupt."""
+    runner.WRITE_EVERY, runner.MAX_CHUNK = 0.0, 5
+    connect = sqlite3.connect
+
+    def checkpointing(*arguments: Any, **options: Any) -> sqlite3.Connection:
+        connection = connect(*arguments, **options)
+        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
+        return connection
+
+    sqlite3.connect = checkpointing
+
+
+def drive(order: dict[str, Any]) -> int:
+    """The child's life: the command line, from a session of its own."""
+    os.setsid()
+    os.chdir(order["folder"])
+    os.environ.update(order["environment"])
+    tempfile.tempdir = None
+    for descriptor, name in ((1, "out"), (2, "err")):
+        os.dup2(os.open(f"{order['said']}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)
+    for name, value in order["set"].items():
+        setattr({"runner": runner, "writing": store.writing}[name.partition(".")[0]], name.partition(".")[2], value)
+    hurry()
+    chaos = ctypes.CDLL(None)
+    chaos.chaos_arm(order["below"].encode(), order["mode"], ctypes.c_long(order["moment"]), order["seed"])
+    code = run_command(order["arguments"])
+    sys.stdout.flush()
+    with open(f"{order['said']}.count", "w") as file:
+        file.write(str(chaos.chaos_count()))
+    return code
+
+
+def main() -> None:
+    for line in sys.stdin:
+        child = os.fork()
+        if child == 0:
+            try:
+                os._exit(drive(json.loads(line)))
+            except BaseException:
+                traceback.print_exc()
+                os._exit(CRASHED)
+        print(child, flush=True)
+        print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]), flush=True)
+
+
+if __name__ == "__main__":
+    main()
