@@ -36,7 +36,13 @@ static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 
 #define REAL(name) ((__typeof__(&name))dlsym(RTLD_NEXT, #name))
 
-__attribute__((constructor)) static void keep_from_children(void) { unsetenv("LD_PRELOAD"); }
+/* With CHAOS_FULL the disk is full from the start below that folder. */
+__attribute__((constructor)) static void begin(void)
+{
+    unsetenv("LD_PRELOAD");
+    if (getenv("CHAOS_FULL"))
+        snprintf(folder, sizeof folder, "%s", getenv("CHAOS_FULL")), mode = FULL;
+}
 
 void chaos_arm(const char *below, int wanted, long at, unsigned int chance)
 {

@@ -10,9 +10,10 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 from arena import api
@@ -69,7 +70,7 @@ bots = [{ bot = "b.py:Low" }, { bot = "b.py:Any" }, { bot = "b.py:Fragile" }, { 
 SECRET = """
 name = "small"
 seed = 12
-blocks = 9
+blocks = 5
 schedule = "adaptive"
 dice = "secret"
 games = [{ game = "pyramid_punch", players = 2 }, { game = "epicycle", players = 2 }]
@@ -106,13 +107,13 @@ class Drivers:
     """The process that all drivers of a test module are forked from."""
 
     def __init__(self, folder: Path) -> None:
-        library = folder / "chaos.so"
-        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", library, SOURCE, "-ldl"], check=True)
+        self.library = folder / "chaos.so"
+        subprocess.run(["cc", "-shared", "-fPIC", "-O1", "-o", self.library, SOURCE, "-ldl"], check=True)
         self._said = folder / "said"
         self._process = subprocess.Popen(
             [sys.executable, "-m", "tests.arena.chaos_driver"],
             cwd=ROOT,
-            env={**os.environ, "LD_PRELOAD": str(library), "OPENBLAS_NUM_THREADS": "1"},
+            env={**os.environ, "LD_PRELOAD": str(self.library), "OPENBLAS_NUM_THREADS": "1"},
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,
@@ -127,9 +128,15 @@ class Drivers:
         workers: int = 1,
         meanwhile: Callable[[int], Any] = lambda driver: None,
         below: Path | None = None,
-        **setting: Any,
+        unheard: bool = False,
+        checkpoint: int = 30,
+        environment: Mapping[str, str] = MappingProxyType({}),
+        **constants: float,
     ) -> Ended:
-        """`arena run` of a tournament; `meanwhile` is called with its process. `set` has constants of modules."""
+        """`arena run` of a tournament; `meanwhile` is called with its process, `unheard` closes its output.
+
+        Names of constants have `__` for a dot: `arena__store__writing__LOCKED_LIMIT = 1`.
+        """
         home = home_of(config)
         arguments = ["run", config, "--home", home, "--backend", "local", "--workers", workers]
         temporary = config.parent / "temporary"
@@ -137,9 +144,11 @@ class Drivers:
         order = {
             "arguments": [*map(str, arguments)],
             "folder": str(config.parent),
-            "environment": {"TMPDIR": str(temporary), **setting.get("environment", {})},
+            "environment": {"TMPDIR": str(temporary), **environment},
             "said": str(self._said),
-            "set": setting.get("set", {}),
+            "set": {name.replace("__", "."): value for name, value in constants.items()},
+            "unheard": unheard,
+            "checkpoint": checkpoint,
             "below": str(below or home),
             "mode": mode,
             "moment": moment,

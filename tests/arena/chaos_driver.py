@@ -15,26 +15,23 @@ import tempfile
 import traceback
 from typing import Any
 
-import arena.api
-import arena.commands.running
-import arena.leaderboards
-from arena import runner, store
+from arena import runner
 from arena.cli import run_command
-
-CHECKPOINT = 30
-"""Pages of the write-ahead log, instead of 1,000, after which it is brought into the database."""
 
 CRASHED = 99
 
 
-def hurry() -> None:
-    """Many small transactions and checkpoints instead of a few large ones, so that there is more to interrupt."""
+def hurry(pages: int) -> None:
+    """Many small transactions instead of a few large ones, so that there is more to interrupt.
+
+    So many pages of the write-ahead log, instead of 1,000, are brought into the database at a time.
+    """
     runner.WRITE_EVERY, runner.MAX_CHUNK = 0.0, 5
     connect = sqlite3.connect
 
     def checkpointing(*arguments: Any, **options: Any) -> sqlite3.Connection:
         connection = connect(*arguments, **options)
-        connection.execute(f"PRAGMA wal_autocheckpoint = {CHECKPOINT}")
+        connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
         return connection
 
     sqlite3.connect = checkpointing
@@ -48,9 +45,14 @@ def drive(order: dict[str, Any]) -> int:
     tempfile.tempdir = None
     for descriptor, name in ((1, "out"), (2, "err")):
         os.dup2(os.open(f"{order['said']}.{name}", os.O_WRONLY | os.O_CREAT | os.O_TRUNC), descriptor)
+    if order["unheard"]:
+        read, write = os.pipe()
+        os.dup2(write, 1)
+        os.close(read)
     for name, value in order["set"].items():
-        setattr({"runner": runner, "writing": store.writing}[name.partition(".")[0]], name.partition(".")[2], value)
-    hurry()
+        module, _, constant = name.rpartition(".")
+        setattr(sys.modules[module], constant, value)
+    hurry(order["checkpoint"])
     chaos = ctypes.CDLL(None)
     chaos.chaos_arm(order["below"].encode(), order["mode"], ctypes.c_long(order["moment"]), order["seed"])
     code = run_command(order["arguments"])

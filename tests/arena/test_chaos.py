@@ -1,0 +1,260 @@
+"""Nothing is lost and nothing is played twice, whatever dies, is full or is locked, and whenever.
+
+A few times in `make test`, hundreds of times in `make chaos`. Every test ends with the tournament played to its end and
+everything that it leaves compared, byte for byte, with what an undisturbed run leaves.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import random
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from arena.sandbox.levels import lacking
+from arena.store import Store
+from tests.arena import chaos, tournaments
+from tests.arena.chaos import BOTS, CONFIGS, FULL, KILL, POWER, TEAR, dump, undisturbed
+from tests.arena.tournaments import count, home_of, log_of, rows, wait_until, write
+
+NAMES = [name for name in CONFIGS if name != "sandbox" or not lacking()]
+
+
+@pytest.fixture(scope="module")
+def drivers(tmp_path_factory):
+    with chaos.drivers(tmp_path_factory.mktemp("drivers")) as made:
+        yield made
+
+
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """By configuration, what an undisturbed run leaves; where the key is secret that is asked for each log."""
+    known: dict[str, dict[str, bytes]] = {}
+
+    def of(config: Path) -> dict[str, bytes]:
+        text = config.read_text() + (config.parent / "b.py").read_text()
+        if text not in known or chaos.is_secret(config):
+            known[text] = undisturbed(config, tmp_path_factory.mktemp("undisturbed"))
+        return known[text]
+
+    return of
+
+
+@pytest.fixture
+def config(tmp_path):
+    """The plain tournament, of which nothing has been played."""
+    return write(tmp_path / "tournament", CONFIGS["plain"], BOTS)
+
+
+def finish(drivers, config, expected, **options) -> None:
+    """Let a tournament be played to its end; it is what it would be, and nothing is left behind."""
+    ended = drivers.run(config, **options)
+    assert (ended.code, "Traceback" in ended.err) == (0, False), ended.err
+    wait_until(lambda: not chaos.left_behind(config), "files that were left behind are gone")
+    assert dump(config) == expected(config)
+    twice = "SELECT count(*), count(DISTINCT hex(identity) || lineup) FROM matches JOIN blocks USING (block)"
+    (found,) = rows(config, twice)
+    assert found[0] == found[1] == dump(config)["exported matches.jsonl"].count(b"\n")
+    assert not [told for _, told in tournaments.processes().values() if str(config.parent) in told]
+    connection = sqlite3.connect(log_of(config))
+    assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
+    connection.close()
+
+
+# The driver dies
+
+
+def kill_time_and_again(drivers, config, rng, most: int) -> int:
+    """Start a tournament again and again, and kill its driver, until it is complete all the same; how often."""
+    saved = 0
+    for killed in range(most):
+        mode = rng.choice([KILL, TEAR, POWER, None])
+        span = rng.choice([40, 100, 400])
+        if mode is None:
+            ended = drivers.run(config, workers=2, meanwhile=chaos.killed_after(rng.uniform(0.0, 0.01 * span)))
+        else:
+            ended = drivers.run(config, mode, rng.randint(1, span), rng.randrange(2**31), workers=rng.choice([1, 2]))
+        if ended.code == 0:
+            return killed
+        assert (ended.code, ended.err.count("error")) == (-signal.SIGKILL, 0), ended.err
+        before, saved = saved, count(config)
+        assert saved >= before, "what was saved is saved for good"
+    return most
+
+
+def test_a_driver_killed_at_any_moment_and_started_again_plays_the_same_and_leaves_nothing_behind(
+    drivers, expected, tmp_path, chaos_in_full
+):
+    rng = random.Random(1)
+    shared = set(os.listdir("/dev/shm"))
+    wanted, each = (200, 30) if chaos_in_full else (6, 3)
+    killed = 0
+    for number, name in enumerate(itertools.cycle(NAMES)):
+        config = write(tmp_path / f"{number}", CONFIGS[name], BOTS)
+        killed += kill_time_and_again(drivers, config, rng, min(each, wanted - killed))
+        finish(drivers, config, expected)
+        shutil.rmtree(config.parent)
+        if killed >= wanted:
+            break
+    wait_until(lambda: set(os.listdir("/dev/shm")) <= shared, "no shared memory is left")
+
+
+@pytest.mark.parametrize("mode", [pytest.param(KILL, marks=pytest.mark.chaos), TEAR, POWER])
+def test_a_driver_that_dies_at_the_first_changes_of_all_begins_anew(drivers, expected, config, mode, chaos_in_full):
+    """While the tables are made and the run, its bots and their sources are noted."""
+    for moment in range(1, 90 if chaos_in_full else 4):
+        shutil.rmtree(home_of(config), ignore_errors=True)
+        assert drivers.run(config, mode, moment, seed=moment).code == -signal.SIGKILL
+    if chaos_in_full or mode == POWER:
+        finish(drivers, config, expected)
+
+
+# Signals, and nobody who listens
+
+
+def test_a_run_that_is_told_to_stop_and_started_again_plays_the_same(drivers, expected, config, chaos_in_full):
+    rng = random.Random(2)
+    signals = [signal.SIGHUP, signal.SIGTERM, signal.SIGINT] * (20 if chaos_in_full else 1)
+    config.write_text(config.read_text().replace("blocks = 8", "blocks = 100" if chaos_in_full else "blocks = 30"))
+
+    def send(number, twice):
+        def send_soon(driver):
+            begun = count(config)
+            wait_until(lambda: count(config) > begun or not Path(f"/proc/{driver}").exists(), "it plays")
+            time.sleep(rng.uniform(0.0, 0.1))
+            for _ in range(1 + twice):
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(driver, number)
+
+        return send_soon
+
+    for number in signals:
+        ended = drivers.run(config, meanwhile=send(number, rng.random() < 0.3))
+        assert ended.code in (130, 0, -number), ended.err  # -number: everything was played, and it was rating
+        assert "Traceback" not in ended.err
+    finish(drivers, config, expected, unheard=True)
+
+
+# A full disk
+
+
+def stopped_for_want_of_room(ended, config) -> str:
+    """The one line of a run that had to stop, checked."""
+    *said, line = ended.err.splitlines()
+    assert ended.code == 1, ended.err
+    assert line.startswith("error: ") and not [other for other in said if "error" in other.lower()], ended.err
+    assert "all matches written before are saved. Make room, then go on: arena run " in line
+    assert str(config) in line
+    return line
+
+
+def test_a_full_disk_stops_a_run_in_one_line_and_with_room_it_goes_on(drivers, expected, config, chaos_in_full):
+    """While the tables are made, while matches are written, and while leaderboards are."""
+    rng = random.Random(3)
+    moments = [1, 2, 4, 9, 20, *(rng.randint(1, 150) for _ in range(60))] if chaos_in_full else [2, 60]
+    for moment in moments:
+        ended = drivers.run(config, FULL, moment)
+        if ended.code:
+            stopped_for_want_of_room(ended, config)
+    finish(drivers, config, expected)
+    again = drivers.run(config)
+    for moment in range(1, again.changes + 1) if chaos_in_full else [again.changes - 8]:
+        line = stopped_for_want_of_room(drivers.run(config, FULL, moment), config)
+        assert "No space left on device" in line or "the disk is full" in line
+    finish(drivers, config, expected)
+
+
+def test_a_full_temporary_folder_or_cache_stops_a_run_in_one_line_and_is_no_bots_fault(
+    drivers, expected, config, tmp_path
+):
+    temporary = config.parent / "temporary"
+    ended = drivers.run(config, FULL, 1, below=temporary)
+    assert str(temporary) in stopped_for_want_of_room(ended, config)
+    cache = tmp_path / "cache"
+    full = {"LD_PRELOAD": str(drivers.library), "CHAOS_FULL": str(cache / "bundles"), "ARENA_CACHE": str(cache)}
+    ended = drivers.run(config, environment=full)
+    assert ended.code == 1
+    assert "No space left on device" in ended.err.splitlines()[-1]
+    assert "Traceback" not in ended.err
+    assert count(config) == 0
+    finish(drivers, config, expected)
+
+
+NAMESPACE = ["unshare", "--mount", "--map-root-user"]
+ON_A_SMALL_DISK = """
+mount -t tmpfs -o size=600k tmpfs "$1" && head -c 380k /dev/zero > "$1/ballast" || exit 9
+"$2" -m arena run "$3" --home "$1" --backend local --workers 1
+code=$?
+rm "$1/ballast"
+mount -o remount,size=100m "$1"
+"$2" -m arena run "$3" --home "$1" --backend local --workers 1 > again.txt 2>&1
+echo $? >> again.txt
+cp -r "$1/small" played
+exit $code
+"""
+
+
+@pytest.mark.chaos
+def test_a_disk_that_is_small_indeed_stops_a_run_in_one_line_and_with_room_it_goes_on(config, expected):
+    home = home_of(config)
+    home.mkdir()
+    big = config.read_text().replace("blocks = 8", "blocks = 150")
+    config.write_text(big)
+    run = subprocess.run(
+        [*NAMESPACE, "sh", "-c", ON_A_SMALL_DISK, "sh", home, sys.executable, config],
+        cwd=config.parent,
+        capture_output=True,
+        text=True,
+    )
+    line = run.stderr.splitlines()[-1]
+    assert (run.returncode, line.startswith("error: ")) == (1, True), run.stderr
+    assert "Make room, then go on: arena run " in line
+    assert (config.parent / "again.txt").read_text().endswith("\n0\n")
+    shutil.rmtree(home)
+    home.mkdir()
+    (config.parent / "played").rename(home / "small")
+    (home / "small" / "ballast").unlink(missing_ok=True)
+    assert dump(config) == expected(config)
+
+
+# A locked log
+
+
+def test_a_run_waits_for_a_program_that_locks_the_log_says_so_and_gives_up_at_last(drivers, expected, config):
+    """While another one reads all the time, so that nothing can be brought into the database."""
+
+    def lock(seconds):
+        def while_it_runs(driver):
+            wait_until(lambda: count(config) > begun, "matches are in the log")
+            connection = sqlite3.connect(log_of(config), timeout=60, isolation_level=None)
+            connection.execute("BEGIN EXCLUSIVE")
+            held.append(count(config))
+            time.sleep(seconds)
+            connection.execute("ROLLBACK")
+            connection.close()
+
+        return while_it_runs
+
+    held: list[int] = []
+    quick = {"arena__store__writing__LOCKED_LOOK": 20, "arena__live__LINE_EVERY": 0.0}
+    begun = 0
+    ended = drivers.run(config, meanwhile=lock(1.5), arena__store__writing__LOCKED_LIMIT=0.3, **quick)
+    assert ended.code == 1, ended.err
+    assert "matches.db: another program keeps it locked; all matches written before are saved." in ended.err
+    assert ended.err.splitlines()[-1].startswith("error: ")
+    begun = count(config)
+    assert begun == held[0]
+    with Store.open(log_of(config)) as reader:
+        ended = drivers.run(config, meanwhile=lock(0.5), **quick)
+        assert (ended.code, reader.totals()[0]) == (0, begun), ended.err
+    assert "waiting for the log, which another program has locked" in ended.err
+    finish(drivers, config, expected)
