@@ -36,7 +36,7 @@ class Chunk:
     """Matches that go to one worker together."""
 
     matches: list[tuple[MatchSpec, list[list[Any]]]]
-    """Each with the faults it is charged with: [seat, ply, cause]."""
+    """Each with the faults it is charged with: [seat, ply, cause, how]."""
     board: int
     worker_name: str = ""
 

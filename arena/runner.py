@@ -127,7 +127,7 @@ class _Signals:
 
 
 Charged = tuple[MatchSpec, list[list[Any]]]
-"""A match with the faults it is charged with: [seat, ply, cause]."""
+"""A match with the faults it is charged with: [seat, ply, cause, how]."""
 
 
 @dataclass
@@ -480,7 +480,7 @@ class Run:
         if not certain and len(trouble.deaths) < TRIES:
             self.again.appendleft(lost)
         elif certain or (death.seat >= 0 and all(other.seat == death.seat for other in trouble.deaths)):
-            self.again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause]]))
+            self.again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause, death.how]]))
             trouble.deaths.clear()
         else:
             self.not_played[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"

@@ -186,10 +186,12 @@ def killed_after(seconds: float) -> Callable[[int], None]:
 
 
 def dump(config: Path) -> dict[str, bytes]:
-    """All that a tournament leaves: what its runs wrote, and what can be exported of its log."""
+    """All that a tournament leaves: what its last run wrote, leaderboards among it, and every match of its log."""
     folder = home_of(config) / "small"
     written = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if "matches" not in path.name}
-    return {**written, **{f"exported {name}": content for name, content in tournaments.results(config).items()}}
+    out = config.parent / "exported"
+    api.export(config, home_of(config), out, ("matches", "records"))
+    return {**written, **{f"exported {path.name}": path.read_bytes() for path in sorted(out.iterdir())}}
 
 
 def is_secret(config: Path) -> bool:

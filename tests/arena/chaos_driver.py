@@ -13,12 +13,27 @@ import sqlite3
 import sys
 import tempfile
 import traceback
+from pathlib import Path
 from typing import Any
 
 from arena import runner
 from arena.cli import run_command
+from arena.commands import running  # noqa: F401 - for those that are forked
+from arena.leaderboards import leaderboards
+from arena.report import render_boards
+from arena.store import Store
+from tests.arena import samples
 
 CRASHED = 99
+
+
+def warm_up() -> None:
+    """Import and compile, once for all, what leaderboards need."""
+    plan = samples.schedule(["alice", "bob", "carol"], players=(2, 3))
+    with tempfile.TemporaryDirectory() as folder:
+        samples.fill(Path(folder, "matches.db"), plan)
+        with Store.open(Path(folder, "matches.db")) as store:
+            render_boards(Path(folder), plan, leaderboards(store, plan), ("csv", "json", "md", "parquet"))
 
 
 def hurry(pages: int) -> None:
@@ -63,6 +78,7 @@ def drive(order: dict[str, Any]) -> int:
 
 
 def main() -> None:
+    warm_up()
     for line in sys.stdin:
         child = os.fork()
         if child == 0:
