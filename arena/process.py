@@ -26,6 +26,8 @@ from arena.trees import end_tree
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
 START_LIMIT = 120.0
+STARTS = 3
+"""Tries to start a worker that is killed before it plays."""
 LAST_BREATH = 1.0
 """Seconds in which a process that has closed its socket is gone."""
 NO_ROOM = b'{"no room"'
@@ -45,6 +47,10 @@ class Death:
     """Whether the worker had little of the processor for what it did not finish in time."""
     how: str = ""
     """How the process ended, in words."""
+
+
+class Killed(WorkerError):
+    """A worker process ended before it played, and did not say why."""
 
 
 class Seen(NamedTuple):
@@ -72,12 +78,17 @@ class WorkerProcess:
 
     def start(self) -> None:
         """Spawn and greet it; raises `WorkerError` when it does not come up or runs other code."""
-        try:
-            self._start()
-        except OSError as error:
-            if has_no_room(error):
-                raise no_room(error, self._parent or tempfile.gettempdir()) from None
-            raise
+        for left in reversed(range(STARTS)):
+            try:
+                self._start()
+                return
+            except Killed:
+                if not left:
+                    raise
+            except OSError as error:
+                if has_no_room(error):
+                    raise no_room(error, self._parent or tempfile.gettempdir()) from None
+                raise
 
     def _start(self) -> None:
         ours, theirs = socket.socketpair()
@@ -108,7 +119,8 @@ class WorkerProcess:
             if isinstance(hello, Death):
                 complaints.seek(0)
                 lines = complaints.read().decode(errors="replace").strip().splitlines()
-                raise WorkerError(f"a worker process did not start: {lines[-1] if lines else hello.cause}")
+                kind = WorkerError if lines else Killed
+                raise kind(f"a worker process did not start: {lines[-1] if lines else hello.how}")
         if hello["code"] != code_hash():
             self.stop()
             raise WorkerError(
@@ -117,14 +129,20 @@ class WorkerProcess:
         self.versions = hello["versions"]
         self.name = f"{hello['host']}:{hello['pid']}"
         if self._plan is not None:
-            self.give_plan(self._plan)
+            self._tell_plan(self._plan)
 
     def give_plan(self, plan: bytes) -> None:
         """Tell it the plan; a worker started later is told by itself. Raises `WorkerError` when it cannot play it."""
         self._plan = plan
+        try:
+            self._tell_plan(plan)
+        except Killed:
+            self.start()
+
+    def _tell_plan(self, plan: bytes) -> None:
         reply = self._exchange(plan, START_LIMIT)
         if isinstance(reply, Death):
-            raise WorkerError(f"a worker process ended while it read the plan ({reply.cause})")
+            raise Killed(f"a worker process ended while it read the plan ({reply.how})")
         if refusal := json.loads(reply)["refusal"]:
             raise WorkerError(refusal)
 

@@ -334,7 +334,7 @@ class Deadly(Bot):
     '''End the whole process in some positions.'''
 
     def choose(self, state):
-        deed = sum(state.position.encode()) % 60
+        deed = zlib.crc32(state.position.encode()) % 90
         if deed == 0:
             os._exit(1)
         if deed == 1:
@@ -360,6 +360,7 @@ def harm_workers(seed: int, times: int):
     rng = random.Random(seed)
 
     def harm(driver: int) -> None:
+        wait_until(lambda: tournaments.workers_of(driver), "a worker is there")
         for _ in range(times):
             time.sleep(rng.uniform(0.1, 0.6))
             for worker in sorted(tournaments.workers_of(driver))[:1]:
@@ -374,7 +375,7 @@ def harm_workers(seed: int, times: int):
 
 @pytest.mark.chaos
 def test_workers_that_die_of_a_bot_or_are_killed_cost_nobody_else_anything(drivers, tmp_path):
-    bots = BOTS.replace("import os", "import ctypes\nimport os") + DEADLY
+    bots = BOTS.replace("import os", "import ctypes\nimport os\nimport zlib", 1) + DEADLY
     alone = write(tmp_path / "alone", WITH_DEADLY, bots)
     assert drivers.run(alone).code == 0
     fallen = rows(alone, "SELECT DISTINCT spec, cause FROM seats JOIN bots USING (bot) WHERE cause IS NOT NULL")
