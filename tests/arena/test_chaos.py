@@ -23,6 +23,7 @@ import pytest
 
 from arena.sandbox.levels import lacking
 from arena.store import Store
+from engine.kernel import cache_root
 from tests.arena import chaos, tournaments
 from tests.arena.chaos import BOTS, CONFIGS, FULL, KILL, POWER, TEAR, dump, undisturbed
 from tests.arena.tournaments import count, home_of, log_of, rows, wait_until, write
@@ -97,7 +98,6 @@ def test_a_driver_killed_at_any_moment_and_started_again_plays_the_same_and_leav
     drivers, expected, tmp_path, chaos_in_full
 ):
     rng = random.Random(1)
-    shared = set(os.listdir("/dev/shm"))
     wanted, each = (200, 30) if chaos_in_full else (6, 3)
     killed = 0
     for number, name in enumerate(itertools.cycle(NAMES)):
@@ -107,7 +107,6 @@ def test_a_driver_killed_at_any_moment_and_started_again_plays_the_same_and_leav
         shutil.rmtree(config.parent)
         if killed >= wanted:
             break
-    wait_until(lambda: set(os.listdir("/dev/shm")) <= shared, "no shared memory is left")
 
 
 @pytest.mark.parametrize("mode", [*(pytest.param(mode, marks=pytest.mark.chaos) for mode in (KILL, TEAR)), POWER])
@@ -390,3 +389,47 @@ def test_workers_that_die_of_a_bot_or_are_killed_cost_nobody_else_anything(drive
         ended = drivers.run(other, workers=2, meanwhile=harm_workers(seed, 6))
         assert ended.code == 0, ended.err
         assert dump(other) == left
+
+
+# A build is under way
+
+
+BUILDS = """
+import pathlib, time
+pathlib.Path({here!r}).touch()
+while pathlib.Path({wait!r}).exists():
+    time.sleep(0.01)
+"""
+WITH_PROGRAM = """
+name = "small"
+seed = 15
+blocks = 2
+games = [{ game = "epicycle", players = 2 }]
+bots = [{ bot = "program/bot.toml", isolation = "process" }, { bot = "b.py:Low" }]
+"""
+
+
+@pytest.mark.chaos
+def test_a_driver_killed_while_a_program_is_built_leaves_nothing_of_it_to_the_next_run(drivers, tmp_path):
+    config = write(tmp_path / "tournament", WITH_PROGRAM, BOTS)
+    here, wait = tmp_path / "here", tmp_path / "wait"
+    wait.touch()
+    program = config.parent / "program"
+    shutil.copytree(chaos.ROOT / "examples" / "python_program", program)
+    manifest = (program / "bot.toml").read_text()
+    (program / "bot.toml").write_text(manifest.replace("resettable", 'build = ["python3", "build.py"]\nresettable', 1))
+    (program / "build.py").write_text(BUILDS.format(here=str(here), wait=str(wait)))
+
+    def kill(driver: int) -> None:
+        wait_until(here.exists, "the program is being built")
+        os.kill(driver, signal.SIGKILL)
+
+    def desks() -> list[Path]:
+        return [path for path in cache_root().glob("programs/build-*/bot/build.py") if str(here) in path.read_text()]
+
+    assert drivers.run(config, meanwhile=kill).code == -signal.SIGKILL
+    wait_until(lambda: not [told for _, told in tournaments.processes().values() if "build.py" in told], "it ended")
+    wait.unlink()
+    assert drivers.run(config).code == 0
+    wait_until(lambda: not chaos.left_behind(config), "files that were left behind are gone")
+    assert (count(config), desks()) == (4, [])
