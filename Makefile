@@ -5,11 +5,12 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo tools test lint format bench ladder stats clean
+.PHONY: help venv demo tools test chaos lint format bench ladder stats clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
 	@echo "make test    run the tests"
+	@echo "make chaos   kill, cut and fill up runs hundreds of times, and compare what they leave (20 minutes)"
 	@echo "make lint    check style and types"
 	@echo "make format  format the code"
 	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
@@ -42,6 +43,9 @@ tools:
 
 test: tools $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile
+
+chaos: tools $(VENV)/.dev
+	$(BIN)/python -m pytest -n auto --chaos tests/arena/test_chaos.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -289,9 +289,9 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
             forgiven = True
             continue
         charges = charged[reply.number][1]
-        if reply.seat < 0 or any(reply.seat == seat for seat, _, _ in charges):
-            raise WorkerError(f"the match could not be played: its worker process ended ({reply.cause})")
-        charges.append([reply.seat, reply.ply, reply.cause])
+        if reply.seat < 0 or any(reply.seat == charge[0] for charge in charges):
+            raise WorkerError(f"the match could not be played: its worker process ended ({reply.how or reply.cause})")
+        charges.append([reply.seat, reply.ply, reply.cause, reply.how])
     rows = json.loads(reply)["rows"]
     return [_stored(plan.schedule, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
 

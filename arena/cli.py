@@ -11,11 +11,24 @@ from pathlib import Path
 from typing import Annotated, Any, Optional
 
 import typer
+from typer.core import TyperGroup
 
 FINE, USER_ERROR, NOT_ALL_PLAYED, INTERRUPTED = 0, 1, 2, 130
 
+
+class Commands(TyperGroup):
+    """The commands; Typer would end without a word when somebody types Ctrl-C."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            raise typer.Abort from None
+
+
 app = typer.Typer(
     name="arena",
+    cls=Commands,
     help="Run tournaments of game bots: seeded matches on all cores or a Ray cluster, honest leaderboards.",
     epilog="Example: arena run configs/smoke.toml",
     add_completion=False,

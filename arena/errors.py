@@ -1,6 +1,10 @@
 """What can go wrong in a tournament, each with one line for the user."""
 
+import errno
+
 from engine.errors import one_line
+
+NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
 class ArenaError(ValueError):
@@ -22,9 +26,27 @@ class StoreError(ArenaError):
     """A match log cannot be opened, is in use, or does not hold what was asked for."""
 
 
+class UnwritableError(StoreError):
+    """Something cannot be written for now: a full disk, a lock, a folder that is read-only. What was written stays."""
+
+    def __init__(self, what: str, remedy: str, command: str = "with the same command") -> None:
+        super().__init__(f"{what}; all matches written before are saved. {remedy}, then go on: {command}")
+        self.what, self.remedy = what, remedy
+
+
 class WorkerError(ArenaError):
     """A worker process cannot be started or runs other code than the driver."""
 
 
 class RecordError(ArenaError):
     """A text is no record of a match, or a record does not fit its plan or its log."""
+
+
+def has_no_room(error: OSError) -> bool:
+    """Whether a disk is full, or a quota or a limit of file sizes is reached."""
+    return error.errno in NO_ROOM
+
+
+def no_room(error: OSError, where: str) -> UnwritableError:
+    """That in words; `where` when the error does not name a file."""
+    return UnwritableError(f"{error.filename or where}: {error.strerror}", "Make room")

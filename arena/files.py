@@ -1,32 +1,49 @@
-"""Writing files whole or not at all, and reading JSON that anybody may have written."""
+"""Writing files whole or not at all, folders of one's own, and reading JSON that anybody may have written."""
 
 from __future__ import annotations
 
 import contextlib
+import fcntl
+import glob
 import json
 import os
+import shutil
+import subprocess
 import tempfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import IO, Any
 
 MAX_JSON = 2**26
 """Bytes of a JSON file."""
+RANDOM = "?" * 8
+"""What `tempfile` appends to a prefix."""
 
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its place when all is written; nothing is left of it when something fails."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    """A file to write to, which takes its place when all is written; nothing is left of it when something fails.
+
+    What a process that was killed has left of the same file is removed. An `OSError` names the file.
+    """
+    prefix = f".{path.name}."
     try:
-        with os.fdopen(handle, "wb") as file:
-            yield file
-        os.chmod(temporary, 0o644)
-        os.replace(temporary, path)
-    except BaseException:
-        os.unlink(temporary)
-        raise
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _sweep(path.parent, prefix)
+        with _held(lambda: _new_file(path.parent, prefix)) as (temporary, handle):
+            try:
+                with os.fdopen(handle, "wb", closefd=False) as file:
+                    yield file
+                os.fsync(handle)
+                os.chmod(temporary, 0o644)
+                os.replace(temporary, path)
+            except BaseException:
+                os.unlink(temporary)
+                raise
+    except OSError as error:
+        if error.errno is None or prefix not in (error.filename or prefix):
+            raise
+        raise OSError(error.errno, os.strerror(error.errno), str(path)) from None
 
 
 def write_file(path: Path, content: Iterable[bytes]) -> Path:
@@ -34,6 +51,71 @@ def write_file(path: Path, content: Iterable[bytes]) -> Path:
     with whole_file(path) as file:
         file.writelines(content)
     return path
+
+
+@contextlib.contextmanager
+def own_folder(parent: str | Path | None, prefix: str) -> Iterator[Path]:
+    """A new folder in `parent` (by default the system's for temporary files), removed at the end.
+
+    Folders of the same prefix that processes left when they were killed are removed first.
+    """
+    where = Path(parent or tempfile.gettempdir())
+    _sweep(where, prefix)
+    with _held(lambda: _new_folder(where, prefix)) as (folder, _):
+        try:
+            yield Path(folder)
+        finally:
+            remove_folder(folder)
+
+
+def remove_folder(folder: str) -> None:
+    """Remove a folder, whatever a program has made of it."""
+    with contextlib.suppress(RecursionError):
+        shutil.rmtree(folder, ignore_errors=True)
+    if os.path.lexists(folder):
+        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):  # these two mind neither depth nor long paths
+            subprocess.run([*command, "--", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+
+
+def _new_file(parent: Path, prefix: str) -> tuple[str, int]:
+    handle, path = tempfile.mkstemp(dir=parent, prefix=prefix)
+    return path, handle
+
+
+def _new_folder(parent: Path, prefix: str) -> tuple[str, int]:
+    while True:
+        path = tempfile.mkdtemp(dir=parent, prefix=prefix)
+        with contextlib.suppress(FileNotFoundError):  # swept away already
+            return path, os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+
+
+@contextlib.contextmanager
+def _held(make: Callable[[], tuple[str, int]]) -> Iterator[tuple[str, int]]:
+    """Something new, locked for as long as this process has it open: its path and descriptor."""
+    while True:
+        path, handle = make()
+        with contextlib.suppress(OSError):  # a file system without locks: what is left there stays
+            fcntl.flock(handle, fcntl.LOCK_EX)
+        if os.path.lexists(path):  # else somebody swept it away before it was locked
+            break
+        os.close(handle)
+    try:
+        yield path, handle
+    finally:
+        os.close(handle)
+
+
+def _sweep(parent: Path, prefix: str) -> None:
+    """Remove what nobody has open any more of what was made with this prefix."""
+    for path in parent.glob(f"{glob.escape(prefix)}{RANDOM}"):
+        with contextlib.suppress(OSError):
+            handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+            try:
+                if os.fstat(handle).st_uid == os.getuid():
+                    fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    remove_folder(str(path)) if path.is_dir() else path.unlink()
+            finally:
+                os.close(handle)
 
 
 def read_json(path: Path) -> Any:

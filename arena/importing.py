@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,6 +13,7 @@ from typing import Any
 from arena.adaptive import with_stages
 from arena.config import tournament_name
 from arena.errors import ArenaError, ConfigError, RecordError, StoreError
+from arena.files import own_folder
 from arena.home import home_folder
 from arena.keys import now
 from arena.match_files import blocks_in_plan
@@ -61,8 +61,8 @@ def import_records(
         with Store.create(log) as store:
             return Imported(log, *_take(store, read, files))
     home_folder(home).mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(prefix=".import-", dir=home_folder(home)) as folder:
-        made = Path(folder) / "import.db"
+    with own_folder(home_folder(home), ".import-") as folder:
+        made = folder / "import.db"
         with Store.create(made) as store:
             counts = _take(store, read, files)
         _put(made, log)

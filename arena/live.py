@@ -91,6 +91,10 @@ class Live:
         self.shown = 0.0
 
     def begin(self, plan: Plan) -> None:
+        with contextlib.suppress(OSError):  # the terminal may be gone; the run goes on
+            self._begin(plan)
+
+    def _begin(self, plan: Plan) -> None:
         self.plan = plan
         total = plan.schedule.total_matches
         self.task = self.bar.add_task("", total=total, rate=0.0, eta="-:--:--", where="")
@@ -100,6 +104,10 @@ class Live:
         if time.monotonic() - self.shown < 1 / REFRESH:
             return
         self.shown = time.monotonic()
+        with contextlib.suppress(OSError):
+            self._show(progress)
+
+    def _show(self, progress: Progress) -> None:
         done = progress.found + progress.played
         where = f"  {progress.where}" if progress.where else ""
         self.bar.update(
@@ -113,7 +121,8 @@ class Live:
         self.live.update(Group(self.bar, table, STOPPING if progress.stopping else ""))
 
     def end(self) -> None:
-        self.live.stop()
+        with contextlib.suppress(OSError):
+            self.live.stop()
 
 
 class Plain:

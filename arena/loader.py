@@ -13,13 +13,13 @@ import errno
 import importlib
 import os
 import sys
-import tempfile
 import types
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from arena.bundle import HOUSE, Bundle
+from arena.files import own_folder
 from engine.kernel import cache_root
 
 _loaded: dict[str, LoadedBundle] = {}
@@ -27,10 +27,15 @@ _loaded: dict[str, LoadedBundle] = {}
 
 def load_class(bundle: Bundle, class_name: str) -> Any:
     """A class out of the bundle's main module; raises whatever running that module raises, or `AttributeError`."""
+    return getattr(lay_out(bundle).module(bundle.module), class_name)
+
+
+def lay_out(bundle: Bundle) -> LoadedBundle:
+    """A bundle with its files in place, of which nothing has been run yet; raises `OSError` when they cannot be."""
     key = bundle.hash
     if key not in _loaded:
         _loaded[key] = LoadedBundle(bundle, key)
-    return getattr(_loaded[key].module(bundle.module), class_name)
+    return _loaded[key]
 
 
 def is_house(bundle_files: Mapping[str, bytes]) -> bool:
@@ -144,8 +149,8 @@ def _materialize(files: Mapping[str, bytes], key: str) -> Path:
 def _renew(folder: Path, files: Mapping[str, bytes]) -> None:
     """Write the files beside the folder and put them in its place, unless another process was first."""
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory(dir=folder.parent) as desk:
-        fresh = Path(desk, "fresh")
+    with own_folder(folder.parent, "new-") as desk:
+        fresh = desk / "fresh"
         for name, content in files.items():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
             (fresh / name).write_bytes(content)
@@ -153,7 +158,7 @@ def _renew(folder: Path, files: Mapping[str, bytes]) -> None:
             os.rename(fresh, folder)
         if not _holds(folder, files):
             with contextlib.suppress(OSError):
-                os.rename(folder, Path(desk, "damaged"))
+                os.rename(folder, desk / "damaged")
                 os.rename(fresh, folder)
 
 

@@ -36,7 +36,7 @@ class Pool(Protocol):
 
 
 Charged = tuple[MatchSpec, list[list[Any]]]
-"""A match with the faults it is charged with: [seat, ply, cause]."""
+"""A match with the faults it is charged with: [seat, ply, cause, how]."""
 
 
 @dataclass(eq=False)

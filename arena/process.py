@@ -18,13 +18,20 @@ from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
 from arena.code import code_hash
-from arena.errors import WorkerError
+from arena.errors import UnwritableError, WorkerError, has_no_room, no_room
+from arena.files import own_folder
 from arena.status import SIZE, STARVED, Status, Work
 from arena.trees import end_tree
 
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
 START_LIMIT = 120.0
+STARTS = 3
+"""Tries to start a worker that is killed before it plays."""
+LAST_BREATH = 1.0
+"""Seconds in which a process that has closed its socket is gone."""
+NO_ROOM = b'{"no room"'
+"""How a reply begins that tells of a full disk."""
 LOOK = 0.1
 
 
@@ -38,6 +45,12 @@ class Death:
     cause: str
     starved: bool = False
     """Whether the worker had little of the processor for what it did not finish in time."""
+    how: str = ""
+    """How the process ended, in words."""
+
+
+class Killed(WorkerError):
+    """A worker process ended before it played, and did not say why."""
 
 
 class Seen(NamedTuple):
@@ -65,23 +78,38 @@ class WorkerProcess:
 
     def start(self) -> None:
         """Spawn and greet it; raises `WorkerError` when it does not come up or runs other code."""
+        for left in reversed(range(STARTS)):
+            try:
+                self._start()
+                return
+            except Killed:
+                if not left:
+                    raise
+            except OSError as error:
+                if has_no_room(error):
+                    raise no_room(error, self._parent or tempfile.gettempdir()) from None
+                raise
+
+    def _start(self) -> None:
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
-            status.truncate(SIZE)
+            status.write(bytes(SIZE))  # on a disk that is full this fails, while a file of holes would end us later on
+            status.flush()
             self._status = Status(mmap.mmap(status.fileno(), SIZE))
             self._status.rest(0)
-            self._folder = tempfile.TemporaryDirectory(prefix="arena-", dir=self._parent)
+            self._folder = contextlib.ExitStack()
+            folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
             environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-m", "arena.worker"),
-                    *(str(theirs.fileno()), str(status.fileno()), self._folder.name),
+                    *(str(theirs.fileno()), str(status.fileno()), folder),
                 ],
                 pass_fds=(theirs.fileno(), status.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=complaints,
-                cwd=self._folder.name,
+                cwd=folder,
                 env=environment,
                 start_new_session=True,
             )
@@ -91,7 +119,8 @@ class WorkerProcess:
             if isinstance(hello, Death):
                 complaints.seek(0)
                 lines = complaints.read().decode(errors="replace").strip().splitlines()
-                raise WorkerError(f"a worker process did not start: {lines[-1] if lines else hello.cause}")
+                kind = WorkerError if lines else Killed
+                raise kind(f"a worker process did not start: {lines[-1] if lines else hello.how}")
         if hello["code"] != code_hash():
             self.stop()
             raise WorkerError(
@@ -100,14 +129,20 @@ class WorkerProcess:
         self.versions = hello["versions"]
         self.name = f"{hello['host']}:{hello['pid']}"
         if self._plan is not None:
-            self.give_plan(self._plan)
+            self._tell_plan(self._plan)
 
     def give_plan(self, plan: bytes) -> None:
         """Tell it the plan; a worker started later is told by itself. Raises `WorkerError` when it cannot play it."""
         self._plan = plan
+        try:
+            self._tell_plan(plan)
+        except Killed:
+            self.start()
+
+    def _tell_plan(self, plan: bytes) -> None:
         reply = self._exchange(plan, START_LIMIT)
         if isinstance(reply, Death):
-            raise WorkerError(f"a worker process ended while it read the plan ({reply.cause})")
+            raise Killed(f"a worker process ended while it read the plan ({reply.how})")
         if refusal := json.loads(reply)["refusal"]:
             raise WorkerError(refusal)
 
@@ -117,10 +152,16 @@ class WorkerProcess:
         return reply if isinstance(reply, Death) else json.loads(reply)
 
     def play(self, chunk: bytes) -> bytes | Death:
-        """Play a chunk of matches; after a death the next chunk goes to a fresh process."""
+        """Play a chunk of matches; after a death the next chunk goes to a fresh process.
+
+        Raises `UnwritableError` when it has no room for what it keeps on disk.
+        """
         if self._process is None:
             self.start()
-        return self._exchange(chunk, None)
+        reply = self._exchange(chunk, None)
+        if isinstance(reply, bytes) and reply.startswith(NO_ROOM):
+            raise UnwritableError(*json.loads(reply)["no room"])
+        return reply
 
     def _exchange(self, message: bytes, limit: float | None) -> bytes | Death:
         self._seen = None
@@ -148,8 +189,21 @@ class WorkerProcess:
     def _bury(self, cause: str) -> Death:
         work = self._status.read()
         starved = cause == "timeout" and self._starved()
+        how = "it hung" if cause == "timeout" else self._end_in_words()
         self.stop()
-        return Death(work.number, work.seat, work.ply, cause, starved)
+        return Death(work.number, work.seat, work.ply, cause, starved, how)
+
+    def _end_in_words(self) -> str:
+        """How a process ended that has closed its socket."""
+        process = self._process
+        try:
+            code = process.wait(LAST_BREATH) if process is not None else 0
+        except subprocess.TimeoutExpired:
+            return "it does not answer"
+        if code >= 0:
+            return f"it ended with code {code}"
+        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+        return f"killed by {name}{', perhaps for want of memory' if -code == signal.SIGKILL else ''}"
 
     def _starved(self) -> bool:
         """Whether it was left without the processor for most of the time that it was seen at its work."""
@@ -170,7 +224,7 @@ class WorkerProcess:
             self._process = None
             self._connection.close()
             self._status.close()
-            self._folder.cleanup()
+            self._folder.close()
 
 
 def processor_time(process: subprocess.Popen[bytes] | None) -> int:

@@ -146,6 +146,8 @@ class Charge:
     seat: int
     ply: int
     cause: str
+    how: str = ""
+    """How the worker ended, in words."""
 
 
 @dataclass
@@ -424,7 +426,8 @@ class Match:
         ply = self.ply
         charge = self.charges.get(seat)
         if charge is not None and charge.ply <= ply:
-            self.fall(seat, charge.cause, "the worker process ended while this bot was at work")
+            how = f": {charge.how}" if charge.how else ""
+            self.fall(seat, charge.cause, f"the worker process ended while this bot was at work{how}")
             return False, None
         player, clock = self.players[seat], self.clock
         guarded = player.guarded

@@ -44,7 +44,7 @@ def _returns(ranks: tuple[int, ...]) -> list[float]:
 
 
 class _Signals:
-    """SIGINT and SIGTERM as calls instead of exceptions, so that nothing is torn in the middle of a transaction."""
+    """SIGINT, SIGTERM and SIGHUP as calls instead of exceptions, so that no transaction is torn in the middle."""
 
     def __init__(self, call: Callable[[], None]) -> None:
         self.call = call
@@ -52,7 +52,9 @@ class _Signals:
 
     def __enter__(self) -> None:
         if self.works:
-            numbers = (signal.SIGINT, signal.SIGTERM)
+            numbers = [signal.SIGINT, signal.SIGTERM]
+            if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # `nohup` ignores it
+                numbers.append(signal.SIGHUP)
             self.previous = {number: signal.signal(number, lambda *_: self.call()) for number in numbers}
 
     def __exit__(self, *_: object) -> None:
@@ -78,6 +80,7 @@ class Run:
         """`barrier` is for `arena.work.Work`."""
         self.plan, self.store, self.show = plan, store, show
         self.workers, self.backend, self.address = workers, backend, address
+        store.keep_waiting = self._wait_for_log
         self.message = plan.message()
         self.first = first
         self.work = Work(store, plan.schedule, barrier)
@@ -138,8 +141,10 @@ class Run:
                 self._write()
                 more = self.work.next_stage() and not self.stopping
         finally:
-            self._write()
-            self._dismiss()
+            try:
+                self._write()
+            finally:
+                self._dismiss()
         self.work.abandon()
         self._tally()
         if self.stopping and self.store.totals()[0] > self.progress.found + self.progress.played:
@@ -247,9 +252,17 @@ class Run:
             self.progress.forfeits += len(row.details)
 
     def _write(self) -> None:
-        if self.work.passed:
-            self.store.add(self.plan.schedule, self.work.passed, self.run)
-            self.work.passed.clear()
+        batch, where = self.work.passed[:], self.progress.where
+        self.work.passed.clear()  # what cannot be written is played again when the run is resumed
+        if batch:
+            self.store.add(self.plan.schedule, batch, self.run)
+        self.progress.where = where
+
+    def _wait_for_log(self, waited: float) -> bool:
+        """Say that another program has locked the log, and whether to go on waiting."""
+        self.progress.where = f"waiting for the log, which another program has locked for {waited:.0f} s"
+        self.show(self.progress)
+        return not self.hurry
 
     def _consider_ray(self) -> None:
         """Bring Ray in when enough is left to pay for its start; it takes over when it is ready."""

@@ -305,10 +305,10 @@ class Work:
         if not certain and len(trouble.deaths) < TRIES:
             self._again.appendleft(lost)
         elif certain or (death.seat >= 0 and all(other.seat == death.seat for other in trouble.deaths)):
-            self._again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause]]))
+            self._again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause, death.how]]))
             trouble.deaths.clear()
         else:
-            self.not_played[spec] = f"its worker process ended {TRIES} times ({death.cause})"
+            self.not_played[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"
 
     def recheck(self, only_full: bool = False) -> bool:
         """Let results pass that have become certain while they waited; whether there were any."""

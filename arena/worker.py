@@ -27,11 +27,13 @@ from arena.bundle import Bundle
 from arena.code import code_hash
 from arena.describe import describe
 from arena.dice import Streams
-from arena.loader import load_class
+from arena.errors import has_no_room, no_room
+from arena.loader import lay_out, load_class
 from arena.referee import Charge, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits
 from arena.status import NOBODY, SIZE, Status
 from arena.trees import close_to_others, end_below, keep_orphans
+from engine.kernel import cache_root
 
 if TYPE_CHECKING:
     from arena.sandbox.host import RemoteBot
@@ -131,6 +133,11 @@ class Table:
         if bot["isolation"] != "none":
             return self.remote.contestant(bot, bundle, entry)
         try:
+            lay_out(bundle)
+        except OSError as error:
+            if has_no_room(error):
+                raise
+        try:
             return Contestant(load_class(bundle, bot["class"]), bot["params"])
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
@@ -205,8 +212,18 @@ class Worker:
             self.table = Table(message, self.report, self.remote)
             return {"refusal": self.remote.refusal(message["entries"])}
         if message["do"] == "play" and self.table is not None:
-            return {"rows": list(self.play(message["matches"]))}
+            return self.rows(message["matches"])
         raise ValueError(f"a worker does not know how to {message['do']}")
+
+    def rows(self, matches: list[list[Any]]) -> dict[str, Any]:
+        """The results of a chunk, or that the disk is full where bots are kept: no bot is to blame for that."""
+        try:
+            return {"rows": list(self.play(matches))}
+        except OSError as error:
+            if not has_no_room(error):
+                raise
+            told = no_room(error, str(cache_root()))
+            return {"no room": [told.what, told.remedy]}
 
     def play(self, matches: list[list[Any]]) -> Any:
         assert self.table is not None

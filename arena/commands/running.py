@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.commands.boards import print_board
 from arena.commands.output import Output, say
+from arena.errors import UnwritableError, has_no_room, no_room
 from arena.live import Live, Plain, can_draw, duration, matches, tell
 from arena.plan import Plan
 from arena.stats.power import open_ranks
@@ -42,6 +44,13 @@ def run_tournament(
         screen.end()
         tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
         return INTERRUPTED
+    except UnwritableError as error:
+        raise UnwritableError(error.what, error.remedy, again) from None
+    except OSError as error:
+        if not has_no_room(error):
+            raise
+        told = no_room(error, tempfile.gettempdir())
+        raise UnwritableError(told.what, told.remedy, again) from None
     finally:
         screen.end()
     outcome, progress = result.outcome, result.outcome.progress

@@ -7,11 +7,11 @@ import hashlib
 import os
 import subprocess
 import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.bundle import MANIFEST, Bundle
+from arena.files import own_folder
 from arena.referee import Fault
 from arena.sandbox.channel import Channel
 from arena.sandbox.host import RemoteBot, must_be_able, open_pipes, processor_seconds
@@ -108,7 +108,7 @@ def built(bundle: Bundle, program: Program, isolation: Isolation) -> Path:
     if folder.is_dir():
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
-    with _desk(folder.parent) as desk:
+    with own_folder(folder.parent, "build-") as desk:
         fresh = desk / "bot"
         for name, content in bundle.files.items():
             (fresh / name).parent.mkdir(parents=True, exist_ok=True)
@@ -120,17 +120,6 @@ def built(bundle: Bundle, program: Program, isolation: Isolation) -> Path:
         with contextlib.suppress(OSError):  # another process was first
             os.rename(fresh, folder)
     return folder
-
-
-@contextlib.contextmanager
-def _desk(parent: Path) -> Iterator[Path]:
-    """A folder to build in, which is removed whatever a build has made of it."""
-    desk = tempfile.mkdtemp(dir=parent)
-    try:
-        yield Path(desk)
-    finally:
-        for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):  # these two mind neither depth nor long paths
-            subprocess.run([*command, "--", desk], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def _take_over(folder: Path) -> None:

@@ -7,33 +7,40 @@ import itertools
 import json
 import os
 import sqlite3
+import time
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
 from arena.dice import key_hash
-from arena.errors import StoreError
+from arena.errors import StoreError, UnwritableError
 from arena.schedule import Block, Schedule
 from arena.store.reading import StoreReader
 from arena.store.rows import BotRow, Finished, SecretKey
 from arena.store.schema import connect, lay_out, lock_log
 
 LONG_COURSE = 256
+LOCKED_LIMIT = 600.0
+"""Seconds that a run waits while another program keeps the log locked; other writers wait `LOCKED_SHORT`."""
+LOCKED_SHORT = 30.0
+LOCKED_LOOK = 1000
+"""Milliseconds from one look at the lock to the next."""
 
 
 class Store(StoreReader):
     """An open log. Use `Store.create` or `Store.open` as a context manager."""
+
+    keep_waiting: Callable[[float], bool] = staticmethod(lambda waited: waited < LOCKED_SHORT)
+    """Asked, about once a second, when another program has kept the log locked for so long."""
 
     @classmethod
     def create(cls, path: Path) -> Store:
         """Open for writing, made if need be. Raises `StoreError` when another driver holds it or it is no log."""
         lock = lock_log(path)
         try:
-            return cls(path, connect(path, "rwc", lay_out), lock)
-        except sqlite3.Error as error:
-            os.close(lock)
-            raise StoreError(f"{path}: cannot be used as a match log: {error}") from None
+            with in_words(path):
+                return cls(path, connect(path, "rwc", lay_out), lock)
         except StoreError:
             os.close(lock)
             raise
@@ -44,9 +51,22 @@ class Store(StoreReader):
         if self._db.in_transaction:
             yield
             return
-        with self._db:
-            self._db.execute("BEGIN IMMEDIATE")
+        with in_words(self.path), self._db:
+            self._begin()
             yield
+
+    def _begin(self) -> None:
+        """Begin to write as soon as no other program does."""
+        started = time.monotonic()
+        self._db.execute(f"PRAGMA busy_timeout = {LOCKED_LOOK}")
+        while True:
+            try:
+                self._db.execute("BEGIN IMMEDIATE")
+                return
+            except sqlite3.OperationalError as error:
+                waited = time.monotonic() - started
+                if primary(error) != sqlite3.SQLITE_BUSY or waited > LOCKED_LIMIT or not self.keep_waiting(waited):
+                    raise
 
     def begin_run(self, plan: str, versions: str, started: str, bots: Iterable[BotRow], bundles: dict[str, str]) -> int:
         """Note a run, its bots and their source (JSON of hexadecimal files by bundle hash); return its number."""
@@ -139,6 +159,31 @@ class Store(StoreReader):
         return self._bots[identity]
 
 
+def primary(error: sqlite3.Error) -> int:
+    """SQLite's number of an error, without what goes into detail."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF
+
+
+@contextlib.contextmanager
+def in_words(log: Path) -> Iterator[None]:
+    """SQLite's errors as a `StoreError` that says what to do; a match that is there already is an error of ours."""
+    try:
+        yield
+    except sqlite3.Error as error:
+        if primary(error) == sqlite3.SQLITE_CONSTRAINT:
+            raise
+        told = {
+            sqlite3.SQLITE_FULL: (f"{log}: the disk is full", "Make room"),
+            sqlite3.SQLITE_IOERR: (f"{log}: the disk does not take it ({error})", "See to the disk or its quota"),
+            sqlite3.SQLITE_READONLY: (f"{log}: is read-only", "Make it writable"),
+            sqlite3.SQLITE_CANTOPEN: (f"{log}: cannot be opened to write", "Make it and its folder writable"),
+            sqlite3.SQLITE_BUSY: (f"{log}: another program keeps it locked", "End that program"),
+        }.get(primary(error))
+        if told is None:
+            raise StoreError(f"{log}: cannot be used as a match log: {error}") from None
+        raise UnwritableError(*told) from None
+
+
 def set_aside(log: Path) -> Path | None:
     """Rename a log that is there, sound or not, to matches.1.db (or .2, .3 ...); its new path.
 
@@ -148,6 +193,7 @@ def set_aside(log: Path) -> Path | None:
         return None
     lock = lock_log(log)
     try:
+        _bring_in(log)
         kept = next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
         for suffix in ("-wal", "-shm", ""):  # SQLite's own files first: they are found by the name of the log
             part = Path(f"{log}{suffix}")
@@ -156,3 +202,9 @@ def set_aside(log: Path) -> Path | None:
     finally:
         os.close(lock)
     return kept
+
+
+def _bring_in(log: Path) -> None:
+    """Bring the write-ahead log into the database, so that one file is renamed and no moment is bad for a kill."""
+    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(log)) as db:
+        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -533,6 +533,17 @@ def test_ctrl_c_twice_drops_what_is_in_play(tmp_path):
     assert tournaments.gone(workers)
 
 
+@pytest.mark.parametrize("command", ["match epicycle b.py:Stuck random", "check b.py:Stuck --isolation none"])
+def test_ctrl_c_ends_other_commands_with_one_line(tmp_path, command):
+    here = tmp_path / "here"
+    write(tmp_path, CONFIG, BOTS.replace("while True:", f"open({str(here)!r}, 'w').close()\n        while True:"))
+    run = tournaments.start_arena(*command.split(), folder=tmp_path)
+    tournaments.wait_until(here.exists, "the bot is stuck")
+    tournaments.signal_group(run, signal.SIGINT)
+    _, said = run.communicate(timeout=tournaments.PATIENCE)
+    assert (run.returncode, said) == (130, "error: interrupted\n")
+
+
 # On a terminal
 
 

@@ -136,7 +136,7 @@ def test_what_a_build_makes_lends_nobody_rights(tmp_path):
 
 def test_a_build_that_digs_too_deep_fails_and_is_cleared_away(tmp_path):
     assert play(program(tmp_path, build=DIGS), "sandbox", 1) == {"init"}
-    assert not [path for path in cache_root().glob("programs/tmp*")]
+    assert not [path for path in cache_root().glob("programs/build-*")]
 
 
 def test_a_build_makes_no_more_than_so_many_files(tmp_path):
