@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 from arena.code import code_hash
 from arena.errors import WorkerError
+from arena.games import folders_for
 from arena.status import SIZE, STARVED, Status, Work
 from arena.trees import end_tree
 
@@ -57,6 +58,8 @@ class WorkerProcess:
     def __init__(self, folder: str | None = None) -> None:
         self._parent = folder
         self._plan: bytes | None = None
+        self._games: tuple[str, ...] = ()
+        """Where it imports the plan's games from before all else."""
         self._process: subprocess.Popen[bytes] | None = None
         self._ending = threading.Lock()
         self._seen: Seen | None = None
@@ -65,13 +68,15 @@ class WorkerProcess:
 
     def start(self) -> None:
         """Spawn and greet it; raises `WorkerError` when it does not come up or runs other code."""
+        self._games = folders_for(self._plan) if self._plan is not None else ()
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
             status.truncate(SIZE)
             self._status = Status(mmap.mmap(status.fileno(), SIZE))
             self._status.rest(0)
             self._folder = tempfile.TemporaryDirectory(prefix="arena-", dir=self._parent)
-            environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+            path = os.pathsep.join([*self._games, *filter(None, [os.environ.get("PYTHONPATH")])])
+            environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": path}
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-m", "arena.worker"),
@@ -100,11 +105,21 @@ class WorkerProcess:
         self.versions = hello["versions"]
         self.name = f"{hello['host']}:{hello['pid']}"
         if self._plan is not None:
-            self.give_plan(self._plan)
+            self._tell(self._plan)
 
     def give_plan(self, plan: bytes) -> None:
-        """Tell it the plan; a worker started later is told by itself. Raises `WorkerError` when it cannot play it."""
+        """Tell it the plan, starting it anew if it may know other versions of the plan's games.
+
+        A worker started later is told by itself. Raises `WorkerError` when it cannot play the plan.
+        """
         self._plan = plan
+        if self._process is not None and folders_for(plan) == self._games:
+            self._tell(plan)
+        else:
+            self.stop()
+            self.start()
+
+    def _tell(self, plan: bytes) -> None:
         reply = self._exchange(plan, START_LIMIT)
         if isinstance(reply, Death):
             raise WorkerError(f"a worker process ended while it read the plan ({reply.cause})")

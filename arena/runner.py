@@ -265,6 +265,7 @@ class Run:
                 from arena.ray_pool import RayPool
 
                 self._ray_pool = RayPool(self.workers, self.message, self.replies, self.address)
+                self._ray_pool.tell_to(self.progress.remarks)
             except BaseException as error:
                 self._ray_error = error
             self._ray_up.set()

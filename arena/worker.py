@@ -18,13 +18,12 @@ import signal
 import sys
 import threading
 import time
-from importlib.metadata import PackageNotFoundError, version
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import engine
 from arena.bundle import Bundle
-from arena.code import code_hash
+from arena.code import code_hash, versions
 from arena.describe import describe
 from arena.dice import Streams
 from arena.loader import load_class
@@ -36,19 +35,6 @@ from arena.trees import close_to_others, end_below, keep_orphans
 if TYPE_CHECKING:
     from arena.sandbox.host import RemoteBot
     from arena.sandbox.hosts import Hosts
-
-PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
-
-
-def versions() -> dict[str, str]:
-    """What plays here: Python, the platform and the packages that matter."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
 
 
 def read_bundle(module: str, files: dict[str, str]) -> Bundle:

@@ -24,6 +24,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.games import planned_folders
 from arena.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.sandbox.seccomp import bpf
 from arena.trees import bury, end_tree
@@ -242,13 +243,13 @@ def _libraries() -> list[str]:
 
 def python_paths() -> tuple[str, ...]:
     """What a Python process of ours must be able to read: the interpreter, its libraries, our code, plug-in games."""
-    found = [python(), sys.base_prefix, *_libraries(), *map(str, _packages())]
+    found = [python(), sys.base_prefix, *_libraries(), *planned_folders(), *map(str, _packages())]
     return tuple(dict.fromkeys(path for path in found if not path.startswith("/usr/")))
 
 
 def import_paths() -> tuple[str, ...]:
     """What such a process puts on its `sys.path`, behind the standard library."""
-    return tuple(dict.fromkeys([*(str(path.parent) for path in _packages()), *_libraries()]))
+    return tuple(dict.fromkeys([*planned_folders(), *(str(path.parent) for path in _packages()), *_libraries()]))
 
 
 def program_paths(command: str) -> tuple[str, ...]:
