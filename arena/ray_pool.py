@@ -21,7 +21,7 @@ from arena.errors import ClusterError
 from arena.pools import IN_FLIGHT, LISTEN, Answer, Chunk, Lost
 
 SILENCE = 10.0
-"""Seconds after which a cluster that says nothing is taken for lost; a living one is heard of every second."""
+"""Seconds after which a cluster whose head says nothing is taken for lost; a living one is heard of every second."""
 JOIN_LIMIT = 180.0
 """The same while it is joined or started."""
 COMPLAINTS = "complaints"
@@ -93,23 +93,23 @@ class RayPool:
             self._end(wait=not lost or self._address is None)
 
     def _take(self, limit: float) -> None:
-        """What the driver says next, if it says something soon; raises `ClusterError` when it was silent too long."""
+        """What the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
         try:
             if self._connection.poll(LISTEN):
                 kind, *message = self._connection.recv()
-                self._heard = time.monotonic()
                 getattr(self, f"_take_{kind}")(*message)
-            elif time.monotonic() - self._heard > limit:
+            if time.monotonic() - self._heard > limit:
                 raise ClusterError(f"{self._where()} has not answered for {limit:g} s: its head is lost, or cut off")
         except (EOFError, OSError):
             why = "" if self._load else f" ({_last_line(Path(self._folder, COMPLAINTS))})"
-            raise ClusterError(f"{self._where()} is lost: the process that plays on it has ended{why}") from None
+            raise ClusterError(f"{self._where()} is lost: Ray has ended{why}") from None
 
     def _where(self) -> str:
         return "Ray on this machine" if self._address is None else f"the Ray cluster at {self._address}"
 
     def _take_alive(self) -> None:
-        """The cluster's head is there."""
+        """The cluster's head is there; workers may play on for a while when it is not."""
+        self._heard = time.monotonic()
 
     def _take_up(self, worker: int) -> None:
         with self._lock:

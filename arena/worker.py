@@ -31,6 +31,7 @@ from arena.referee import Charge, Contestant, Entrant, Report, Result, play_matc
 from arena.schedule import Limits
 from arena.status import NOBODY, SIZE, Status
 from arena.trees import close_to_others, end_below, keep_orphans
+from arena.warming import first_alone
 
 if TYPE_CHECKING:
     from arena.sandbox.host import RemoteBot
@@ -108,7 +109,8 @@ class Table:
         """A board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         name, players, _ = self.plan["boards"][board]
         game = engine.load_game(name, players)
-        warm_up(game)
+        with first_alone(game.name, lambda: self.report(NOBODY, 0, 0.0)):
+            warm_up(game)
         return game
 
     def _contestant(self, entry: int) -> Entrant:

@@ -14,6 +14,7 @@ from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.commands.boards import print_board
 from arena.commands.output import Output, say
+from arena.errors import ClusterError
 from arena.live import Live, Plain, can_draw, duration, matches, tell
 from arena.plan import Plan
 from arena.stats.power import open_ranks
@@ -42,6 +43,8 @@ def run_tournament(
         screen.end()
         tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
         return INTERRUPTED
+    except ClusterError as error:
+        raise ClusterError(f"{error}. Every match that was finished is saved. To go on: {again}") from None
     finally:
         screen.end()
     outcome, progress = result.outcome, result.outcome.progress
