@@ -163,7 +163,7 @@ class Driver:
         for node, row in alive.items():
             slots = int(row["Resources"].get("CPU", 0))
             if node not in self.nodes and slots:
-                self.nodes[node] = Node(f"{row['NodeManagerHostname']} ({row['NodeManagerAddress']})", slots)
+                self.nodes[node] = Node(f"{row['NodeManagerHostname']} ({row['NodeName']})", slots)
         for node, known in self.nodes.items():
             while len(known.workers) < known.slots and not known.refusal:
                 self.start(node)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import importlib
 import os
 import time
 from collections.abc import Callable, Iterator
@@ -38,6 +39,7 @@ def first_alone(what: str, waiting: Callable[[], None]) -> Iterator[None]:
 
 def _folder() -> Path:
     """Beside what it tells of: gone when that is."""
+    importlib.import_module("engine.kernel")  # it chooses the folder
     return Path(os.environ["NUMBA_CACHE_DIR"]) / "warm"
 
 

@@ -18,6 +18,7 @@ import signal
 import sys
 import threading
 import time
+from contextlib import nullcontext
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -109,7 +110,8 @@ class Table:
         """A board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         name, players, _ = self.plan["boards"][board]
         game = engine.load_game(name, players)
-        with first_alone(game.name, lambda: self.report(NOBODY, 0, 0.0)):
+        compiling = first_alone(game.name, lambda: self.report(NOBODY, 0, 0.0)) if game.kernels else nullcontext()
+        with compiling:
             warm_up(game)
         return game
 

@@ -227,14 +227,17 @@ def python() -> str:
 
 @functools.cache
 def _packages() -> tuple[Path, ...]:
-    """Where our own packages and those of plug-in games lie: folders, or single files."""
+    """Where our own packages and those of plug-in games lie, and what tells of these: folders, or single files."""
     found = [HOUSE / package for package in ("arena", "bots", "engine")]
     for entry in entry_points(group="arena.games"):
         spec = importlib.util.find_spec(entry.value.partition(":")[0].partition(".")[0])
         if spec is not None and spec.origin is not None:
             origin = Path(spec.origin)
             found.append(origin.parent if origin.name == "__init__.py" else origin)
-    return tuple(dict.fromkeys(found))
+        if entry.dist is not None:
+            about = f"{entry.dist.name.replace('-', '_')}-{entry.dist.version}.dist-info"
+            found.append(Path(str(entry.dist.locate_file(about))))
+    return tuple(path for path in dict.fromkeys(found) if path.exists())
 
 
 def _libraries() -> list[str]:
