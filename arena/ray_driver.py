@@ -16,6 +16,8 @@ import logging
 import os
 import platform
 import queue
+import shutil
+import socket
 import threading
 import time
 from collections.abc import Callable
@@ -43,6 +45,7 @@ ALONE_LIMIT = 60.0
 START_LIMIT = 180.0
 """The same before the first worker has played."""
 STOP_LIMIT = 2.0
+KNOCK_LIMIT = 10.0
 LOSSES = 3
 """How many workers a node may lose in a row, for each of its processors, before it is left out."""
 
@@ -286,6 +289,7 @@ class Driver:
         for actor in actors:
             ray.kill(actor)
         ray.shutdown()
+        shutil.rmtree(self.order.folder, ignore_errors=True)  # a pool that was killed cannot
 
 
 def connect(order: Order) -> None:
@@ -293,9 +297,21 @@ def connect(order: Order) -> None:
     os.environ["PYTHONHASHSEED"] = "0"
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
     if order.address is not None:
+        knock(order.address)
         ray.init(address=order.address, **quiet)
     else:
         ray.init(num_cpus=order.workers, include_dashboard=False, _temp_dir=order.folder, **quiet)
+
+
+def knock(address: str) -> None:
+    """Raise `WorkerError` when nothing answers at a head's address; Ray itself would go on trying for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if not host or not port.isdigit():
+        return
+    try:
+        socket.create_connection((host, int(port)), KNOCK_LIMIT).close()
+    except OSError as error:
+        raise WorkerError(f"nothing answers at {address} ({error}); `ray start --head` starts a head") from None
 
 
 def _reason(error: BaseException) -> str:
