@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo tools test chaos lint format bench ladder stats clean
+.PHONY: help venv demo tools test chaos lint format bench ladder stats cluster-demo clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
@@ -16,6 +16,7 @@ help:
 	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
 	@echo "make ladder  play the ladder of all bots and write reports/ladder/ (half an hour)"
 	@echo "make stats   hold the statistics against simulated worlds whose truth is known (minutes)"
+	@echo "make cluster-demo  play on two Ray nodes of this machine, lose one, add one (minutes); docs/cluster.md"
 	@echo "make venv    only set up .venv"
 	@echo "make clean   remove .venv and caches; reports stay"
 
@@ -72,6 +73,9 @@ STATS := tests.arena.worlds tests.stats_worlds_sprt
 
 stats: $(VENV)/.dev
 	set -e; for module in $(STATS); do $(BIN)/python -m $$module; done
+
+cluster-demo: $(VENV)/.runtime
+	$(BIN)/python -m arena.cluster_demo configs/cluster.toml
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -10,7 +10,7 @@ import engine
 from arena.bench_tools import Row, best_of, tournament
 from bots import first_decision, make_bot
 from bots.uct import UCT
-from engine.kernel import cache_root
+from engine.cache import cache_root
 
 SIMULATIONS = 100_000
 BUDGETS = (1_000, SIMULATIONS)

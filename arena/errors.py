@@ -38,6 +38,10 @@ class WorkerError(ArenaError):
     """A worker process cannot be started or runs other code than the driver."""
 
 
+class ClusterError(WorkerError):
+    """A Ray cluster cannot be joined, or was lost while it played."""
+
+
 class RecordError(ArenaError):
     """A text is no record of a match, or a record does not fit its plan or its log."""
 

@@ -20,7 +20,7 @@ from typing import Any
 
 from arena.bundle import HOUSE, Bundle
 from arena.files import own_folder
-from engine.kernel import cache_root
+from engine.cache import cache_root
 
 _loaded: dict[str, LoadedBundle] = {}
 
@@ -53,7 +53,7 @@ class LoadedBundle:
 
     def __init__(self, bundle: Bundle, key: str) -> None:
         self.prefix = f"_bundle_{key[:16]}"
-        self.folder = _materialize(bundle.files, key)
+        self.folder = materialize(bundle.files, _folder() / key)
         self.files = bundle.files
         self.shared = is_house(bundle.files)
         self.modules: dict[str, types.ModuleType] = {}
@@ -136,14 +136,13 @@ def _folder() -> Path:
     return cache_root() / "bundles"
 
 
-def _materialize(files: Mapping[str, bytes], key: str) -> Path:
-    """The bundle as files, for data, tracebacks and Numba's cache; written once, by content."""
-    folder = _folder() / key
+def materialize(files: Mapping[str, bytes], folder: Path) -> Path:
+    """Files in a folder that is named by their content, for data, tracebacks and Numba's cache; written once."""
     for _ in range(3):
         if _holds(folder, files):
             return folder
         _renew(folder, files)
-    raise OSError(errno.EIO, "a bot's files cannot be kept here", str(folder))
+    raise OSError(errno.EIO, "files cannot be kept here", str(folder))
 
 
 def _renew(folder: Path, files: Mapping[str, bytes]) -> None:

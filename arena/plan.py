@@ -17,6 +17,7 @@ from arena.config import OPENING, Config, Isolation, load_config
 from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.duels import Duel
 from arena.errors import ArenaError, BotError, ConfigError
+from arena.games import as_data, snapshot
 from arena.process import Death, WorkerProcess
 from arena.registry import Source, find_bot
 from arena.sandbox.levels import lacking
@@ -130,6 +131,7 @@ class Plan:
                 for bot in self.bots
             ],
             "bundles": self.bundles(),
+            "games": as_data(snapshot({board.game.partition("(")[0] for board in schedule.boards})),
         }
         return json.dumps(plan).encode()
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from arena.code import code_hash
 from arena.errors import UnwritableError, WorkerError, has_no_room, no_room
 from arena.files import own_folder
+from arena.games import folders_for
 from arena.status import SIZE, STARVED, Status, Work
 from arena.trees import end_tree
 
@@ -70,6 +71,8 @@ class WorkerProcess:
     def __init__(self, folder: str | None = None) -> None:
         self._parent = folder
         self._plan: bytes | None = None
+        self._games: tuple[str, ...] = ()
+        """Where it imports the plan's games from before all else."""
         self._process: subprocess.Popen[bytes] | None = None
         self._ending = threading.Lock()
         self._seen: Seen | None = None
@@ -91,6 +94,7 @@ class WorkerProcess:
                 raise
 
     def _start(self) -> None:
+        self._games = folders_for(self._plan) if self._plan is not None else ()
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
             status.write(bytes(SIZE))  # on a disk that is full this fails, while a file of holes would end us later on
@@ -99,7 +103,8 @@ class WorkerProcess:
             self._status.rest(0)
             self._folder = contextlib.ExitStack()
             folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
-            environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+            path = os.pathsep.join([*self._games, *filter(None, [os.environ.get("PYTHONPATH")])])
+            environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": path}
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-m", "arena.worker"),
@@ -132,8 +137,15 @@ class WorkerProcess:
             self._tell_plan(self._plan)
 
     def give_plan(self, plan: bytes) -> None:
-        """Tell it the plan; a worker started later is told by itself. Raises `WorkerError` when it cannot play it."""
+        """Tell it the plan, starting it anew if it may know other versions of the plan's games.
+
+        A worker started later is told by itself. Raises `WorkerError` when it cannot play the plan.
+        """
         self._plan = plan
+        if self._process is None or folders_for(plan) != self._games:
+            self.stop()
+            self.start()
+            return
         try:
             self._tell_plan(plan)
         except Killed:

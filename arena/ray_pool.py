@@ -1,91 +1,60 @@
-"""The one place that knows Ray: workers on a cluster (or this machine), behind the runner's chunk protocol.
-
-A Ray worker is an actor that owns one `WorkerProcess`: bots run in that child, so that a bot that crashes or hangs
-takes neither the actor nor Ray with it, and a match is played by the same code as on a local worker.
-"""
+"""Ray workers, on a cluster or on this machine, behind the runner's chunk protocol; `arena.ray_driver` knows Ray."""
 
 from __future__ import annotations
 
 import contextlib
-import dataclasses
-import logging
+import itertools
 import os
-import platform
 import queue
 import shutil
+import socket
+import subprocess
+import sys
 import tempfile
 import threading
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("RAY_worker_niceness", "0")
-os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-os.environ.setdefault("RAY_AUTH_MODE", "disabled")
-os.environ.setdefault("RAY_DEDUP_LOGS", "0")
-os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
+from arena.errors import ClusterError
+from arena.pools import IN_FLIGHT, LISTEN, Answer, Chunk, Lost
 
-import ray
-
-from arena.code import code_hash
-from arena.errors import WorkerError
-from arena.pools import IN_FLIGHT, Answer, Chunk, Lost
-from arena.process import Death, WorkerProcess
-
-START_LIMIT = 180.0
-STOP_LIMIT = 2.0
-SPARE_ACTORS = 3
-"""How many lost actors are replaced, for each worker, before the run gives up."""
-
-
-@ray.remote(num_cpus=1, max_restarts=0)
-class RayWorker:
-    """One worker process, wherever Ray put this actor."""
-
-    def __init__(self, folder: str | None) -> None:
-        self._worker = WorkerProcess(folder)
-
-    def start(self, plan: bytes, code: str) -> str:
-        """Spawn the process and tell it the plan; the name it goes by in the log. `code` is the driver's."""
-        if code != code_hash():
-            raise WorkerError(f"{platform.node()} has another version of the arena installed than this command")
-        self._worker.start()
-        self._worker.give_plan(plan)
-        return self._worker.name
-
-    def play(self, chunk: bytes) -> bytes | tuple[Any, ...]:
-        """Play a chunk; a death as plain data."""
-        reply = self._worker.play(chunk)
-        return dataclasses.astuple(reply) if isinstance(reply, Death) else reply
-
-    def stop(self) -> None:
-        self._worker.stop()
+SILENCE = 10.0
+"""Seconds after which a cluster whose head says nothing is taken for lost; a living one is heard of every second."""
+JOIN_LIMIT = 180.0
+"""The same while it is joined or started."""
+COMPLAINTS = "complaints"
+LEAVE_LIMIT = 12.0
+"""Seconds that actors, and Ray when it was started for the run, are given to end."""
 
 
 class RayPool:
-    """Actors on a Ray cluster. The thread that makes the pool must `serve` it: Ray's processes end with that thread."""
+    """Workers on a Ray cluster: one for every processor that it has at the time."""
 
     def __init__(self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], address: str | None) -> None:
-        self._replies = replies
-        self._plan = plan
-        self._folder: str | None = None
-        self._actors: list[Any] = []
-        self._pending: dict[Any, tuple[int, Any, Chunk]] = {}
-        self._lock = threading.Condition()
+        """Returns when the first worker can play; raises `ClusterError` when none will."""
+        self.remarks: list[str] = []
+        """What a user should be told: nodes left out, and why."""
+        self._replies, self._address = replies, address
+        self._load: dict[int, int] = {}
+        """By worker that can play: chunks that it holds."""
+        self._chunks: dict[int, tuple[int, Chunk]] = {}
+        """By ticket: the worker, and the chunk that it holds."""
+        self._tickets = itertools.count()
+        self._lock = threading.Lock()
         self._closed = self._retired = False
         self._ended = threading.Event()
-        self._own = not ray.is_initialized()
-        if self._own:
-            self._folder = connect(address, count)
-        if address is not None:
-            count = max(1, int(ray.cluster_resources().get("CPU", count)))
-        self._load = [0] * count
-        self._spare = count * SPARE_ACTORS
+        self._folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
+        self._process, self._connection = _start_driver(self._folder)
         try:
-            self._actors = [RayWorker.remote(self._folder) for _ in range(count)]  # type: ignore[attr-defined]
-            started = [actor.start.remote(plan, code_hash()) for actor in self._actors]
-            self._names = ray.get(started, timeout=START_LIMIT)
-        except Exception as error:
-            self._end()
-            raise WorkerError(f"Ray workers did not start: {_last_line(error)}") from None
+            self._connection.send((address, count, self._folder, plan))
+            self._heard = time.monotonic()
+            while not self._load:
+                self._take(JOIN_LIMIT)
+        except BaseException:
+            self._end(wait=address is None)
+            raise
 
     @property
     def size(self) -> int:
@@ -94,110 +63,125 @@ class RayPool:
     def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
         if self._retired:
             return []
-        return sorted((n for n, load in enumerate(self._load) if load < ahead), key=lambda n: self._load[n])
+        with self._lock:
+            load = dict(self._load)
+        return sorted((worker for worker in load if load[worker] < ahead), key=load.__getitem__)
 
     def submit(self, worker: int, chunk: Chunk) -> None:
-        self._load[worker] += 1
+        ticket = next(self._tickets)
         with self._lock:
-            actor = self._actors[worker]
-            self._pending[actor.play.remote(chunk.message())] = (worker, actor, chunk)
-            self._lock.notify()
+            if worker in self._load:
+                self._load[worker] += 1
+            self._chunks[ticket] = worker, chunk
+        with contextlib.suppress(OSError):  # the cluster is lost, which `serve` tells
+            self._connection.send((worker, ticket, chunk.message()))
 
     def serve(self, wanted: bool = True) -> None:
-        """Pass replies on until the pool is closed, then end the actors, and Ray if this pool started it.
+        """Pass replies on until the pool is closed, or the cluster lost: then a `ClusterError` is the last of them.
 
         A pool that is no longer `wanted` ends at once.
         """
-        self._closed = self._closed or not wanted
+        lost = False
         try:
-            self._collect()
+            while wanted and not self._closed:
+                self._take(SILENCE)
         except Exception as error:
-            self._replies.put((0, Chunk([], 0), WorkerError(f"Ray failed: {_last_line(error)}")))
+            lost = True
+            told = error if isinstance(error, ClusterError) else ClusterError(f"Ray failed: {error}")
+            self._replies.put((0, Chunk([], 0), told))
         finally:
-            self._end()
+            self._end(wait=not lost or self._address is None)
 
-    def _collect(self) -> None:
-        while True:
-            with self._lock:
-                while not self._pending and not self._closed:
-                    self._lock.wait()
-                if self._closed:
-                    return
-                waiting = list(self._pending)
-            done, _ = ray.wait(waiting, num_returns=1, timeout=0.05)
-            for reference in done:
-                with self._lock:
-                    worker, actor, chunk = self._pending.pop(reference)
-                answer = self._answer(reference, worker, actor, chunk)
+    def _take(self, limit: float) -> None:
+        """What the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
+        try:
+            if self._connection.poll(LISTEN):
+                kind, *message = self._connection.recv()
+                getattr(self, f"_take_{kind}")(*message)
+            if time.monotonic() - self._heard > limit:
+                raise ClusterError(f"{self._where()} has not answered for {limit:g} s: its head is lost, or cut off")
+        except (EOFError, OSError):
+            why = "" if self._load else f" ({_last_line(Path(self._folder, COMPLAINTS))})"
+            raise ClusterError(f"{self._where()} is lost: Ray has ended{why}") from None
+
+    def _where(self) -> str:
+        return "Ray on this machine" if self._address is None else f"the Ray cluster at {self._address}"
+
+    def _take_alive(self) -> None:
+        """The cluster's head is there; workers may play on for a while when it is not."""
+        self._heard = time.monotonic()
+
+    def _take_up(self, worker: int) -> None:
+        with self._lock:
+            self._load[worker] = 0
+
+    def _take_down(self, worker: int) -> None:
+        with self._lock:
+            self._load.pop(worker, None)
+
+    def _take_remark(self, line: str) -> None:
+        self.remarks.append(line)
+
+    def _take_failed(self, why: str) -> None:
+        raise ClusterError(f"{self._where()} cannot play: {why}")
+
+    def _take_lost(self, ticket: int) -> None:
+        self._reply(ticket, Lost())
+
+    def _take_reply(self, ticket: int, name: str, answer: Answer) -> None:
+        self._chunks[ticket][1].worker_name = name
+        self._reply(ticket, answer)
+
+    def _reply(self, ticket: int, answer: Answer) -> None:
+        with self._lock:
+            worker, chunk = self._chunks.pop(ticket)
+            if worker in self._load:
                 self._load[worker] -= 1
-                self._replies.put((worker, chunk, answer))
+        self._replies.put((worker, chunk, answer))
 
-    def _answer(self, reference: Any, worker: int, actor: Any, chunk: Chunk) -> Answer:
-        try:
-            reply = ray.get(reference)
-        except ray.exceptions.RayActorError as error:
-            return self._replace(worker, actor, error)
-        except Exception as error:
-            return WorkerError(f"a Ray worker failed: {_last_line(error)}")
-        chunk.worker_name = self._names[worker]
-        return Death(*reply) if isinstance(reply, tuple) else reply
-
-    def _replace(self, worker: int, actor: Any, error: Exception) -> Answer:
-        """A new actor for one that was lost (bots die in processes of their own, so none of them is to blame)."""
-        if self._actors[worker] is not actor:  # another chunk was lost with it
-            return Lost()
-        self._spare -= 1
-        if self._spare < 0:
-            return WorkerError(f"Ray workers are lost again and again: {_last_line(error)}")
-        fresh = RayWorker.remote(self._folder)  # type: ignore[attr-defined]
-        try:
-            self._names[worker] = ray.get(fresh.start.remote(self._plan, code_hash()), timeout=START_LIMIT)
-        except Exception as failure:
-            return WorkerError(f"a Ray worker was lost and could not be replaced: {_last_line(failure)}")
-        self._actors[worker] = fresh
-        return Lost()
+    def tell_to(self, remarks: list[str]) -> None:
+        """Add its remarks, also those to come, to somebody's list."""
+        remarks += self.remarks
+        self.remarks = remarks
 
     def retire(self) -> None:
         self._retired = True
 
     def close(self) -> None:
-        with self._lock:
-            self._closed = True
-            self._lock.notify()
+        self._closed = True
         self._ended.wait()
 
-    def _end(self) -> None:
-        stopped = [actor.stop.remote() for actor in self._actors]
-        with contextlib.suppress(Exception):
-            ray.wait(stopped, num_returns=len(stopped), timeout=STOP_LIMIT)
-        for actor in self._actors:
-            ray.kill(actor)
-        if self._own:
-            ray.shutdown()
-        if self._folder is not None:
-            shutil.rmtree(self._folder, ignore_errors=True)
+    def _end(self, wait: bool) -> None:
+        """End the driver, which takes its actors with it; one that may be stuck is not waited for."""
+        with contextlib.suppress(OSError):
+            self._connection.send(None)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(LEAVE_LIMIT if wait else 0)
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
         self._ended.set()
 
 
-def connect(address: str | None, cpus: int) -> str | None:
-    """Join the cluster at `address`, or start Ray on this machine, in a folder that is returned and is to be removed.
+def _start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
+    """The process that knows Ray, out of reach of Ctrl-C, in an empty folder: Ray adds it to workers' search paths."""
+    ours, theirs = socket.socketpair()
+    with theirs, Path(folder, COMPLAINTS).open("wb") as complaints:
+        command = [*(sys.executable, "-P", "-c"), f"from arena.ray_driver import main; main({theirs.fileno()})"]
+        process = subprocess.Popen(
+            command,
+            pass_fds=(theirs.fileno(),),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+            cwd=folder,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            start_new_session=True,
+        )
+    return process, Connection(ours.detach())
 
-    Ray's own log stays off the terminal.
-    """
-    os.environ["PYTHONHASHSEED"] = "0"
-    quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
-    if address is not None:
-        ray.init(address=address, **quiet)
-        return None
-    folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # sockets in it: their paths have 107 bytes at most
-    try:
-        ray.init(num_cpus=cpus, include_dashboard=False, _temp_dir=folder, **quiet)
-    except BaseException:
-        shutil.rmtree(folder, ignore_errors=True)
-        raise
-    return folder
 
-
-def _last_line(error: BaseException) -> str:
-    lines = str(error).strip().splitlines()
-    return lines[-1] if lines else type(error).__name__
+def _last_line(path: Path) -> str:
+    lines = path.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it does not say why"

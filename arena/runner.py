@@ -182,6 +182,8 @@ class Run:
         self._ray_unwanted = True
         if self._ray_thread is not None and self.address is None:
             self._ray_up.wait()  # our own Ray cannot be stopped while it starts: it would leave processes behind
+        if self.address is not None and not self._ray_settled:
+            self.progress.remarks.append("the Ray cluster was not used: it was not ready before all else was over")
         if self._ray_pool is not None and self._ray_pool not in self.pools:
             self.pools.append(self._ray_pool)
         for pool in self.pools:
@@ -280,6 +282,7 @@ class Run:
                 from arena.ray_pool import RayPool
 
                 self._ray_pool = RayPool(self.workers, self.message, self.replies, self.address)
+                self._ray_pool.tell_to(self.progress.remarks)
             except BaseException as error:
                 self._ray_error = error
             self._ray_up.set()

@@ -18,13 +18,13 @@ import signal
 import sys
 import threading
 import time
-from importlib.metadata import PackageNotFoundError, version
+from contextlib import nullcontext
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
 import engine
 from arena.bundle import Bundle
-from arena.code import code_hash
+from arena.code import code_hash, versions
 from arena.describe import describe
 from arena.dice import Streams
 from arena.errors import has_no_room, no_room
@@ -33,24 +33,12 @@ from arena.referee import Charge, Contestant, Entrant, Report, Result, play_matc
 from arena.schedule import Limits
 from arena.status import NOBODY, SIZE, Status
 from arena.trees import close_to_others, end_below, keep_orphans
-from engine.kernel import cache_root
+from arena.warming import first_alone
+from engine.cache import cache_root
 
 if TYPE_CHECKING:
     from arena.sandbox.host import RemoteBot
     from arena.sandbox.hosts import Hosts
-
-PACKAGES = ("numpy", "numba", "llvmlite", "pandas", "ray", "trueskill", "pyramid-arena")
-
-
-def versions() -> dict[str, str]:
-    """What plays here: Python, the platform and the packages that matter."""
-    found = {"python": platform.python_version(), "platform": platform.platform()}
-    for package in PACKAGES:
-        try:
-            found[package] = version(package)
-        except PackageNotFoundError:
-            found[package] = "not installed"
-    return found
 
 
 def read_bundle(module: str, files: dict[str, str]) -> Bundle:
@@ -124,7 +112,9 @@ class Table:
         """A board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         name, players, _ = self.plan["boards"][board]
         game = engine.load_game(name, players)
-        warm_up(game)
+        compiling = first_alone(game.name, lambda: self.report(NOBODY, 0, 0.0)) if game.kernels else nullcontext()
+        with compiling:
+            warm_up(game)
         return game
 
     def _contestant(self, entry: int) -> Entrant:

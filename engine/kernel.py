@@ -8,7 +8,6 @@ import importlib.util
 import inspect
 import os
 import sys
-import tempfile
 import types
 from collections.abc import Callable
 from importlib.metadata import entry_points, version
@@ -17,27 +16,7 @@ from typing import Any
 
 import numpy as np
 
-
-def cache_root() -> Path:
-    """The folder for everything that can be made again: `ARENA_CACHE`, else the user's cache folder.
-
-    Falls back to a folder of this user's under the system's temporary folder when that cannot be written.
-    """
-    chosen = os.environ.get("ARENA_CACHE")
-    root = (
-        Path(chosen) if chosen else Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "pyramid-arena"
-    )
-    try:
-        root.mkdir(parents=True, exist_ok=True)
-        if os.access(root, os.W_OK):
-            return root
-    except OSError:
-        pass
-    root = Path(tempfile.gettempdir()) / f"pyramid-arena-{os.getuid()}"
-    root.mkdir(mode=0o700, parents=True, exist_ok=True)
-    if root.is_symlink() or root.stat().st_uid != os.getuid():
-        raise PermissionError(f"cache folder {root} belongs to somebody else; set ARENA_CACHE to a folder of yours")
-    return root
+from engine.cache import cache_root
 
 
 def _numba_cache_folder() -> Path:

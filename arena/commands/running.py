@@ -15,7 +15,7 @@ from arena import api
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.commands.boards import print_board
 from arena.commands.output import Output, say
-from arena.errors import UnwritableError, has_no_room, no_room
+from arena.errors import ClusterError, UnwritableError, has_no_room, no_room
 from arena.live import Live, Plain, can_draw, duration, matches, tell
 from arena.plan import Plan
 from arena.stats.power import open_ranks
@@ -51,6 +51,8 @@ def run_tournament(
             raise
         told = no_room(error, tempfile.gettempdir())
         raise UnwritableError(told.what, told.remedy, again) from None
+    except ClusterError as error:
+        raise ClusterError(f"{error}. Every match that was finished is saved. To go on: {again}") from None
     finally:
         screen.end()
     outcome, progress = result.outcome, result.outcome.progress

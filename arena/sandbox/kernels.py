@@ -22,7 +22,7 @@ from arena.sandbox.host import Host, RemoteBot
 from arena.sandbox.players import RemotePlayer
 from arena.schedule import Limits
 from engine import Game
-from engine.kernel import cache_root
+from engine.cache import cache_root
 
 MOVES = 3
 """Moves of the bot in a rehearsal."""

@@ -24,6 +24,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.games import planned_folders
 from arena.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.sandbox.seccomp import bpf
 from arena.trees import bury, end_tree
@@ -226,14 +227,17 @@ def python() -> str:
 
 @functools.cache
 def _packages() -> tuple[Path, ...]:
-    """Where our own packages and those of plug-in games lie: folders, or single files."""
+    """Where our own packages and those of plug-in games lie, and what tells of these: folders, or single files."""
     found = [HOUSE / package for package in ("arena", "bots", "engine")]
     for entry in entry_points(group="arena.games"):
         spec = importlib.util.find_spec(entry.value.partition(":")[0].partition(".")[0])
         if spec is not None and spec.origin is not None:
             origin = Path(spec.origin)
             found.append(origin.parent if origin.name == "__init__.py" else origin)
-    return tuple(dict.fromkeys(found))
+        if entry.dist is not None:
+            about = f"{entry.dist.name.replace('-', '_')}-{entry.dist.version}.dist-info"
+            found.append(Path(str(entry.dist.locate_file(about))))
+    return tuple(path for path in dict.fromkeys(found) if path.exists())
 
 
 def _libraries() -> list[str]:
@@ -242,13 +246,13 @@ def _libraries() -> list[str]:
 
 def python_paths() -> tuple[str, ...]:
     """What a Python process of ours must be able to read: the interpreter, its libraries, our code, plug-in games."""
-    found = [python(), sys.base_prefix, *_libraries(), *map(str, _packages())]
+    found = [python(), sys.base_prefix, *_libraries(), *planned_folders(), *map(str, _packages())]
     return tuple(dict.fromkeys(path for path in found if not path.startswith("/usr/")))
 
 
 def import_paths() -> tuple[str, ...]:
     """What such a process puts on its `sys.path`, behind the standard library."""
-    return tuple(dict.fromkeys([*(str(path.parent) for path in _packages()), *_libraries()]))
+    return tuple(dict.fromkeys([*planned_folders(), *(str(path.parent) for path in _packages()), *_libraries()]))
 
 
 def program_paths(command: str) -> tuple[str, ...]:

@@ -23,7 +23,7 @@ from arena.sandbox.rehearsal import load, rehearse
 from arena.sandbox.seccomp import bpf
 from arena.schedule import Limits
 from engine import Game
-from engine.kernel import cache_root
+from engine.cache import cache_root
 
 if TYPE_CHECKING:
     from arena.config import Isolation

@@ -20,7 +20,7 @@ from arena.sandbox.levels import Spawn, program_environment, program_paths
 from arena.sandbox.program import Program, read_program
 from arena.schedule import Limits
 from engine import Game
-from engine.kernel import cache_root
+from engine.cache import cache_root
 
 if TYPE_CHECKING:
     from arena.config import Isolation

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from arena import api, process, runner, work
+from arena import api, process, ray_pool, runner, work
 from tests.arena import tournaments
 from tests.arena.tournaments import MATCHES, arena, count, gone, home_of, results, rows, workers_of, write
 
@@ -76,31 +76,26 @@ def test_workers_killed_from_outside_are_replaced_and_give_the_same(config, expe
 
 
 def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, monkeypatch):
-    from arena import ray_pool
+    take, start = ray_pool.RayPool._take_reply, ray_pool._start_driver
 
-    folders = []
-    connect, submit = ray_pool.connect, ray_pool.RayPool.submit
+    def note_folder(folder):
+        folders.append(folder)
+        return start(folder)
 
-    def note_folder(address, cpus):
-        folders.append(connect(address, cpus))
-        return folders[-1]
+    def lose_one(pool, ticket, name, answer):
+        take(pool, ticket, name, answer)
+        names.append(name)
+        if len(names) == 8:
+            os.kill(tournaments.processes()[int(name.rpartition(":")[2])][0], signal.SIGKILL)
 
-    def lose_one(pool, worker, chunk):
-        submit(pool, worker, chunk)
-        submitted.append(chunk)
-        if len(submitted) == 8:
-            process_of_worker = int(pool._names[worker].rpartition(":")[2])
-            os.kill(tournaments.processes()[process_of_worker][0], signal.SIGKILL)
-
-    submitted = []
-    monkeypatch.setattr(ray_pool, "connect", note_folder)
-    monkeypatch.setattr(ray_pool.RayPool, "submit", lose_one)
+    folders, names = [], []
+    monkeypatch.setattr(ray_pool, "_start_driver", note_folder)
+    monkeypatch.setattr(ray_pool.RayPool, "_take_reply", lose_one)
     monkeypatch.setattr(work, "CHUNK_SECONDS", 0.05)
     outcome = api.run(config, home_of(config), workers=2, backend="ray").outcome
     assert (outcome.progress.played, outcome.not_played) == (MATCHES, [])
     assert results(config) == expected
     assert len(rows(config, "SELECT DISTINCT worker FROM timings")) == 3
-    assert not ray_pool.ray.is_initialized()
     assert not Path(folders[0]).exists()
 
 

@@ -13,7 +13,8 @@ import pytest
 
 import engine
 from engine import kernel as kernel_module
-from engine.kernel import COMPILED, bind, cache_root
+from engine.cache import cache_root
+from engine.kernel import COMPILED, bind
 
 ROOT = Path(__file__).parents[2]
 DTYPE = np.dtype((np.record, [("stones", np.int64)]))
