@@ -23,7 +23,7 @@ import pytest
 
 from arena.sandbox.levels import lacking
 from arena.store import Store
-from engine.kernel import cache_root
+from engine.cache import cache_root
 from tests.arena import chaos, tournaments
 from tests.arena.chaos import BOTS, CONFIGS, FULL, KILL, POWER, TEAR, dump, undisturbed
 from tests.arena.tournaments import count, home_of, log_of, rows, wait_until, write

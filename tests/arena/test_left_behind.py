@@ -18,7 +18,7 @@ from arena.sandbox.host import RemoteBot
 from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.sandbox.program import read_program
 from bots.random_bot import Random
-from engine.kernel import cache_root
+from engine.cache import cache_root
 from tests.arena.test_zoo import orphans_come_here
 
 SLEEP = f"87{os.getpid():07}"

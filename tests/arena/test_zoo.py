@@ -30,7 +30,7 @@ from arena.schedule import Limits
 from arena.store import Store, StoredMatch
 from arena.trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
 from bots.random_bot import Random
-from engine.kernel import cache_root
+from engine.cache import cache_root
 from tests.arena import zoo
 from tests.arena.tournaments import gone, processes, wait_until
 from tests.arena.zoo import ANIMALS, PLAYS_ON, ZOO
