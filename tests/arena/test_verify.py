@@ -17,7 +17,7 @@ from arena.cli import run_command
 from arena.compare import compare
 from arena.errors import ArenaError, ConfigError
 from arena.referee import final_hash
-from arena.replay import replay
+from arena.replay import keys_of, replay
 from arena.store import Store
 from arena.verify import verify
 from arena.verifying import walk
@@ -158,19 +158,13 @@ def test_a_log_is_sound_and_all_of_it_was_looked_at(logs, name):
             ply.expected is not None
             for (identity,) in db.execute("SELECT identity FROM blocks").fetchall()
             for match in Store.open(logs[name]).matches([identity])[identity]
-            for ply in replay(match, api_keys(match))
+            for ply in replay(match, keys_of(match))
         )
     assert report.sound, texts(report)
     assert (report.walked.matches, report.walked.blocks, report.walked.draws) == (matches, blocks, rolls)
     assert report.finished
     assert "plan.json" in report.compared
     assert name == "duel" or {"versions.json", "epicycle_3p.csv", "magic_mids_2p.parquet"} <= {*report.compared}
-
-
-def api_keys(match):
-    from arena.replay import keys_of
-
-    return keys_of(match)
 
 
 def test_the_tournaments_hold_what_is_to_be_checked(logs):
