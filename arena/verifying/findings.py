@@ -6,6 +6,7 @@ import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from arena.errors import WorkerError
 from engine.errors import one_line
 
 MOST_TOLD = 20
@@ -48,5 +49,7 @@ class Findings:
         """Whatever fails within is a finding: a damaged log may hold anything, and the rest is still to be told."""
         try:
             yield
+        except WorkerError:  # of this machine, not of the log
+            raise
         except Exception as error:
             self.add(f"{what}: {error or type(error).__name__}", table=table, file=file)

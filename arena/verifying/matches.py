@@ -4,9 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import re
-import zlib
-from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,15 +12,14 @@ from typing import Any, NamedTuple
 from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.errors import ArenaError, StoreError
 from arena.plan import schedule_from
-from arena.referee import CLOCK_CAUSES, MAX_NOTES
 from arena.replay import check_game, check_match, check_words, game_of
 from arena.schedule import Block, Schedule, match_id
-from arena.store import LONG_COURSE, MAX_COURSE, Store, StoredMatch
+from arena.store import Store, StoredMatch
 from arena.verifying.findings import MOST_TOLD, Finding
+from arena.verifying.rows import Rows, Stored, check_side, read_rows, stored_match
 from arena.verifying.tables import open_log
 from engine import Game
 
-CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+),[0-9]+,[0-9]+(?: (?!$)|$))*")
 Keys = tuple[bytes, bytes]
 NO_PLAN, UNKNOWN = -1, -2
 
@@ -55,31 +51,6 @@ class Checked:
             self.findings.append(finding)
 
 
-class Stored(NamedTuple):
-    """A block's row, with its board."""
-
-    identity: bytes
-    id: bytes
-    game: str
-    players: int
-    round: int
-    opening: int
-    seed: int
-    secret: int
-
-
-@dataclass
-class Rows:
-    """All rows of a block."""
-
-    block: Stored
-    matches: list[tuple] = field(default_factory=list)
-    seats: defaultdict[int, list[tuple]] = field(default_factory=lambda: defaultdict(list))
-    timings: dict[int, tuple] = field(default_factory=dict)
-    faults: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Seats with a text of a fault."""
-
-
 class Checker:
     """Checks blocks of a log on a connection of its own; there is one in each process."""
 
@@ -102,30 +73,29 @@ class Checker:
         """Check blocks; what cannot be read is found out one by one, so that only that is not checked."""
         done = Checked()
         try:
-            rows = self._read([key for key, _ in task.blocks])
-        except Exception as error:
+            rows = read_rows(self.db, [key for key, _ in task.blocks])
+        except Exception:  # a damaged log may fail in any way
             for place in task.blocks:
-                self._check_alone(task.plan, place, error, done)
+                self._check_alone(task.plan, place, done)
             return done
         for key, block in task.blocks:
             self._check_block(task.plan, block, rows[key], done)
         return done
 
-    def _check_alone(self, plan: int, place: tuple[int, Block | None], error: Exception, done: Checked) -> None:
+    def _check_alone(self, plan: int, place: tuple[int, Block | None], done: Checked) -> None:
+        """Check one block, or find out which of its matches cannot be read."""
         key, block = place
         try:
-            rows = self._read([key])[key]
-        except Exception as reason:
-            error = reason
+            rows = read_rows(self.db, [key])[key]
+        except Exception as error:
+            name = match_id(block.identity, 0) if block else None
+            done.add(Finding(f"block {key} cannot be read: {error}", match=name, table="blocks"))
             for lineup in self._lineups(plan, block):
                 try:
-                    self._read([key], lineup)
+                    read_rows(self.db, [key], lineup)
                 except Exception as of_match:
-                    name = match_id(block.identity, lineup) if block else f"{lineup} of block {key}"
-                    done.add(Finding(f"cannot be read: {of_match}", match=name))
-                    error = reason
-            if not done.count:
-                done.add(Finding(f"block {key} cannot be read: {error}", table="blocks"))
+                    assert block is not None
+                    done.add(Finding(f"cannot be read: {of_match}", match_id(block.identity, lineup), "matches"))
         else:
             self._check_block(plan, block, rows, done)
 
@@ -134,33 +104,6 @@ class Checker:
             return range(0)
         schedule = self.schedules[plan]
         return range(schedule.lineups(schedule.boards[block.board]))
-
-    def _read(self, keys: Sequence[int], lineup: int | None = None) -> dict[int, Rows]:
-        """All rows of some blocks, or of one match."""
-        marks = f"block IN ({','.join('?' * len(keys))})"
-        query = (
-            "SELECT block, identity, id, game, players, round, opening, seed, secret "
-            f"FROM blocks LEFT JOIN boards USING (board) WHERE {marks}"
-        )
-        found = {key: Rows(Stored(*row)) for key, *row in self.db.execute(query, keys)}
-        if lineup is not None:
-            marks += f" AND lineup = {lineup:d}"
-        columns = "block, lineup, ended, plies, timed, final, course, notes"
-        for key, *row in self.db.execute(f"SELECT {columns} FROM matches WHERE {marks} ORDER BY block, lineup", keys):
-            found[key].matches.append(tuple(row))
-        columns = "block, lineup, seat, bot, rank, score, cause, fell"
-        for key, at, *row in self.db.execute(
-            f"SELECT {columns} FROM seats WHERE {marks} ORDER BY block, lineup, seat", keys
-        ):
-            found[key].seats[at].append(tuple(row))
-        columns = "block, lineup, run, worker, seconds, clocks, again, attempts"
-        for key, at, *row in self.db.execute(f"SELECT {columns} FROM timings WHERE {marks}", keys):
-            found[key].timings[at] = tuple(row)
-        for key, at, seat, detail in self.db.execute(
-            f"SELECT block, lineup, seat, detail FROM faults WHERE {marks}", keys
-        ):
-            found[key].faults[at].append(seat if isinstance(detail, str) else -1)
-        return found
 
     def _check_block(self, plan: int, block: Block | None, rows: Rows, done: Checked) -> None:
         stored = rows.block
@@ -199,8 +142,8 @@ class Checker:
             self._check_seats(self.schedules[plan], block, lineup, seats)
         elif [seat[0] for seat in seats] != [*range(stored.players)]:
             raise StoreError(f"has seats {_listed(seat[0] for seat in seats)} of {stored.players} players")
-        match = self._stored(stored, row, seats)
-        _check_side(rows, lineup, match, self.runs)
+        match = stored_match(stored, row, seats)
+        check_side(rows, lineup, match, self.runs)
         check_words(match)
         game = self._game(plan, block, match)
         if game is None:
@@ -220,43 +163,6 @@ class Checker:
             if self.bots.get(seat[1]) != (ours.identity, ours.spec):
                 there = self.bots.get(seat[1], ("a bot that is not in the log",))[0]
                 raise StoreError(f"seat {seat[0]} has {there}, {ours.identity} by the plan")
-
-    def _stored(self, block: Stored, row: tuple, seats: list[tuple]) -> StoredMatch:
-        lineup, ended, plies, timed, final, packed, notes = row
-        course = _course(packed)
-        falls = {}
-        for seat, _, _, _, cause, fell in seats:
-            if (cause is None) != (fell is None):
-                raise StoreError(f"seat {seat} has a cause of a forfeit, but no ply, or the other way round")
-            if cause is not None:
-                falls[seat] = (cause, fell)
-        clocked = any(cause in CLOCK_CAUSES for cause, _ in falls.values())
-        if plies != len(course):
-            raise StoreError(f"has {len(course)} plies, but its row says {plies}")
-        if timed not in (0, 1) or clocked > timed:
-            raise StoreError(f"timed cannot be {timed}")
-        return StoredMatch(
-            identity=block.identity,
-            block_id=block.id,
-            lineup=lineup,
-            game=block.game,
-            players=block.players,
-            round=block.round,
-            opening=block.opening,
-            seed=block.seed,
-            ended=ended,
-            course=course,
-            final=final.hex(),
-            timed=bool(timed),
-            notes=_notes(notes, plies) if notes is not None else [],
-            bots=[],
-            ranks=[seat[2] for seat in seats],
-            scores=[seat[3] for seat in seats],
-            falls=falls,
-            details={},
-            clocks=[],
-            again=False,
-        )
 
     def _game(self, plan: int, block: Block | None, match: StoredMatch) -> Game | None:
         """The game of a board; None when its rules are not those of this arena."""
@@ -281,45 +187,6 @@ class Checker:
         with contextlib.suppress(Exception):  # of a damaged index: the whole id will do
             name = self.store.short_id(block.identity, lineup)
         done.add(Finding(text, match=name, table=table))
-
-
-def _course(packed: Any) -> list[str]:
-    """A course as the log holds it, whole and laid out as it was written."""
-    text = packed
-    if isinstance(packed, bytes):
-        unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed, MAX_COURSE).decode()
-        if not unpacker.eof or unpacker.unused_data:
-            raise StoreError("its course is damaged, or too long")
-    course = text.split()
-    if " ".join(course) != text or isinstance(packed, bytes) != (len(text) >= LONG_COURSE):
-        raise StoreError("its course is not laid out as the arena does")
-    return course
-
-
-def _notes(text: str, plies: int) -> list[tuple[int, str]]:
-    notes = [(ply, note) for ply, note in json.loads(text)]
-    at = [ply for ply, _ in notes]
-    whole = all(type(ply) is int and isinstance(note, str) for ply, note in notes)
-    if not notes or not whole or at != sorted(set(at)) or not 0 <= at[0] <= at[-1] < plies:
-        raise StoreError("its notes do not belong to its plies, one each in their order")
-    if sum(len(note) for _, note in notes[:-1]) >= MAX_NOTES:
-        raise StoreError(f"its notes have more than {MAX_NOTES:,} characters")
-    return notes
-
-
-def _check_side(rows: Rows, lineup: int, match: StoredMatch, runs: set[int]) -> None:
-    """That the rows of side tables are there and such as the arena writes them."""
-    if lineup not in rows.timings:
-        raise StoreError("has no row in timings")
-    run, worker, seconds, clocks, again, attempts = rows.timings[lineup]
-    if run not in runs:
-        raise StoreError(f"was played in run {run}, which is not in the log")
-    plain = isinstance(worker, str) and isinstance(seconds, float) and seconds >= 0 and again in (0, 1)
-    if not plain or not isinstance(attempts, int) or attempts < 1 or not CLOCKS.fullmatch(clocks):
-        raise StoreError("its row in timings is not one that the arena writes")
-    if not set(rows.faults.get(lineup, ())) <= set(match.falls):
-        raise StoreError("a fault is told of a seat that did not forfeit")
 
 
 def _shown(value: Any) -> str:

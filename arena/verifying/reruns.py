@@ -23,6 +23,7 @@ from arena.leaderboards import benched
 from arena.plan import Plan, ResolvedBot
 from arena.process import WorkerProcess
 from arena.records import bare
+from arena.referee import CLOCK_CAUSES
 from arena.registry import Source
 from arena.replay import replay
 from arena.sandbox.levels import lacking
@@ -113,9 +114,8 @@ def rerun_matches(
     wavering.discard(NOBODY)
     for each in differences:
         if each.entry not in wavering:
-            where = f"goes another way from ply {each.ply + 1} on" if each.ply >= 0 else "begins another way"
-            block = each.spec.block
-            findings.add(f"{where} when it is played again", match=store.short_id(block.identity, each.spec.lineup))
+            name = store.short_id(each.spec.block.identity, each.spec.lineup)
+            findings.add(f"goes another way from ply {each.ply + 1} on when it is played again", match=name)
     again.verdicts = [
         _verdict(store, schedule, entry, counts[entry], wavering, differences) for entry in range(len(plan.bots))
     ]
@@ -250,7 +250,9 @@ def _play(
 
 
 def _timed(logged: StoredMatch, played: StoredMatch) -> bool:
-    return logged.timed or played.timed
+    """Whether a clock or the machine's memory had a say, so that two tries may differ."""
+    causes = {cause for cause, _ in (*logged.falls.values(), *played.falls.values())}
+    return bool(causes & set(CLOCK_CAUSES)) or (logged.timed and played.timed)
 
 
 def _same(one: StoredMatch, other: StoredMatch | None) -> bool:

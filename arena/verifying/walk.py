@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import itertools
 import json
-import multiprocessing
 import sqlite3
-from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from arena.adaptive import with_stages
 from arena.benching import in_plan
@@ -19,15 +15,14 @@ from arena.leaderboards import benched
 from arena.schedule import Block, Schedule, match_id
 from arena.store import Store
 from arena.verifying.findings import Findings
-from arena.verifying.matches import NO_PLAN, UNKNOWN, Checked, Checker, Task
+from arena.verifying.matches import NO_PLAN, UNKNOWN, Task
 from arena.verifying.plans import Contents, LoggedPlan
+from arena.verifying.spread import alone, spread
 
 BATCH = 128
 """Blocks looked up and checked at a time."""
 FEW = 20_000
 """Matches that are sooner checked than further processes are up."""
-WAITING = 4
-"""Batches handed out at a time for each process."""
 Told = Callable[[int], None]
 
 
@@ -173,49 +168,12 @@ def walk(
     plans = [json.dumps(plan.resolved) for plan in contents.plans]
     arguments = (path, plans, contents.secret.key if contents.secret else None)
     matches = db.execute("SELECT count(*) FROM matches").fetchone()[0]
-    spread = _spread if workers > 1 and matches > FEW else _alone
-    for done in spread(walk.tasks(), arguments, workers):
+    tasks = walk.tasks()
+    several = workers > 1 and matches > FEW
+    for done in spread(tasks, arguments, workers) if several else alone(tasks, arguments):
         walk.walked.matches += done.matches
         walk.walked.draws += done.draws
         walk.walked.unverified += done.unverified
         findings.take(done.findings, done.count)
         show(walk.walked.matches)
     return walk.walked
-
-
-def _alone(tasks: Iterator[Task], arguments: tuple[Any, ...], workers: int) -> Iterator[Checked]:
-    checker = Checker(*arguments)
-    try:
-        yield from map(checker.check, tasks)
-    finally:
-        checker.close()
-
-
-_checker: Checker | None = None
-"""Of a process that serves `_spread`."""
-
-
-def _set_up(*arguments: Any) -> None:
-    global _checker
-    _checker = Checker(*arguments)
-
-
-def _check(task: Task) -> Checked:
-    assert _checker is not None
-    return _checker.check(task)
-
-
-def _spread(tasks: Iterator[Task], arguments: tuple[Any, ...], workers: int) -> Iterator[Checked]:
-    """The same in processes; a few tasks for each are under way, so that plans may have any size."""
-    context = multiprocessing.get_context("spawn")
-    with ProcessPoolExecutor(workers, context, _set_up, arguments) as pool:
-        under_way: deque[Future[Checked]] = deque()
-        try:
-            for task in tasks:
-                under_way.append(pool.submit(_check, task))
-                if len(under_way) > WAITING * workers:
-                    yield under_way.popleft().result()
-            while under_way:
-                yield under_way.popleft().result()
-        finally:
-            pool.shutdown(cancel_futures=True)

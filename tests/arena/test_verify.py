@@ -17,7 +17,7 @@ from arena.cli import run_command
 from arena.compare import compare
 from arena.errors import ArenaError, ConfigError
 from arena.referee import final_hash
-from arena.replay import replay
+from arena.replay import keys_of, replay
 from arena.store import Store
 from arena.verify import verify
 from arena.verifying import walk
@@ -60,7 +60,9 @@ bench_after = 0
 """
 SECRET = f'dice = "secret"\n{CONFIG}'
 ADAPTIVE = 'schedule = "adaptive"\nfirst_blocks = 2\n' + CONFIG.replace(", blocks = 1", "")
-MOODY = CONFIG.replace("b.py:Fragile", "b.py:Moody").replace("[2, 3]", "[2]")
+MOODY = CONFIG.replace("b.py:Fragile", "b.py:Moody").replace(
+    '[2, 3] }, { game = "magic_mids", players = 2, blocks = 1', "2"
+)
 LATER = {
     **{"matches": ("timed", "notes"), "seats": ("cause",), "faults": ("block", "lineup", "seat", "detail")},
     "timings": ("run", "worker", "seconds", "clocks", "again", "attempts"),
@@ -156,19 +158,13 @@ def test_a_log_is_sound_and_all_of_it_was_looked_at(logs, name):
             ply.expected is not None
             for (identity,) in db.execute("SELECT identity FROM blocks").fetchall()
             for match in Store.open(logs[name]).matches([identity])[identity]
-            for ply in replay(match, api_keys(match))
+            for ply in replay(match, keys_of(match))
         )
     assert report.sound, texts(report)
     assert (report.walked.matches, report.walked.blocks, report.walked.draws) == (matches, blocks, rolls)
     assert report.finished
     assert "plan.json" in report.compared
     assert name == "duel" or {"versions.json", "epicycle_3p.csv", "magic_mids_2p.parquet"} <= {*report.compared}
-
-
-def api_keys(match):
-    from arena.replay import keys_of
-
-    return keys_of(match)
 
 
 def test_the_tournaments_hold_what_is_to_be_checked(logs):
@@ -270,16 +266,16 @@ def test_every_flipped_bit_is_found_or_changes_no_value(logs, tmp_path):
         db.execute("VACUUM")
     whole, before = log.read_bytes(), content(log)
     found = harmless = 0
-    for place in range(0, len(whole), 293):
+    for place in range(0, len(whole), 487):
         flipped = bytearray(whole)
-        flipped[place] ^= 1 << place // 293 % 8
+        flipped[place] ^= 1 << place // 487 % 8
         log.write_bytes(flipped)
         if checked(log).sound:
             assert content(log) == before, place
             harmless += 1
         else:
             found += 1
-    assert min(found, harmless) > 60  # what is harmless lies between rows, or in columns that only digests can cover
+    assert min(found, harmless) > 30  # what is harmless lies between rows, or in columns that only digests can cover
 
 
 def test_a_truncated_file_is_found_at_any_length(logs, tmp_path):
