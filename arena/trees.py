@@ -45,9 +45,10 @@ def _children(process: int) -> list[int]:
         everybody = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
         return [number for number in everybody if _stat(number)[1] == str(process)]
     numbers: list[str] = []
-    for path in Path(f"/proc/{process}/task").glob("*/children"):
-        with contextlib.suppress(OSError):
-            numbers += path.read_text().split()
+    with contextlib.suppress(OSError):  # it may end while we look
+        for path in Path(f"/proc/{process}/task").iterdir():
+            with contextlib.suppress(OSError):
+                numbers += (path / "children").read_text().split()
     return [int(number) for number in numbers]
 
 

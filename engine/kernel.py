@@ -3,6 +3,7 @@
 Importing this module is what imports Numba; everything that only names games or lists them stays clear of it.
 """
 
+import contextlib
 import hashlib
 import importlib.util
 import inspect
@@ -49,8 +50,22 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(_numba_cache_folder())
 
 import numba
+from numba.core.caching import Cache
 
 numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # also when something imported Numba before us
+
+
+def _forgiving(save: Callable[..., None]) -> Callable[..., None]:
+    """On a full disk, or where nothing may be written, what was compiled cannot be kept; it is used all the same."""
+
+    def save_overload(*arguments: Any) -> None:
+        with contextlib.suppress(OSError):
+            save(*arguments)
+
+    return save_overload
+
+
+Cache.save_overload = _forgiving(Cache.save_overload)  # type: ignore[method-assign]
 
 COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 

@@ -1,16 +1,16 @@
 """Where Numba looks for compiled code in a sandbox: in the machine's cache, which it cannot write to.
 
-Numba is told of it by `NUMBA_CACHE_LOCATOR_CLASSES`.
+Numba is told of it by `NUMBA_CACHE_LOCATOR_CLASSES`. The machine's cache may know a function, but not for some types:
+what cannot be kept is used all the same (`engine.kernel`).
 """
 
-import contextlib
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from numba.core.caching import Cache, UserProvidedCacheLocator
+from numba.core.caching import UserProvidedCacheLocator
 
 OWN = "/tmp/numba"
 """The folder for what a bot compiles of its own."""
@@ -32,19 +32,6 @@ class Locator(UserProvidedCacheLocator):
         """Nothing is written to the machine's cache."""
         if not self.known:
             os.makedirs(self._cache_path, exist_ok=True)
-
-
-def _forgiving(save: Any) -> Any:
-    """The machine's cache may know a function, but not for these types: what cannot be kept is used all the same."""
-
-    def save_overload(self: Any, sig: Any, data: Any) -> None:
-        with contextlib.suppress(OSError):
-            save(self, sig, data)
-
-    return save_overload
-
-
-Cache.save_overload = _forgiving(Cache.save_overload)  # type: ignore[method-assign]
 
 
 def lay_out(files: Mapping[str, bytes]) -> None:

@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import os
 import random
+import re
 import shutil
 import signal
 import sqlite3
@@ -152,7 +153,9 @@ def stopped_for_want_of_room(ended, config) -> str:
     *said, line = ended.err.splitlines()
     assert ended.code == 1, ended.err
     assert line.startswith("error: ") and not [other for other in said if "error" in other.lower()], ended.err
-    assert "all matches written before are saved. Make room, then go on: arena run " in line
+    assert re.search(
+        "all matches written before are saved. Make room(, or see to the disk)?, then go on: arena run ", line
+    )
     assert str(config) in line
     return line
 
@@ -169,7 +172,7 @@ def test_a_full_disk_stops_a_run_in_one_line_and_with_room_it_goes_on(drivers, e
     again = drivers.run(config)
     for moment in range(1, again.changes + 1) if chaos_in_full else [again.changes - 8]:
         line = stopped_for_want_of_room(drivers.run(config, FULL, moment), config)
-        assert "No space left on device" in line or "the disk is full" in line
+        assert re.search("No space left on device|the disk is full|the disk does not take it", line)
     finish(drivers, config, expected)
 
 
@@ -387,6 +390,9 @@ def test_workers_that_die_of_a_bot_or_are_killed_cost_nobody_else_anything(drive
     for seed in range(10):
         other = write(tmp_path / f"{seed}", WITH_DEADLY, bots)
         ended = drivers.run(other, workers=2, meanwhile=harm_workers(seed, 6))
+        if ended.code == 2:  # the harm came on top of a bot's three times: nobody is charged
+            assert "its worker process ended 3 times (" in ended.err
+            ended = drivers.run(other)
         assert ended.code == 0, ended.err
         assert dump(other) == left
 
