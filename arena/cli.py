@@ -57,7 +57,7 @@ def run(
     config: Annotated[Path, typer.Argument(metavar="CONFIG", help="A tournament's TOML file; see configs/README.md.")],
     workers: Annotated[Optional[int], typer.Option(min=1, help="Processes that play; by default one a core.")] = None,  # noqa: UP045
     backend: Annotated[str, typer.Option(help="auto (Ray joins when it pays), local or ray.")] = "auto",
-    address: Annotated[Optional[str], typer.Option(help="A running Ray cluster: auto or ray://HOST:PORT.")] = None,  # noqa: UP045
+    address: Annotated[Optional[str], typer.Option(help="A Ray cluster: HOST:PORT of its head, or auto.")] = None,  # noqa: UP045
     fresh: Annotated[bool, typer.Option("--fresh", help="Set the old log aside and play everything anew.")] = False,
     home: Home = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the leaderboards alone.")] = False,

@@ -50,6 +50,10 @@ LOSSES = 3
 """How many workers a node may lose in a row, for each of its processors, before it is left out."""
 
 
+OF_ACTORS = {"RAY_kill_child_processes_on_worker_exit": "false"}
+"""A worker process ends by itself when its actor is gone, and cleans up before; Ray would not let it."""
+
+
 class Order(NamedTuple):
     """What is to be joined or started, and played."""
 
@@ -188,7 +192,7 @@ class Driver:
         """Ask for an actor on a node; whether and when it comes is another matter."""
         number = next(self.numbers)
         actor = RayWorker.options(  # type: ignore[attr-defined]
-            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False)
+            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False), runtime_env={"env_vars": OF_ACTORS}
         ).remote(None if self.order.address else self.order.folder)
         self.workers[number] = Worker(node, actor)
         self.nodes[node].workers.add(number)

@@ -84,6 +84,7 @@ def nodes():
     cluster.second = cluster.add()
     yield cluster
     cluster.close()
+    wait_until(lambda: not tournaments.bots_children(), "what the bots started has ended")
 
 
 @pytest.fixture(scope="module")
