@@ -6,15 +6,16 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from arena.errors import StoreError
 from arena.schedule import match_id
+from arena.store.digests import damaged
 from arena.store.rows import SecretKey, StoredMatch, read_clocks, read_course
-from arena.store.schema import connect, is_at_rest
+from arena.store.upgrading import connect_to_read
 
 BATCH = 500
 SHORT_ID = 12
@@ -29,17 +30,20 @@ class StoreReader:
         self.path = path
         self._db = connection
         self._lock = lock
-        self._blocks: dict[bytes, int] = {}
+        self._blocks: dict[bytes, tuple[int, tuple[Any, ...]]] = {}
         self._boards: dict[tuple[str, int], int] = {}
         self._bots: dict[str, int] = {}
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open for reading, also while a run writes. Raises `StoreError` when there is no log."""
+        """Open for reading, also while a run writes; an older log as it would be in this version.
+
+        Raises `StoreError` when there is no log.
+        """
         if not path.is_file():
             raise StoreError(f"{path}: no such match log; `arena run` makes one")
         try:
-            db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro")
+            db = connect_to_read(path)
             db.execute("BEGIN")  # everything read from now on is the log at one moment, whatever a run adds meanwhile
             return cls(path, db, None)
         except sqlite3.Error as error:
@@ -94,14 +98,11 @@ class StoreReader:
         for start in range(0, len(identities), BATCH):
             part = identities[start : start + BATCH]
             query = (
-                "SELECT b.identity, b.block, m.lineup FROM blocks b JOIN matches m USING (block) "
+                "SELECT b.identity, m.lineup FROM blocks b JOIN matches m USING (block) "
                 f"WHERE b.identity IN ({','.join('?' * len(part))})"
             )
-            for identity, block, lineup in self._db.execute(query, part):
-                self._blocks[identity] = block
+            for identity, lineup in self._db.execute(query, part):
                 found.setdefault(identity, set()).add(lineup)
-        if len(self._blocks) > 100_000:
-            self._blocks.clear()
         return found
 
     def block_keys(self, game: str, players: int) -> dict[bytes, int]:
@@ -213,6 +214,10 @@ class StoreReader:
         rows = self._db.execute(query, parameters).fetchall()
         key = self.secret_key() if any(row[9] for row in rows) else None
         return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), key) for row in rows]
+
+    def damaged(self) -> Iterator[str]:
+        """What has changed since it was written, by digests: ids of matches, and names of rows of other tables."""
+        return damaged(self._db)
 
     def totals(self) -> tuple[int, int]:
         """Matches and forfeited seats in the whole log."""
