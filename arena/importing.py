@@ -45,6 +45,8 @@ class Imported:
     added: int
     skipped: int
     """Matches that the log had already."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said of the log."""
 
 
 def import_records(
@@ -62,7 +64,7 @@ def import_records(
     log = home_folder(home) / name / LOG
     if log.exists():
         with Store.create(log) as store:
-            return Imported(log, *_take(store, read, files))
+            return Imported(log, *_take(store, read, files), store.remarks)
     home_folder(home).mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=".import-", dir=home_folder(home)) as folder:
         made = Path(folder) / "import.db"

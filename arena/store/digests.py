@@ -2,8 +2,8 @@
 
 A digest is BLAKE2b-64 over a tuple of values in Python's ASCII notation: numbers, quoted texts, quoted bytes and None,
 of which no two are written alike; a float is written so that reading it gives the same bits. A match has two: one over
-what follows from the plan (its block, course, result and causes), which is the same on every machine, and one over what
-came with it (times and texts of faults).
+what follows from the plan (its block, course, result and causes), which is the same on every machine, and one over that
+and what came with it (times and texts of faults).
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena.schedule import match_id
@@ -26,23 +26,24 @@ PARTS = ("matches", "seats", "timings", "faults")
 Row = tuple[Any, ...]
 
 
-def _digest(*values: Any) -> bytes:
-    return hashlib.blake2b(ascii(values).encode(), digest_size=SIZE).digest()
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=SIZE).digest()
 
 
-def match_digest(block: Row | None, match: Row, seats: Iterable[Row]) -> bytes:
-    """Over what follows from the plan; the rows as in `WholeMatch`."""
-    return _digest(block, match, *seats)
+def match_digest(block: str, match: Row, seats: Sequence[Row]) -> bytes:
+    """Over what follows from the plan: `ascii` of the block's row, and rows as in `WholeMatch`."""
+    return _digest(block + ascii((match, *seats)))
 
 
-def timing_digest(identity: Any, lineup: Any, timing: Row, faults: Iterable[Row]) -> bytes:
-    """Over what came with a match; the rows as in `WholeMatch`."""
-    return _digest(identity, lineup, timing, *faults)
+def timing_digest(match: bytes, timing: Row, faults: Sequence[Row]) -> bytes:
+    """Over what came with a match: its `match_digest`, and rows as in `WholeMatch`."""
+    return _digest(ascii((match, timing, *faults)))
 
 
 def row_digest(table: str, row: Sequence[Any]) -> bytes:
     """Over a row of one of `TABLES`, without its digest; long bytes go in as a hash of their own."""
-    return _digest(table, *(hashlib.blake2b(v).digest() if isinstance(v, bytes) and len(v) > 64 else v for v in row))
+    short = (hashlib.blake2b(v).digest() if isinstance(v, bytes) and len(v) > 64 else v for v in row)
+    return _digest(ascii((table, *short)))
 
 
 class WholeMatch(NamedTuple):
@@ -73,15 +74,14 @@ class WholeMatch(NamedTuple):
         """As `arena.schedule.match_id` has it, as far as it can be told."""
         return _name(self.key, self.identity, self.lineup)
 
+    def digests(self) -> tuple[bytes, bytes]:
+        """Both digests as they should be."""
+        first = match_digest(ascii(self.block), self.match or (), self.seats)
+        return first, timing_digest(first, self.timing or (), self.faults)
+
     @property
     def is_sound(self) -> bool:
-        """Whether both digests fit."""
-        return (
-            self.match is not None
-            and self.timing is not None
-            and self.digest == match_digest(self.block, self.match, self.seats)
-            and self.timing_digest == timing_digest(self.identity, self.lineup, self.timing, self.faults)
-        )
+        return (self.digest, self.timing_digest) == self.digests()
 
 
 def _name(key: Any, identity: Any, lineup: Any) -> str:

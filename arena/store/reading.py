@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Self
 
 from arena.errors import StoreError
 from arena.schedule import match_id
@@ -30,7 +30,7 @@ class StoreReader:
         self.path = path
         self._db = connection
         self._lock = lock
-        self._blocks: dict[bytes, tuple[int, tuple[Any, ...]]] = {}
+        self._blocks: dict[bytes, tuple[int, str]] = {}
         self._boards: dict[tuple[str, int], int] = {}
         self._bots: dict[str, int] = {}
 

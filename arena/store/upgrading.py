@@ -10,6 +10,7 @@ import contextlib
 import itertools
 import json
 import os
+import shutil
 import sqlite3
 import tempfile
 from collections.abc import Iterator
@@ -17,7 +18,7 @@ from pathlib import Path
 
 from arena.dice import key_hash
 from arena.errors import StoreError
-from arena.store.digests import PARTS, SIZE, TABLES, block_keys, match_digest, row_digest, timing_digest, whole_matches
+from arena.store.digests import PARTS, SIZE, TABLES, block_keys, row_digest, whole_matches
 from arena.store.schema import SCHEMA_VERSION, address, connect, lay_out, version_of
 
 SMALL = 64 * 2**20
@@ -55,6 +56,8 @@ def upgrade(path: Path) -> tuple[str, ...]:
         version = version_of(db)
         if version == SCHEMA_VERSION:
             return ()
+        for left_over in path.parent.glob(f"{_prefix(path)}*"):  # by one that was killed
+            shutil.rmtree(left_over)
         kept = _back_up(db, path, version)
         with _room(path) as copy:
             _copy(path, copy)
@@ -63,11 +66,16 @@ def upgrade(path: Path) -> tuple[str, ...]:
     return (f"{path} had log version {version} and has {SCHEMA_VERSION} now; the old one is kept as {kept.name}",)
 
 
+def _prefix(path: Path) -> str:
+    """Of the names of temporary folders beside a log."""
+    return f".{path.stem}-upgrade-"
+
+
 def _back_up(db: sqlite3.Connection, path: Path, version: int) -> Path:
     """Copy a log to matches.v2.db, or matches.v2.1.db, ... when that is taken; the path."""
     names = (f".v{version}.db", *(f".v{version}.{n}.db" for n in range(1, 1000)))
     kept = next(free for name in names if not (free := path.with_suffix(name)).exists())
-    with tempfile.TemporaryDirectory(prefix=".upgrade-", dir=path.parent) as folder:
+    with tempfile.TemporaryDirectory(prefix=_prefix(path), dir=path.parent) as folder:
         made = Path(folder) / "backup.db"
         with contextlib.closing(sqlite3.connect(made)) as backup:
             db.backup(backup)
@@ -81,7 +89,7 @@ def _room(path: Path) -> Iterator[sqlite3.Connection]:
     with contextlib.ExitStack() as stack:
         place = ":memory:"
         if path.stat().st_size > SMALL:
-            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=".upgrade-", dir=path.parent))
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=_prefix(path), dir=path.parent))
             place = f"{Path(folder).absolute().as_uri()}/new.db"
         yield stack.enter_context(contextlib.closing(sqlite3.connect(place, uri=True)))
 
@@ -128,10 +136,6 @@ def _set_digests(db: sqlite3.Connection) -> None:
             query = f"UPDATE main.{table} SET digest = ? WHERE {key} = ?"
             db.execute(query, (row_digest(table, row), row[0]))
     for whole in itertools.chain.from_iterable(whole_matches(db, keys) for keys in block_keys(db)):
-        at = (whole.key, whole.lineup)
-        if whole.match is not None:
-            digest = match_digest(whole.block, whole.match, whole.seats)
-            db.execute("UPDATE main.matches SET digest = ? WHERE block = ? AND lineup = ?", (digest, *at))
-        if whole.timing is not None:
-            digest = timing_digest(whole.identity, whole.lineup, whole.timing, whole.faults)
-            db.execute("UPDATE main.timings SET digest = ? WHERE block = ? AND lineup = ?", (digest, *at))
+        for table, digest in zip(("matches", "timings"), whole.digests(), strict=True):
+            query = f"UPDATE main.{table} SET digest = ? WHERE block = ? AND lineup = ?"
+            db.execute(query, (digest, whole.key, whole.lineup))

@@ -126,22 +126,24 @@ class Store(StoreReader):
                 course = row.course if len(row.course) < LONG_COURSE else zlib.compress(row.course.encode())
                 notes = json.dumps(row.notes) if row.notes else None
                 match = (row.lineup, row.ended, row.plies, int(row.timed), bytes.fromhex(row.final), course, notes)
-                identities = [schedule.entries[entry].identity for entry in spec.seats]
-                told = [(place, *_as_kept(seat)) for place, seat in enumerate(row.seats)]
-                by_identity = [(*seat[:1], who, *seat[1:]) for seat, who in zip(told, identities, strict=True)]
-                matches.append((key, *match, match_digest(block, match, by_identity)))
-                seats.extend((*at, seat[0], self._bot_key(seat[1]), *seat[2:]) for seat in by_identity)
+                named = []
+                for seat, (entry, result) in enumerate(zip(spec.seats, row.seats, strict=True)):
+                    identity, kept = schedule.entries[entry].identity, _as_kept(*result)
+                    named.append((seat, identity, *kept))
+                    seats.append((*at, seat, self._bot_key(identity), *kept))
+                digest = match_digest(block, match, named)
+                matches.append((key, *match, digest))
                 details = sorted((int(seat), detail) for seat, detail in row.details.items())
                 timing = (run, worker, float(row.seconds), row.clocks, int(row.again), attempts)
-                timings.append((*at, *timing, timing_digest(block[0], row.lineup, timing, details)))
+                timings.append((*at, *timing, timing_digest(digest, timing, details)))
                 faults.extend((*at, *detail) for detail in details)
             self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", matches)
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
             self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", timings)
             self._db.executemany("INSERT INTO faults VALUES (?, ?, ?, ?)", faults)
 
-    def _block(self, schedule: Schedule, block: Block) -> tuple[int, tuple[Any, ...]]:
-        """A block's key in the log, and its row there as digests take it; made if need be."""
+    def _block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
+        """A block's key in the log, and its row there as text; made if need be."""
         found = self._blocks.get(block.identity)
         if found is None:
             if len(self._blocks) > MOST_BLOCKS:
@@ -149,7 +151,7 @@ class Store(StoreReader):
             found = self._blocks[block.identity] = self._new_block(schedule, block)
         return found
 
-    def _new_block(self, schedule: Schedule, block: Block) -> tuple[int, tuple[Any, ...]]:
+    def _new_block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
         board = schedule.boards[block.board]
         at = (board.game, board.players)
         rest = (block.round, board.opening, schedule.seed, int(schedule.secret != ""))
@@ -159,9 +161,9 @@ class Store(StoreReader):
             (block.identity, block.id, self._board_key(*at), *rest),
         )
         if cursor.rowcount == 1:
-            return int(cursor.lastrowid or 0), (block.identity, block.id, *at, *rest)
+            return int(cursor.lastrowid or 0), ascii((block.identity, block.id, *at, *rest))
         found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
-        return found[0], block_rows(self._db, found)[found[0]]
+        return found[0], ascii(block_rows(self._db, found)[found[0]])
 
     def _board_key(self, game: str, players: int) -> int:
         at = (game, players)
@@ -177,11 +179,11 @@ class Store(StoreReader):
         return self._bots[identity]
 
 
-def _as_kept(seat: Sequence[Any]) -> list[Any]:
-    """A seat's rank, score, cause and fall; the database turns a whole score into an integer, and so do we."""
-    rank, score, *fall = seat
-    whole = isinstance(score, float) and score.is_integer() and abs(score) < WHOLE
-    return [rank, int(score) if whole else score, *fall]
+def _as_kept(rank: int, score: Any, cause: str | None, fell: int | None) -> tuple[Any, ...]:
+    """A seat's result; the database turns a whole score into an integer, and so do we."""
+    if isinstance(score, float) and score.is_integer() and abs(score) < WHOLE:
+        score = int(score)
+    return rank, score, cause, fell
 
 
 def set_aside(log: Path) -> Path | None:

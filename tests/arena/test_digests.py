@@ -108,7 +108,7 @@ def test_what_follows_from_the_plan_has_one_digest_whatever_the_machine(tmp_path
 
     first, later, other = digests("a", seconds=0.5), digests("b", seconds=0.7), digests("c", seconds=0.5, ended="cap")
     assert first[0] == later[0] and first[1] != later[1]
-    assert first[0] != other[0] and first[1] == other[1]
+    assert first[0] != other[0]
 
 
 def test_whole_scores_may_come_as_floats(tmp_path):
