@@ -70,16 +70,16 @@ def import_records(
         made = Path(folder) / "import.db"
         with Store.create(made) as store:
             counts = _take(store, read, files)
-        _put(made, log)
+        put(made, log)
     return Imported(log, *counts)
 
 
-def _put(made: Path, log: Path) -> None:
+def put(made: Path, log: Path) -> None:
     """Give a finished log its place, unless somebody was faster."""
     lock = lock_log(log)
     try:
         if log.exists():
-            raise ConfigError(f"{log}: another run has made this log meanwhile; import again")
+            raise ConfigError(f"{log}: another run has made this log meanwhile; try again")
         made.rename(log)
     finally:
         os.close(lock)

@@ -52,12 +52,12 @@ def upgrade(path: Path) -> tuple[str, ...]:
 
     Whoever calls it holds the lock.
     """
+    for left_over in path.parent.glob(f"{_prefix(path)}*"):  # by one that was killed
+        shutil.rmtree(left_over)
     with contextlib.closing(connect(path, "rw", older=True)) as db:
         version = version_of(db)
         if version == SCHEMA_VERSION:
             return ()
-        for left_over in path.parent.glob(f"{_prefix(path)}*"):  # by one that was killed
-            shutil.rmtree(left_over)
         kept = _back_up(db, path, version)
         with _room(path) as copy:
             _copy(path, copy)
