@@ -55,6 +55,22 @@ def run(
     raise typer.Exit(run_tournament(config, workers, backend, address, fresh, home, quiet))
 
 
+@app.command(epilog="Example: arena status demo --watch")
+def status(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="CONFIG|DB", help="A tournament as for other commands; by default all are listed."),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again and again until nobody writes any more.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    home: Home = None,
+) -> None:
+    """Tell where a tournament stands, also while it runs: matches, forfeits, rate, time left, who plays."""
+    from arena.commands.status import print_status
+
+    print_status(target, watch, as_json, home)
+
+
 @app.command(epilog="Example: arena leaderboard configs/demo.toml --players 2 --format md")
 def leaderboard(
     target: Target,
@@ -143,6 +159,34 @@ def import_(
     from arena.commands.exporting import print_import
 
     print_import(files, name, plan, home)
+
+
+@app.command(epilog="Example: arena merge here.db there.db --into cup")
+def merge(
+    targets: Annotated[
+        list[str],
+        typer.Argument(metavar="DB...", help="Logs: databases, folders, configurations or tournaments' names."),
+    ],
+    into: Annotated[
+        str,
+        typer.Option(
+            "--into", "--out", metavar="NAME|DB", help="The tournament or file that takes them, made if need be."
+        ),
+    ],
+    home: Home = None,
+) -> None:
+    """Merge logs that several machines have played into one; a match that differs is named, and nothing changed."""
+    from arena.commands.logs import print_merge
+
+    print_merge(targets, into, home)
+
+
+@app.command(epilog="Example: arena upgrade demo")
+def upgrade(target: Target, home: Home = None) -> None:
+    """Bring a log of an older arena to this one's version, and keep a backup; `arena run` does it by itself."""
+    from arena.commands.logs import print_upgrade
+
+    print_upgrade(target, home)
 
 
 @app.command(epilog="Example: arena diff old/epicycle_2p.json reports/demo/epicycle_2p.json")

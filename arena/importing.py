@@ -80,6 +80,8 @@ def put(made: Path, log: Path) -> None:
     try:
         if log.exists():
             raise ConfigError(f"{log}: another run has made this log meanwhile; try again")
+        for suffix in ("-wal", "-shm"):  # of a log that somebody has removed: SQLite would take them for this one's
+            Path(f"{log}{suffix}").unlink(missing_ok=True)
         made.rename(log)
     finally:
         os.close(lock)

@@ -14,7 +14,7 @@ from typing import Self
 from arena.errors import StoreError
 from arena.schedule import match_id
 from arena.store.digests import damaged
-from arena.store.rows import SecretKey, StoredMatch, read_clocks, read_course
+from arena.store.rows import RunRow, SecretKey, StoredMatch, read_clocks, read_course
 from arena.store.upgrading import connect_to_read
 
 BATCH = 500
@@ -79,6 +79,18 @@ class StoreReader:
         """Whether every match of the latest run's plan was in the log."""
         row = self._db.execute("SELECT finished FROM runs ORDER BY run DESC LIMIT 1").fetchone()
         return row is not None and row[0] is not None
+
+    def last_run(self) -> RunRow:
+        """The latest run, and who has played how many matches in which."""
+        row = self._db.execute("SELECT run, started FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        if row is None:
+            raise StoreError(f"{self.path}: holds no run")
+        query = "SELECT run, worker, count(*) FROM timings GROUP BY run, worker"
+        return RunRow(row[0], row[1], self._db.execute(query).fetchall())
+
+    def has_one_plan(self) -> bool:
+        """Whether all runs had the same plan."""
+        return bool(self._db.execute("SELECT count(DISTINCT plan) < 2 FROM runs").fetchone()[0])
 
     def secret_key(self) -> SecretKey | None:
         """The key of secret dice, unchecked; raises `StoreError` when there was one and it is gone."""
@@ -145,6 +157,24 @@ class StoreReader:
             "WHERE o.game = ? AND o.players = ? GROUP BY b.block"
         )
         return dict(self._db.execute(query, (game, players)))
+
+    def count(self, game: str, players: int, lineups: int) -> tuple[int, int]:
+        """A board's matches, and its complete blocks."""
+        query = (
+            "SELECT coalesce(sum(n), 0), coalesce(sum(n = ?), 0) FROM (SELECT count(*) AS n FROM blocks b "
+            "JOIN boards o USING (board) JOIN matches m USING (block) WHERE o.game = ? AND o.players = ? "
+            "GROUP BY b.block)"
+        )
+        matches, blocks = self._db.execute(query, (lineups, game, players)).fetchone()
+        return matches, blocks
+
+    def forfeited(self, game: str, players: int) -> int:
+        """A board's forfeited seats."""
+        query = (
+            "SELECT count(*) FROM seats JOIN blocks USING (block) JOIN boards USING (board) "
+            "WHERE cause IS NOT NULL AND game = ? AND players = ?"
+        )
+        return int(self._db.execute(query, (game, players)).fetchone()[0])
 
     def seconds(self, game: str, players: int) -> float:
         """The median of what a board's matches took a worker; the first ones, which compile, hardly count. 0: none."""

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import sqlite3
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -16,7 +17,7 @@ from arena.errors import ArenaError, StoreError
 from arena.merging import merge
 from arena.store import Store
 from tests.arena.samples import all_matches, begin, finished, random_row, resolved, schedule
-from tests.arena.tournaments import arena, home_of, log_of, results, write
+from tests.arena.tournaments import arena, home_of, log_of, write
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
 MATCHES = all_matches(PLAN)
@@ -178,18 +179,11 @@ seed = 11
 blocks = 6
 bench_after = 3
 {more}
-games = [{{ game = "epicycle", players = [2, 3] }}]
-bots = [
-  {{ bot = "random" }}, {{ bot = "random", label = "another" }}, {{ bot = "b.py:Broken" }}, {{ bot = "b.py:Low" }}
-]
+games = [{{ game = "epicycle", players = 2 }}]
+bots = [{{ bot = "random" }}, {{ bot = "random", label = "another" }}, {{ bot = "b.py:Broken" }}]
 """
 BOTS = """
 from bots import Bot
-
-
-class Low(Bot):
-    def choose(self, state):
-        return state.legal_actions()[0]
 
 
 class Broken(Bot):
@@ -200,28 +194,32 @@ class Broken(Bot):
 
 @pytest.mark.parametrize("more", ["", 'schedule = "adaptive"\nfirst_blocks = 2'], ids=["benched", "adaptive"])
 def test_halves_of_a_run_are_completed_by_a_run_to_the_same_tournament(tmp_path, more):
-    config = write(tmp_path / "a", TOURNAMENT.format(more=more), BOTS)
+    def matches():
+        path, *_ = api.export(config, home_of(config), tmp_path / "out", ["matches"])
+        return path.read_bytes()
+
+    config = write(tmp_path, TOURNAMENT.format(more=more), BOTS)
     api.run(config, home_of(config), workers=1, backend="local")
-    wanted, log = results(config), log_of(config)
+    wanted, log = matches(), log_of(config)
     parts = []
     for half in range(2):
-        parts.append(tmp_path / f"{half}.db")
-        shutil.copy(log, parts[-1])
+        parts.append(Path(shutil.copy(log, tmp_path / f"{half}.db")))
         with contextlib.closing(sqlite3.connect(parts[-1])) as connection, connection:
             for table in ("matches", "seats", "timings", "faults"):  # of every third block neither has anything
                 connection.execute(f"DELETE FROM {table} WHERE block % 3 IN (2, {half})")
             connection.execute("DELETE FROM blocks WHERE block NOT IN (SELECT block FROM matches)")
-            connection.execute("UPDATE runs SET finished = NULL")
-    other = write(tmp_path / "b", TOURNAMENT.format(more=more), BOTS)
-    done = arena("merge", *parts, "--into", "small", "--home", home_of(other), folder=tmp_path)
-    assert done.returncode == 0, done.stderr
-    assert "arena run" in done.stdout
-    before = api.Store.open(log_of(other))
-    with before:
-        count = before.totals()[0]
-    outcome = api.run(other, home_of(other), workers=1, backend="local").outcome
-    assert outcome.progress.found == count and outcome.complete
-    assert results(other).keys() == wanted.keys()
-    assert {name: text for name, text in results(other).items() if name != "versions.json"} == {
-        name: text for name, text in wanted.items() if name != "versions.json"
-    }
+    log.unlink()
+    merged = merge(parts, "small", home_of(config))
+    assert merged.log == log and 0 < merged.done <= merged.added < merged.planned
+    outcome = api.run(config, home_of(config), workers=1, backend="local").outcome
+    assert outcome.progress.found == merged.added and outcome.complete
+    assert matches() == wanted
+
+
+def test_the_command_tells_what_it_did_and_what_is_left(tmp_path):
+    one, two = make(tmp_path / "1.db", range(5)), make(tmp_path / "2.db", range(3, 9), "2026-01-02")
+    done = arena("merge", one, two, "--into", "cup", "--home", tmp_path / "home", folder=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    told = " ".join(done.stdout.split())
+    assert "9 matches merged into" in told and "2 were in more than one log" in told
+    assert "9 of the 36 matches of the plan are there; `arena run CONFIG` plays the other 27." in told
