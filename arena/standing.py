@@ -12,9 +12,9 @@ from typing import Any
 
 from arena.adaptive import with_stages
 from arena.api import find_log, logs_under, open_plan
+from arena.benched import benched
 from arena.errors import ArenaError
 from arena.home import home_folder
-from arena.leaderboards import benched
 from arena.plan import schedule_from
 from arena.schedule import Schedule, Table
 from arena.store import Store

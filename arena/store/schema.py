@@ -11,7 +11,6 @@ import contextlib
 import fcntl
 import os
 import sqlite3
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -21,8 +20,6 @@ from arena.store.writers import note_writer
 SCHEMA_VERSION = 3
 OLDEST = 1
 """The first version that `arena.store.upgrading` knows."""
-LOOKS = (0.02, 0.05, 0.1)
-"""Seconds between tries to lock a log: `arena status` holds a lock for a moment, to see whether anybody does."""
 
 SCHEMA = """
 CREATE TABLE runs (
@@ -121,17 +118,11 @@ def lock_log(log: Path) -> int:
     """The descriptor that keeps other drivers off a log until it is closed; the lock file tells who holds it."""
     log.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(log.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    for patience in (*LOOKS, 0.0):
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            break
-        except OSError:
-            if not patience:
-                os.close(lock)
-                raise StoreError(
-                    f"{log}: another run is writing to this log; wait for it or choose another name"
-                ) from None
-            time.sleep(patience)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        os.close(lock)
+        raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
     note_writer(lock)
     return lock
 

@@ -1,17 +1,26 @@
-"""Who writes to a log: a lock file says it, and the lock on it whether that is still so."""
+"""Who writes to a log: a lock file says it, and a lock on it whether that is still so.
+
+What keeps two writers apart is the lock of `arena.store.schema.lock_log`. To see whether it is held one would have to
+take it, and get into the way of whoever starts then; so a writer holds another one too, an open file description lock,
+which can be asked after.
+"""
 
 from __future__ import annotations
 
+import contextlib
 import fcntl
 import json
 import os
 import platform
 import shlex
+import struct
 import sys
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
+FLOCK = "hhqqi4x"
+"""The kernel's record of a lock: kind, where it starts from, start, length (0: all), process."""
 MOST = 65536
 """Bytes of a lock file that are read."""
 RESUMABLE = ("run", "compare")
@@ -46,11 +55,11 @@ def note_writer(lock: int) -> None:
     ours = Path(sys.argv[0]).stem in ("arena", "__main__") and len(sys.argv) > 1
     command = shlex.join(["arena", *sys.argv[1:]]) if ours else ""
     writer = Writer(os.getpid(), platform.node(), datetime.now(UTC).isoformat(), command, os.getcwd())
-    try:
+    with contextlib.suppress(OSError):
+        fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
+    with contextlib.suppress(OSError):
         os.ftruncate(lock, 0)
         os.pwrite(lock, json.dumps(vars(writer)).encode() + b"\n", 0)
-    except OSError:
-        return
 
 
 def read_writer(log: Path) -> tuple[bool, Writer | None]:
@@ -66,11 +75,8 @@ def read_writer(log: Path) -> tuple[bool, Writer | None]:
 
 
 def _is_held(lock: int) -> bool:
-    try:
-        fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    return False
+    found = fcntl.fcntl(lock, fcntl.F_OFD_GETLK, struct.pack(FLOCK, fcntl.F_RDLCK, os.SEEK_SET, 0, 0, 0))
+    return bool(struct.unpack(FLOCK, found)[0] != fcntl.F_UNLCK)
 
 
 def _parsed(content: bytes) -> Writer | None:

@@ -13,11 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import api
+from arena.cli import run_command
 from arena.errors import ArenaError, StoreError
 from arena.merging import merge
 from arena.store import Store
 from tests.arena.samples import all_matches, begin, finished, random_row, resolved, schedule
-from tests.arena.tournaments import arena, home_of, log_of, write
+from tests.arena.tournaments import home_of, log_of, write
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
 MATCHES = all_matches(PLAN)
@@ -216,10 +217,10 @@ def test_halves_of_a_run_are_completed_by_a_run_to_the_same_tournament(tmp_path,
     assert matches() == wanted
 
 
-def test_the_command_tells_what_it_did_and_what_is_left(tmp_path):
+def test_the_command_tells_what_it_did_and_what_is_left(tmp_path, capsys):
     one, two = make(tmp_path / "1.db", range(5)), make(tmp_path / "2.db", range(3, 9), "2026-01-02")
-    done = arena("merge", one, two, "--into", "cup", "--home", tmp_path / "home", folder=tmp_path)
-    assert (done.returncode, done.stderr) == (0, "")
-    told = " ".join(done.stdout.split())
+    command = ["merge", str(one), str(two), "--into", "cup", "--home", str(tmp_path / "home")]
+    assert run_command(command) == 0
+    told = " ".join(capsys.readouterr().out.split())
     assert "9 matches merged into" in told and "2 were in more than one log" in told
     assert "9 of the 36 matches of the plan are there; `arena run CONFIG` plays the other 27." in told

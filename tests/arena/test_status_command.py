@@ -10,13 +10,14 @@ import sys
 
 import pytest
 
+from arena.benched import benched
 from arena.benching import in_plan
-from arena.leaderboards import benched
+from arena.cli import run_command
 from arena.standing import standing, standings
 from arena.store import Store
 from arena.store.writers import read_writer
 from tests.arena.samples import all_matches, begin, fill, finished, row, schedule
-from tests.arena.tournaments import ARENA, arena, count, home_of, start_arena, wait_until, write
+from tests.arena.tournaments import count, home_of, start_arena, wait_until, write
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
 CONFIG = """
@@ -34,7 +35,7 @@ from bots import Bot
 
 class Nap(Bot):
     def choose(self, state):
-        time.sleep(0.02)
+        time.sleep(0.1)
         return self.rng.choice(state.legal_actions())
 """
 
@@ -116,10 +117,12 @@ def test_looking_at_a_lock_keeps_no_run_from_starting(log):
     looking = "import sys, time\nfrom pathlib import Path\nfrom arena.store.writers import read_writer\n"
     looking += "print(flush=True)\nwhile True: read_writer(Path(sys.argv[1]))"
     with subprocess.Popen([sys.executable, "-c", looking, str(log)], stdout=subprocess.PIPE) as process:
-        process.stdout.readline()
-        for _ in range(20):
-            Store.create(log).close()
-        process.kill()
+        try:
+            process.stdout.readline()
+            for _ in range(20):
+                Store.create(log).close()
+        finally:
+            process.kill()
 
 
 def test_it_works_where_nothing_can_be_written(log):
@@ -131,7 +134,7 @@ def test_it_works_where_nothing_can_be_written(log):
         os.chmod(log.parent, stat.S_IRWXU)
 
 
-def test_a_run_is_seen_running_then_interrupted_with_the_command_that_goes_on_then_complete(tmp_path):
+def test_a_run_is_seen_running_then_interrupted_with_the_command_that_goes_on(tmp_path, capsys, monkeypatch):
     config = write(tmp_path, CONFIG, BOTS)
     run = start_arena("run", config.name, "--home", "reports", "--workers", 1, "--quiet", folder=tmp_path)
     wait_until(lambda: count(config), "matches are in the log")
@@ -139,35 +142,32 @@ def test_a_run_is_seen_running_then_interrupted_with_the_command_that_goes_on_th
     seen = standing("small", home_of(config))
     assert seen.state == "running" and 0 < seen.matches < 80 == seen.planned
     assert seen.writer.pid == run.pid and seen.rate > 0 and seen.seconds_left > 0 and not seen.resume
-    line = watch.stdout.readline()
-    assert re.match(r"running, \d+ of 80 matches, .*/s, left \d:\d\d:\d\d$", line)
+    assert re.match(r"running, \d+ of 80 matches, .*/s, left \d:\d\d:\d\d$", watch.stdout.readline())
     os.killpg(run.pid, signal.SIGKILL)
     run.communicate()
-    lines = watch.communicate()[0].splitlines()
-    assert lines[-1].startswith("interrupted, ")
+    assert watch.communicate()[0].splitlines()[-1].startswith("interrupted, ")
 
-    listed = arena("status", "--home", "reports", folder=tmp_path, COLUMNS="80")
-    assert listed.returncode == 0, listed.stderr
     again = "arena run t.toml --home reports --workers 1 --quiet"
-    assert listed.stdout.splitlines()[-1] == f"  {again}"
-    told = arena("status", "small", "--home", "reports", folder=tmp_path, COLUMNS="80").stdout
-    assert all(len(line) <= 80 for line in told.splitlines())
-    assert told.splitlines()[-1] == f"  {again}"
-    elsewhere = standing("small", home_of(config)).resume
-    assert elsewhere == f"cd {tmp_path} && {again}"
-    done = subprocess.run(elsewhere.replace("arena run", f"{' '.join(ARENA)} run"), shell=True, capture_output=True)
-    assert done.returncode == 0
-    data = json.loads(arena("status", "small", "--json", "--home", "reports", folder=tmp_path).stdout)
-    assert (data["state"], data["matches"], data["planned"], data["resume"]) == ("complete", 80, 80, "")
+    assert standing("small", home_of(config)).resume == f"cd {tmp_path} && {again}"
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "80")
+    for arguments in (["small"], []):
+        assert run_command(["status", *arguments, "--home", "reports"]) == 0
+        lines = capsys.readouterr().out.splitlines()
+        assert lines[-1] == f"  {again}" and all(len(line) <= 80 for line in lines)
+    assert run_command(["status", "small", "--json", "--home", "reports"]) == 0
+    data = json.loads(capsys.readouterr().out)
+    assert (data["state"], data["planned"], data["resume"]) == ("interrupted", 80, again)
 
 
-def test_the_list_names_logs_that_cannot_be_read_and_goes_on(tmp_path):
+def test_the_list_names_logs_that_cannot_be_read_and_goes_on(tmp_path, capsys):
     fill(tmp_path / "good" / "matches.db", PLAN)
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "matches.db").write_bytes(b"no log" * 999)
     bad, good = standings(tmp_path)
     assert "bad" in str(bad) and good.matches == PLAN.total_matches
-    done = arena("status", "--home", tmp_path, folder=tmp_path)
-    assert done.returncode == 0 and "complete" in done.stdout and "warning: " in done.stderr
-    nothing = arena("status", "--home", tmp_path / "none", folder=tmp_path)
-    assert nothing.returncode == 0 and "No tournament here yet" in nothing.stdout
+    assert run_command(["status", "--home", str(tmp_path)]) == 0
+    told = capsys.readouterr()
+    assert "complete" in told.out and told.err.startswith("warning: ")
+    assert run_command(["status", "--home", str(tmp_path / "none")]) == 0
+    assert "No tournament here yet" in capsys.readouterr().out
