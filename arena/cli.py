@@ -389,11 +389,17 @@ def replay(
 
 
 @app.command(epilog="Example: arena doctor")
-def doctor(home: Home = None) -> None:
+def doctor(
+    address: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A running Ray cluster, auto or ray://HOST:PORT: its nodes are compared with this machine."),
+    ] = None,
+    home: Home = None,
+) -> None:
     """Check whether this machine has what the arena needs; exit code 1 when something is missing."""
     from arena.doctor import print_findings
 
-    raise typer.Exit(FINE if print_findings(home) else USER_ERROR)
+    raise typer.Exit(FINE if print_findings(home, address) else USER_ERROR)
 
 
 @app.command(epilog="Example: arena bench --full")

@@ -15,6 +15,7 @@ import queue
 import shutil
 import tempfile
 import threading
+import time
 from typing import Any
 
 os.environ.setdefault("RAY_worker_niceness", "0")
@@ -32,6 +33,7 @@ from arena.process import Death, WorkerProcess
 
 START_LIMIT = 180.0
 STOP_LIMIT = 2.0
+SURVEY_LIMIT = 30.0
 SPARE_ACTORS = 3
 """How many lost actors are replaced, for each worker, before the run gives up."""
 
@@ -197,3 +199,50 @@ def connect(address: str | None, cpus: int) -> str | None:
 def _last_line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
     return lines[-1] if lines else type(error).__name__
+
+
+def survey(address: str) -> list[dict[str, Any]]:
+    """The live nodes of a cluster: host, cores, versions, hash of the code, seconds that the clock is ahead of ours.
+
+    A node that does not answer has an `error` instead.
+    """
+    from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
+
+    def tell() -> dict[str, Any]:  # sent as it is written: a node may lack the arena, or have another one
+        import platform
+        import time
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            from arena.code import code_hash
+
+            arena, code = version("pyramid-arena"), code_hash()
+        except (ImportError, PackageNotFoundError):
+            arena, code = "", ""
+        found = {"python": platform.python_version(), "ray": version("ray"), "arena": arena, "code": code}
+        return {**found, "time": time.time()}
+
+    own = not ray.is_initialized()
+    try:
+        folder = connect(address, 1) if own else None
+    except Exception as error:
+        raise WorkerError(f"no Ray cluster at {address}: {_last_line(error)}") from None
+    try:
+        rows = []
+        for node in (node for node in ray.nodes() if node["Alive"]):
+            where = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            row: dict[str, Any] = {"host": node["NodeManagerHostname"], "cpus": int(node["Resources"].get("CPU", 0))}
+            try:
+                task = ray.remote(num_cpus=0, max_retries=0)(tell).options(scheduling_strategy=where)
+                told: Any = ray.get(task.remote(), timeout=SURVEY_LIMIT)
+                row |= told
+                row["ahead"] = row.pop("time") - time.time()
+            except Exception as error:
+                row["error"] = _last_line(error)
+            rows.append(row)
+        return sorted(rows, key=lambda row: str(row["host"]))
+    finally:
+        if own:
+            ray.shutdown()
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
