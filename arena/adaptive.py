@@ -13,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from arena.benched import benched
 from arena.benching import ONE_IN
 from arena.schedule import Block, Schedule, Stage, Table, seat_places
 from arena.store import Store
@@ -41,8 +42,6 @@ def _first_stage(schedule: Schedule, index: int) -> Stage | None:
 
 def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
     """The first stage that the log does not hold whole; `schedule` has the first of all."""
-    from arena.leaderboards import benched
-
     board, tables, stage = schedule.boards[index], schedule.tables[index], schedule.stages[index]
     assert stage is not None
     out = benched(store, schedule, index)

@@ -76,6 +76,7 @@ def run(
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
             plan = with_dice_key(plan, store)
+            plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
             if plan.secret_dice:
                 from arena.report import write_plan
 
@@ -320,6 +321,15 @@ def _stored(schedule: Schedule, spec: MatchSpec, row: MatchRow) -> StoredMatch:
         clocks=read_clocks(row.clocks),
         again=row.again,
     )
+
+
+def upgrade(target: str | Path, home: str | Path | None = None) -> tuple[str, ...]:
+    """Bring a log of an older version to this one; what is to be said of it, nothing for one of this version."""
+    log = find_log(target, home)
+    if not log.is_file():
+        raise StoreError(f"{log}: no such match log")
+    with Store.create(log) as store:
+        return store.remarks
 
 
 def logs_under(home: Path) -> list[Path]:

@@ -68,6 +68,22 @@ def run(
     raise typer.Exit(run_tournament(config, workers, backend, address, fresh, home, quiet))
 
 
+@app.command(epilog="Example: arena status demo --watch")
+def status(
+    target: Annotated[
+        str | None,
+        typer.Argument(metavar="CONFIG|DB", help="A tournament as for other commands; by default all are listed."),
+    ] = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Look again and again until nobody writes any more.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print it as JSON.")] = False,
+    home: Home = None,
+) -> None:
+    """Tell where a tournament stands, also while it runs: matches, forfeits, rate, time left, who plays."""
+    from arena.commands.status import print_status
+
+    print_status(target, watch, as_json, home)
+
+
 @app.command(epilog="Example: arena leaderboard configs/demo.toml --players 2 --format md")
 def leaderboard(
     target: Target,
@@ -156,6 +172,34 @@ def import_(
     from arena.commands.exporting import print_import
 
     print_import(files, name, plan, home)
+
+
+@app.command(epilog="Example: arena merge here.db there.db --into cup")
+def merge(
+    targets: Annotated[
+        list[str],
+        typer.Argument(metavar="DB...", help="Logs: databases, folders, configurations or tournaments' names."),
+    ],
+    into: Annotated[
+        str,
+        typer.Option(
+            "--into", "--out", metavar="NAME|DB", help="The tournament or file that takes them, made if need be."
+        ),
+    ],
+    home: Home = None,
+) -> None:
+    """Merge logs that several machines have played into one; a match that differs is named, and nothing changed."""
+    from arena.commands.logs import print_merge
+
+    print_merge(targets, into, home)
+
+
+@app.command(epilog="Example: arena upgrade demo")
+def upgrade(target: Target, home: Home = None) -> None:
+    """Bring a log of an older arena to this one's version, and keep a backup; `arena run` does it by itself."""
+    from arena.commands.logs import print_upgrade
+
+    print_upgrade(target, home)
 
 
 @app.command(epilog="Example: arena verify configs/demo.toml --rerun 100")
@@ -398,11 +442,17 @@ def replay(
 
 
 @app.command(epilog="Example: arena doctor")
-def doctor(home: Home = None) -> None:
+def doctor(
+    address: Annotated[
+        Optional[str],  # noqa: UP045
+        typer.Option(help="A running Ray cluster, auto or ray://HOST:PORT: its nodes are compared with this machine."),
+    ] = None,
+    home: Home = None,
+) -> None:
     """Check whether this machine has what the arena needs; exit code 1 when something is missing."""
     from arena.doctor import print_findings
 
-    raise typer.Exit(FINE if print_findings(home) else USER_ERROR)
+    raise typer.Exit(FINE if print_findings(home, address) else USER_ERROR)
 
 
 @app.command(epilog="Example: arena bench --full")

@@ -156,6 +156,7 @@ def compare(
         folder = home_folder(home) / plan.name
         with Store.create(folder / LOG) as store:
             plan = with_dice_key(plan, store)
+            plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
             tally = Tally(asked, loaded.players, _setup_plies(loaded) + plan.schedule.boards[0].opening)
             barrier = InOrder(plan.schedule, tally, entries, store)
             planned(plan, asked)

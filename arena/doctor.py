@@ -78,8 +78,10 @@ class Finding:
     told: str
 
 
-def findings(home: str | Path | None = None) -> Iterator[Finding]:
-    """All that is to be told, in the order of the report."""
+def findings(home: str | Path | None = None, address: str | None = None) -> Iterator[Finding]:
+    """All that is to be told, in the order of the report; with an address also of that Ray cluster."""
+    from arena import surroundings
+
     yield Finding(OK, "Python", f"{platform.python_version()} on {platform.platform()}")
     yield packages()
     yield Finding(OK, "SQLite", sqlite3.sqlite_version)
@@ -89,7 +91,13 @@ def findings(home: str | Path | None = None) -> Iterator[Finding]:
     yield tool("Node", "node", "nodejs", "bots written in JavaScript need it")
     yield cache()
     yield home_of(home)
+    yield from surroundings.compiled()
+    yield from surroundings.disks(home)
     yield open_files()
+    yield surroundings.ray()
+    yield surroundings.clock()
+    if address is not None:
+        yield from surroundings.cluster(address)
 
 
 def packages(name: str = "pyramid-arena") -> Finding:
@@ -224,11 +232,11 @@ def cache() -> Finding:
         return Finding(MISSING, "cache", f"cannot be looked at: {error}")
     except OSError as error:
         return Finding(MISSING, "cache", f"{error}; set ARENA_CACHE to a folder that you may write to")
-    size = _size(sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()))
+    held = size(sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()))
     chosen = os.environ.get("ARENA_CACHE")
     if chosen and Path(chosen) != folder:
-        return Finding(WARNING, "cache", f"ARENA_CACHE = {chosen} cannot be written; {folder} is used instead: {size}")
-    return Finding(OK, "cache", f"{folder}: writable, {size} (ARENA_CACHE chooses another)")
+        return Finding(WARNING, "cache", f"ARENA_CACHE = {chosen} cannot be written; {folder} is used instead: {held}")
+    return Finding(OK, "cache", f"{folder}: writable, {held} (ARENA_CACHE chooses another)")
 
 
 def home_of(home: str | Path | None) -> Finding:
@@ -238,13 +246,14 @@ def home_of(home: str | Path | None) -> Finding:
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
         return Finding(MISSING, "home", f"{there} is no folder that you may write to; choose one: --home or ARENA_HOME")
     free = shutil.disk_usage(there).free
-    where = f"{folder}: {'' if folder == there else 'will be made, '}writable, {_size(free)} free"
+    where = f"{folder}: {'' if folder == there else 'will be made, '}writable, {size(free)} free"
     if free < ROOM:
         return Finding(WARNING, "home", f"{where}; a million matches take about 200 MB, submitted bots more")
     return Finding(OK, "home", where)
 
 
-def _size(count: int) -> str:
+def size(count: int) -> str:
+    """Bytes for a person."""
     return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.0f} MiB"
 
 
@@ -260,11 +269,13 @@ def _count(limit: int) -> str:
     return "no limit" if limit == resource.RLIM_INFINITY else f"{limit:,}"
 
 
-def print_findings(home: str | Path | None = None, show: Callable[[str], object] = print) -> bool:
+def print_findings(
+    home: str | Path | None = None, address: str | None = None, show: Callable[[str], object] = print
+) -> bool:
     """`arena doctor`: a line for each finding, and what they come to; whether the arena can run."""
     width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
     found = []
-    for finding in findings(home):
+    for finding in findings(home, address):
         found.append(finding.status)
         show(line_of(finding, width))
     if MISSING in found:

@@ -42,6 +42,8 @@ class Imported:
     added: int
     skipped: int
     """Matches that the log had already."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said of the log."""
 
 
 def import_records(
@@ -59,22 +61,24 @@ def import_records(
     log = home_folder(home) / name / LOG
     if log.exists():
         with Store.create(log) as store:
-            return Imported(log, *_take(store, read, files))
+            return Imported(log, *_take(store, read, files), store.remarks)
     home_folder(home).mkdir(parents=True, exist_ok=True)
     with own_folder(home_folder(home), ".import-") as folder:
         made = folder / "import.db"
         with Store.create(made) as store:
             counts = _take(store, read, files)
-        _put(made, log)
+        put(made, log)
     return Imported(log, *counts)
 
 
-def _put(made: Path, log: Path) -> None:
+def put(made: Path, log: Path) -> None:
     """Give a finished log its place, unless somebody was faster."""
     lock = lock_log(log)
     try:
         if log.exists():
-            raise ConfigError(f"{log}: another run has made this log meanwhile; import again")
+            raise ConfigError(f"{log}: another run has made this log meanwhile; try again")
+        for suffix in ("-wal", "-shm"):  # of a log that somebody has removed: SQLite would take them for this one's
+            Path(f"{log}{suffix}").unlink(missing_ok=True)
         made.rename(log)
     finally:
         os.close(lock)

@@ -84,7 +84,7 @@ class Plan:
     secret_key: bytes | None = field(default=None, repr=False)
     """The key that was drawn; `arena.keys` keeps it in the log."""
     remarks: tuple[str, ...] = ()
-    """Lines about its dice, to be said before anything is played."""
+    """Lines about its log and its dice, to be said before anything is played."""
 
     @property
     def dice_key(self) -> bytes:

@@ -46,6 +46,7 @@ START_LIMIT = 180.0
 """The same before the first worker has played."""
 STOP_LIMIT = 2.0
 KNOCK_LIMIT = 10.0
+SURVEY_LIMIT = 30.0
 LOSSES = 3
 """How many workers a node may lose in a row, for each of its processors, before it is left out."""
 
@@ -322,6 +323,48 @@ def _reason(error: BaseException) -> str:
     """What an actor failed with, in one line."""
     lines = str(getattr(error, "cause", None) or error).strip().splitlines()
     return lines[-1] if lines else type(error).__name__
+
+
+def survey(address: str) -> list[dict[str, Any]]:
+    """The live nodes of a cluster: host, cores, versions, hash of the code, seconds that the clock is ahead of ours.
+
+    A node that does not answer has an `error` instead.
+    """
+
+    def tell() -> dict[str, Any]:  # sent as it is written: a node may lack the arena, or have another one
+        import platform
+        import time
+        from importlib.metadata import PackageNotFoundError, version
+
+        try:
+            from arena.code import code_hash
+
+            arena, code = version("pyramid-arena"), code_hash()
+        except (ImportError, PackageNotFoundError):
+            arena, code = "", ""
+        found = {"python": platform.python_version(), "ray": version("ray"), "arena": arena, "code": code}
+        return {**found, "time": time.time()}
+
+    try:
+        connect(Order(address, 1, "", b""))
+    except Exception as error:
+        raise WorkerError(f"no Ray cluster at {address}: {_reason(error)}") from None
+    try:
+        rows = []
+        for node in (node for node in ray.nodes() if node["Alive"]):
+            where = NodeAffinitySchedulingStrategy(node["NodeID"], soft=False)
+            row: dict[str, Any] = {"host": node["NodeManagerHostname"], "cpus": int(node["Resources"].get("CPU", 0))}
+            try:
+                task = ray.remote(num_cpus=0, max_retries=0)(tell).options(scheduling_strategy=where)
+                told: Any = ray.get(task.remote(), timeout=SURVEY_LIMIT)
+                row |= told
+                row["ahead"] = row.pop("time") - time.time()
+            except Exception as error:
+                row["error"] = _reason(error)
+            rows.append(row)
+        return sorted(rows, key=lambda row: str(row["host"]))
+    finally:
+        ray.shutdown()
 
 
 def main(descriptor: int) -> None:

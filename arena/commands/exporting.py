@@ -32,5 +32,7 @@ def print_import(files: Sequence[Path], name: str, plan: Path | None, home: Path
     from arena.importing import import_records
 
     done = import_records(files, name, plan, home)
+    for line in done.remarks:
+        say(line)
     known = f"; {done.skipped:,} were there already" if done.skipped else ""
     say(f"{done.added:,} matches imported into {done.log}{known}")

@@ -6,19 +6,18 @@ import json
 import os
 import re
 import sqlite3
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
 from arena.errors import StoreError
 from arena.schedule import match_id
-from arena.store.rows import SecretKey, StoredMatch, read_clocks, read_course
-from arena.store.schema import connect, is_at_rest
+from arena.store.digests import damaged
+from arena.store.rows import RunRow, SecretKey, StoredMatch, read_clocks, read_course
+from arena.store.upgrading import connect_to_read
 
 BATCH = 500
-REMEMBERED = 50_000
-"""Blocks whose keys in the log are kept in memory."""
 SHORT_ID = 12
 """Hexadecimal digits that tell the matches of all but the largest logs apart."""
 MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
@@ -31,17 +30,20 @@ class StoreReader:
         self.path = path
         self._db = connection
         self._lock = lock
-        self._blocks: dict[bytes, int] = {}
+        self._blocks: dict[bytes, tuple[int, str]] = {}
         self._boards: dict[tuple[str, int], int] = {}
         self._bots: dict[str, int] = {}
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open for reading, also while a run writes. Raises `StoreError` when there is no log."""
+        """Open for reading, also while a run writes; an older log as it would be in this version.
+
+        Raises `StoreError` when there is no log.
+        """
         if not path.is_file():
             raise StoreError(f"{path}: no such match log; `arena run` makes one")
         try:
-            db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro")
+            db = connect_to_read(path)
             db.execute("BEGIN")  # everything read from now on is the log at one moment, whatever a run adds meanwhile
             return cls(path, db, None)
         except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
@@ -78,6 +80,18 @@ class StoreReader:
         row = self._db.execute("SELECT finished FROM runs ORDER BY run DESC LIMIT 1").fetchone()
         return row is not None and row[0] is not None
 
+    def last_run(self) -> RunRow:
+        """The latest run, and who has played how many matches in which."""
+        row = self._db.execute("SELECT run, started FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+        if row is None:
+            raise StoreError(f"{self.path}: holds no run")
+        query = "SELECT run, worker, count(*) FROM timings GROUP BY run, worker"
+        return RunRow(row[0], row[1], self._db.execute(query).fetchall())
+
+    def has_one_plan(self) -> bool:
+        """Whether all runs had the same plan."""
+        return bool(self._db.execute("SELECT count(DISTINCT plan) < 2 FROM runs").fetchone()[0])
+
     def secret_key(self) -> SecretKey | None:
         """The key of secret dice, unchecked; raises `StoreError` when there was one and it is gone."""
         row = self._db.execute("SELECT CAST(key AS BLOB), hash, drawn, disclosed FROM keys").fetchone()
@@ -96,20 +110,12 @@ class StoreReader:
         for start in range(0, len(identities), BATCH):
             part = identities[start : start + BATCH]
             query = (
-                "SELECT b.identity, b.block, m.lineup FROM blocks b JOIN matches m USING (block) "
+                "SELECT b.identity, m.lineup FROM blocks b JOIN matches m USING (block) "
                 f"WHERE b.identity IN ({','.join('?' * len(part))})"
             )
-            for identity, block, lineup in self._db.execute(query, part):
-                self._remember(identity, block)
+            for identity, lineup in self._db.execute(query, part):
                 found.setdefault(identity, set()).add(lineup)
         return found
-
-    def _remember(self, identity: bytes, block: int) -> int:
-        """Keep a block's key, so that its matches need not ask for it; returns it."""
-        if len(self._blocks) >= REMEMBERED:
-            self._blocks.clear()
-        self._blocks[identity] = block
-        return block
 
     def block_keys(self, game: str, players: int) -> dict[bytes, int]:
         """A board's blocks: their keys in the log by identity."""
@@ -165,6 +171,24 @@ class StoreReader:
             "WHERE o.game = ? AND o.players = ? GROUP BY b.block"
         )
         return dict(self._db.execute(query, (game, players)))
+
+    def count(self, game: str, players: int, lineups: int) -> tuple[int, int]:
+        """A board's matches, and its complete blocks."""
+        query = (
+            "SELECT coalesce(sum(n), 0), coalesce(sum(n = ?), 0) FROM (SELECT count(*) AS n FROM blocks b "
+            "JOIN boards o USING (board) JOIN matches m USING (block) WHERE o.game = ? AND o.players = ? "
+            "GROUP BY b.block)"
+        )
+        matches, blocks = self._db.execute(query, (lineups, game, players)).fetchone()
+        return matches, blocks
+
+    def forfeited(self, game: str, players: int) -> int:
+        """A board's forfeited seats."""
+        query = (
+            "SELECT count(*) FROM seats JOIN blocks USING (block) JOIN boards USING (board) "
+            "WHERE cause IS NOT NULL AND game = ? AND players = ?"
+        )
+        return int(self._db.execute(query, (game, players)).fetchone()[0])
 
     def seconds(self, game: str, players: int) -> float:
         """The median of what a board's matches took a worker; the first ones, which compile, hardly count. 0: none."""
@@ -234,6 +258,10 @@ class StoreReader:
         rows = self._db.execute(query, parameters).fetchall()
         key = self.secret_key() if any(row[9] for row in rows) else None
         return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), key) for row in rows]
+
+    def damaged(self) -> Iterator[str]:
+        """What has changed since it was written, by digests: ids of matches, and names of rows of other tables."""
+        return damaged(self._db)
 
     def totals(self) -> tuple[int, int]:
         """Matches and forfeited seats in the whole log."""

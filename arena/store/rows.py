@@ -41,6 +41,16 @@ class SecretKey:
         return self.key
 
 
+class RunRow(NamedTuple):
+    """The latest run."""
+
+    number: int
+    started: str
+    """UTC."""
+    workers: list[tuple[int, str, int]]
+    """Of all runs: number of the run, worker, matches that it played."""
+
+
 class MatchRow(NamedTuple):
     """One finished match as a worker sends it."""
 

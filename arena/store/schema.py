@@ -15,8 +15,11 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena.errors import StoreError
+from arena.store.writers import note_writer
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
+OLDEST = 1
+"""The first version that `arena.store.upgrading` knows."""
 
 SCHEMA = """
 CREATE TABLE runs (
@@ -24,14 +27,16 @@ CREATE TABLE runs (
     plan TEXT NOT NULL,          -- the resolved plan, JSON
     versions TEXT NOT NULL,      -- of Python and the packages that played, JSON
     started TEXT NOT NULL,       -- UTC
-    finished TEXT                -- UTC: when every match of the plan was in the log
+    finished TEXT,               -- UTC: when every match of the plan was in the log
+    digest BLOB NOT NULL         -- over the row, as all columns of this name: arena.store.digests says how
 );
 CREATE TABLE keys (              -- the key of secret dice: one row, or none
     number INTEGER PRIMARY KEY CHECK (number = 1),
     key BLOB NOT NULL,
     hash TEXT NOT NULL,          -- BLAKE2b-256 of it, hexadecimal
     drawn TEXT NOT NULL,         -- UTC
-    disclosed TEXT               -- UTC: when it was first written beside the leaderboards
+    disclosed TEXT,              -- UTC: when it was first written beside the leaderboards
+    digest BLOB NOT NULL
 );
 CREATE TABLE bots (
     bot INTEGER PRIMARY KEY,
@@ -39,11 +44,13 @@ CREATE TABLE bots (
     spec TEXT NOT NULL,
     module TEXT NOT NULL,
     class TEXT NOT NULL,
-    bundle TEXT NOT NULL
+    bundle TEXT NOT NULL,
+    digest BLOB NOT NULL
 );
 CREATE TABLE bundles (
     bundle TEXT PRIMARY KEY,     -- hash of names and contents
-    files BLOB NOT NULL          -- zlib over JSON: {path: hexadecimal content}
+    files BLOB NOT NULL,         -- zlib over JSON: {path: hexadecimal content}
+    digest BLOB NOT NULL
 );
 CREATE TABLE boards (
     board INTEGER PRIMARY KEY,
@@ -70,6 +77,7 @@ CREATE TABLE matches (
     final BLOB NOT NULL,         -- hash of the final position
     course NOT NULL,             -- TEXT in notation, or a BLOB: zlib of it
     notes TEXT,                  -- what bots said of their moves: JSON [[ply, text], ...]
+    digest BLOB NOT NULL,        -- over the row, its block and its seats: all that follows from the plan
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
 CREATE TABLE seats (
@@ -93,6 +101,7 @@ CREATE TABLE timings (           -- side table
     clocks TEXT NOT NULL,        -- what each call of a bot took: seat,ply,wall,cpu in microseconds; ply -1: preparing
     again INTEGER NOT NULL,      -- 1 when a bot overran its time on a starved machine, so that it was played once more
     attempts INTEGER NOT NULL,   -- 2 and more when worker processes died
+    digest BLOB NOT NULL,        -- over the row and the match's rows in `faults`
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
 CREATE TABLE faults (            -- side table
@@ -106,7 +115,7 @@ CREATE TABLE faults (            -- side table
 
 
 def lock_log(log: Path) -> int:
-    """The descriptor that keeps other drivers off a log until it is closed."""
+    """The descriptor that keeps other drivers off a log until it is closed; the lock file tells who holds it."""
     log.parent.mkdir(parents=True, exist_ok=True)
     lock = os.open(log.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
@@ -114,19 +123,34 @@ def lock_log(log: Path) -> int:
     except OSError:
         os.close(lock)
         raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
+    note_writer(lock)
     return lock
 
 
 def connect(
-    path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None] = lambda db: None
+    path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None] = lambda db: None, older: bool = False
 ) -> sqlite3.Connection:
+    """An open log of this version, or of an `older` one too; raises `StoreError` or `sqlite3.Error` for all else."""
     with contextlib.ExitStack() as undo:
-        address = f"{path.absolute().as_uri()}?mode={mode}"
-        db = undo.enter_context(contextlib.closing(sqlite3.connect(address, uri=True, timeout=30)))
+        db = undo.enter_context(contextlib.closing(sqlite3.connect(address(path, mode), uri=True, timeout=30)))
         prepare(db)
-        _check_version(db, path)
+        version = version_of(db)
+        if not (version == SCHEMA_VERSION or (older and OLDEST <= version < SCHEMA_VERSION)):
+            hint = "" if version <= SCHEMA_VERSION else " and older ones; update the arena to one that does"
+            raise StoreError(f"{path}: has log version {version}; this arena reads version {SCHEMA_VERSION}{hint}")
+        db.execute("SELECT count(*) FROM runs")
         undo.pop_all()
     return db
+
+
+def address(path: Path, mode: str) -> str:
+    """A file as SQLite wants it named; in a folder that cannot be written to, reading needs to be told so."""
+    at_rest = mode == "ro" and is_at_rest(path)
+    return f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * at_rest}"
+
+
+def version_of(db: sqlite3.Connection) -> int:
+    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def lay_out(db: sqlite3.Connection) -> None:
@@ -140,10 +164,3 @@ def lay_out(db: sqlite3.Connection) -> None:
 def is_at_rest(path: Path) -> bool:
     """In a folder that we cannot write to, SQLite reads a log only when told that nobody writes to it."""
     return not os.access(path.parent, os.W_OK) and not os.path.exists(f"{path}-wal")
-
-
-def _check_version(db: sqlite3.Connection, path: Path) -> None:
-    version = db.execute("PRAGMA user_version").fetchone()[0]
-    if version != SCHEMA_VERSION:
-        raise StoreError(f"{path}: has log version {version}; this arena reads version {SCHEMA_VERSION}")
-    db.execute("SELECT count(*) FROM runs")

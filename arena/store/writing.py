@@ -16,9 +16,11 @@ from typing import Any
 from arena.dice import key_hash
 from arena.errors import StoreError, UnwritableError
 from arena.schedule import Block, Schedule
+from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
 from arena.store.reading import StoreReader
 from arena.store.rows import BotRow, Finished, SecretKey
 from arena.store.schema import connect, lay_out, lock_log
+from arena.store.upgrading import upgrade
 
 LONG_COURSE = 256
 LOCKED_LIMIT = 600.0
@@ -26,6 +28,10 @@ LOCKED_LIMIT = 600.0
 LOCKED_SHORT = 30.0
 LOCKED_LOOK = 1000
 """Milliseconds from one look at the lock to the next."""
+WHOLE = 2.0**51
+"""Whole floats below it go into an integer column as integers."""
+MOST_BLOCKS = 10_000
+"""Blocks of which is remembered where they are in the log."""
 
 
 class Store(StoreReader):
@@ -33,14 +39,22 @@ class Store(StoreReader):
 
     keep_waiting: Callable[[float], bool] = staticmethod(lambda waited: waited < LOCKED_SHORT)
     """Asked, about once a second, when another program has kept the log locked for so long."""
+    remarks: tuple[str, ...] = ()
+    """What a user is to be told of its opening."""
 
     @classmethod
     def create(cls, path: Path) -> Store:
-        """Open for writing, made if need be. Raises `StoreError` when another driver holds it or it is no log."""
+        """Open for writing, made or brought to this version if need be.
+
+        Raises `StoreError` when another driver holds it or it is no log.
+        """
         lock = lock_log(path)
         try:
             with in_words(path):
-                return cls(path, connect(path, "rwc", lay_out), lock)
+                remarks = upgrade(path) if path.exists() else ()
+                store = cls(path, connect(path, "rwc", lay_out), lock)
+            store.remarks = remarks
+            return store
         except StoreError:
             os.close(lock)
             raise
@@ -72,30 +86,44 @@ class Store(StoreReader):
         """Note a run, its bots and their source (JSON of hexadecimal files by bundle hash); return its number."""
         with self.transaction():
             for key, files in bundles.items():
-                self._db.execute("INSERT OR IGNORE INTO bundles VALUES (?, ?)", (key, zlib.compress(files.encode())))
+                self._insert_new("bundles", key, zlib.compress(files.encode()))
+            known = {identity for (identity,) in self._db.execute("SELECT identity FROM bots")}
             for bot in bots:
-                self._db.execute(
-                    "INSERT OR IGNORE INTO bots (identity, spec, module, class, bundle) VALUES (?, ?, ?, ?, ?)",
-                    (bot.identity, bot.spec, bot.module, bot.class_name, bot.bundle),
-                )
-            cursor = self._db.execute(
-                "INSERT INTO runs (plan, versions, started) VALUES (?, ?, ?)", (plan, versions, started)
-            )
-        return int(cursor.lastrowid or 0)
+                if bot.identity not in known:
+                    row = (bot.identity, bot.spec, bot.module, bot.class_name, bot.bundle)
+                    self._insert_new("bots", self._next("bots", "bot"), *row)
+                    known.add(bot.identity)
+            run = self._next("runs", "run")
+            self._insert_new("runs", run, plan, versions, started, None)
+        return run
+
+    def _next(self, table: str, key: str) -> int:
+        """One more than the largest key."""
+        return int(self._db.execute(f"SELECT coalesce(max({key}), 0) + 1 FROM {table}").fetchone()[0])
+
+    def _insert_new(self, table: str, *row: Any) -> None:
+        """Insert a row of a table with digests, unless one with its key is there."""
+        places = ",".join("?" * (len(row) + 1))
+        self._db.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", (*row, row_digest(table, row)))
 
     def finish_run(self, when: str, disclose: bool) -> None:
         """Note that every match of the latest run's plan is in the log and, if so, that its dice key is disclosed."""
         with self.transaction():
-            self._db.execute(
-                "UPDATE runs SET finished = ? WHERE run = (SELECT max(run) FROM runs) AND finished IS NULL", (when,)
-            )
+            self._set("runs", "finished", when, "run = (SELECT max(run) FROM runs)")
             if disclose:
-                self._db.execute("UPDATE keys SET disclosed = ? WHERE disclosed IS NULL", (when,))
+                self._set("keys", "disclosed", when, "TRUE")
+
+    def _set(self, table: str, column: str, value: str, where: str) -> None:
+        """Set a table's last column but for the digest, where it has no value yet."""
+        for *row, _, _ in self._db.execute(f"SELECT * FROM {table} WHERE {where} AND {column} IS NULL").fetchall():
+            query = f"UPDATE {table} SET {column} = ?, digest = ? WHERE {where}"
+            self._db.execute(query, (value, row_digest(table, (*row, value))))
 
     def keep_key(self, key: bytes, drawn: str, disclosed: str | None = None) -> SecretKey:
         """Keep the key of secret dice for good; a second one is refused by the database."""
         with self.transaction():
-            self._db.execute("INSERT INTO keys VALUES (1, ?, ?, ?, ?)", (key, key_hash(key), drawn, disclosed))
+            row = (1, key, key_hash(key), drawn, disclosed)
+            self._db.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)", (*row, row_digest("keys", row)))
         return SecretKey(key, key_hash(key), drawn, disclosed)
 
     def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
@@ -112,46 +140,57 @@ class Store(StoreReader):
         matches, seats, timings, faults = rows
         with self.transaction():
             for spec, row, worker, attempts in results:
-                key = self._block_key(schedule, spec.block)
+                key, block = self._block(schedule, spec.block)
                 at = (key, row.lineup)
                 course = row.course if len(row.course) < LONG_COURSE else zlib.compress(row.course.encode())
                 notes = json.dumps(row.notes) if row.notes else None
-                final = bytes.fromhex(row.final)
-                matches.append((*at, row.ended, row.plies, int(row.timed), final, course, notes))
+                match = (row.lineup, row.ended, row.plies, int(row.timed), bytes.fromhex(row.final), course, notes)
+                named = []
                 for seat, (entry, result) in enumerate(zip(spec.seats, row.seats, strict=True)):
-                    seats.append((*at, seat, self._bot_key(schedule.entries[entry].identity), *result))
-                timings.append((*at, run, worker, row.seconds, row.clocks, int(row.again), attempts))
-                faults.extend((*at, int(seat), detail) for seat, detail in row.details.items())
-            self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?)", matches)
+                    identity, kept = schedule.entries[entry].identity, _as_kept(*result)
+                    named.append((seat, identity, *kept))
+                    seats.append((*at, seat, self._bot_key(identity), *kept))
+                digest = match_digest(block, match, named)
+                matches.append((key, *match, digest))
+                details = sorted((int(seat), detail) for seat, detail in row.details.items())
+                timing = (run, worker, float(row.seconds), row.clocks, int(row.again), attempts)
+                timings.append((*at, *timing, timing_digest(digest, timing, details)))
+                faults.extend((*at, *detail) for detail in details)
+            self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", matches)
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
-            self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?, ?)", timings)
+            self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", timings)
             self._db.executemany("INSERT INTO faults VALUES (?, ?, ?, ?)", faults)
 
-    def _block_key(self, schedule: Schedule, block: Block) -> int:
-        key = self._blocks.get(block.identity)
-        if key is None:
-            key = self._remember(block.identity, self._new_block(schedule, block))
-        return key
+    def _block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
+        """A block's key in the log, and its row there as text; made if need be."""
+        found = self._blocks.get(block.identity)
+        if found is None:
+            if len(self._blocks) > MOST_BLOCKS:
+                self._blocks.clear()
+            found = self._blocks[block.identity] = self._new_block(schedule, block)
+        return found
 
-    def _new_block(self, schedule: Schedule, block: Block) -> int:
+    def _new_block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
         board = schedule.boards[block.board]
         at = (board.game, board.players)
+        rest = (block.round, board.opening, schedule.seed, int(schedule.secret != ""))
+        cursor = self._db.execute(
+            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed, secret) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?)",
+            (block.identity, block.id, self._board_key(*at), *rest),
+        )
+        if cursor.rowcount == 1:
+            return int(cursor.lastrowid or 0), ascii((block.identity, block.id, *at, *rest))
+        found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
+        return found[0], ascii(block_rows(self._db, found)[found[0]])
+
+    def _board_key(self, game: str, players: int) -> int:
+        at = (game, players)
         if at not in self._boards:
             self._db.execute("INSERT OR IGNORE INTO boards (game, players) VALUES (?, ?)", at)
             query = "SELECT board FROM boards WHERE game = ? AND players = ?"
             self._boards[at] = self._db.execute(query, at).fetchone()[0]
-        cursor = self._db.execute(
-            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed, secret) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (
-                *(block.identity, block.id, self._boards[at], block.round, board.opening),
-                *(schedule.seed, int(schedule.secret != "")),
-            ),
-        )
-        if cursor.rowcount == 1:
-            return int(cursor.lastrowid or 0)
-        found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,))
-        return int(found.fetchone()[0])
+        return self._boards[at]
 
     def _bot_key(self, identity: str) -> int:
         if identity not in self._bots:
@@ -182,6 +221,13 @@ def in_words(log: Path) -> Iterator[None]:
         if told is None:
             raise StoreError(f"{log}: cannot be used as a match log: {error}") from None
         raise UnwritableError(*told) from None
+
+
+def _as_kept(rank: int, score: Any, cause: str | None, fell: int | None) -> tuple[Any, ...]:
+    """A seat's result; the database turns a whole score into an integer, and so do we."""
+    if isinstance(score, float) and score.is_integer() and abs(score) < WHOLE:
+        score = int(score)
+    return rank, score, cause, fell
 
 
 def set_aside(log: Path) -> Path | None:

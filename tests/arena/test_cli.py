@@ -28,6 +28,7 @@ from tests.arena.tournaments import ARENA, arena, home_of, log_of, write
 COMMANDS = (
     *("run", "leaderboard", "export", "import", "diff", "games", "bots", "match", "replay", "doctor", "bench"),
     *("new-bot", "check", "submit", "withdraw"),
+    *("merge", "upgrade", "status"),
     *("pairs", "luck", "compare", "power", "verify", "bundle"),
 )
 LONG = "a bot with a name of all forty letters.."

@@ -8,7 +8,7 @@ from importlib.metadata import PackageNotFoundError
 
 import pytest
 
-from arena import api, doctor
+from arena import api, doctor, surroundings
 from arena.doctor import MISSING, NOTE, OK, WARNING, Finding, Setting
 from arena.errors import WorkerError
 from arena.process import WorkerProcess
@@ -209,3 +209,66 @@ def test_a_worker_elsewhere_that_cannot_sandbox_says_so_when_it_is_told_the_plan
         worker.give_plan(api.plan_of(write(tmp_path, CONFIG.replace("sandbox", "none"), BOTS), worker).message())
     finally:
         worker.stop()
+
+
+# Surroundings
+
+
+MOUNTS = """\
+27 1 254:0 / / rw,relatime - ext4 /dev/vda rw
+30 27 0:50 / /mnt/shared rw - nfs4 server:/x rw
+31 30 0:51 / /mnt/shared/my\\040own rw - xfs /dev/vdb rw
+"""
+
+
+@pytest.mark.parametrize(
+    ("home", "status", "kind"),
+    [("/home/x", OK, "ext4 (/)"), ("/mnt/shared/cups", WARNING, "nfs4"), ("/mnt/shared/my own/cups", OK, "xfs")],
+)
+def test_a_home_on_a_network_file_system_is_warned_of(home, status, kind):
+    (finding,) = surroundings.disks(home, MOUNTS)
+    assert finding.status == status and f"home on {kind}" in finding.told
+    assert ("choose a local home" in finding.told) == (status == WARNING)
+
+
+def test_a_clock_before_the_newest_file_is_wrong():
+    assert surroundings.clock().status == OK
+    finding = surroundings.clock(now=86_400.0)
+    assert finding.status == WARNING and finding.told.startswith("1970-01-02 00:00:00 UTC is before")
+
+
+def test_little_shared_memory_is_warned_of(monkeypatch):
+    assert surroundings.ray().status == OK
+    monkeypatch.setattr(surroundings, "SHARED_ROOM", 2**80)
+    assert surroundings.ray().status == WARNING
+    monkeypatch.setattr(surroundings, "SHARED_ROOM", 0)
+    monkeypatch.setattr(surroundings, "SOCKETS", surroundings.SOCKETS / "nowhere")
+    assert "--backend local" in surroundings.ray().told
+
+
+def test_compiled_code_of_other_versions_is_told_with_its_size(tmp_path):
+    for name in ("ours", "old", "older"):
+        (tmp_path / "numba" / name).mkdir(parents=True)
+        (tmp_path / "numba" / name / "kernel.nbc").write_bytes(bytes(2**20))
+    (finding,) = surroundings.compiled(str(tmp_path / "numba" / "ours"))
+    assert finding.status == OK
+    assert finding.told == f"2 MiB for 2 other versions or settings; rm -r {tmp_path / 'numba'} frees it"
+    assert not list(surroundings.compiled(str(tmp_path / "numba" / "ours" / "none")))
+
+
+NODE = {"host": "a", "cpus": 8, "python": "3.12.1", "ray": "2.50", "arena": "0.1.0", "code": "ours", "ahead": 0.1}
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        ({}, None),
+        ({"code": "other"}, "other code than here"),
+        ({"arena": "", "code": ""}, "arena not installed"),
+        ({"ahead": -30.0}, "its clock is -30.0 s"),
+        ({"error": "timed out"}, "cannot be asked: timed out"),
+    ],
+)
+def test_a_node_that_differs_is_warned_of(change, told):
+    finding = surroundings.node({**NODE, **change}, "ours")
+    assert (finding.status == WARNING and told in finding.told) if told else finding.status == OK

@@ -12,7 +12,7 @@ from arena import runner, work
 from arena.costs import Costs
 from arena.pools import IN_FLIGHT
 from arena.runner import LONG
-from arena.store import Store, reading
+from arena.store import Store
 from arena.work import Work
 from tests.arena.samples import begin, board, row, schedule
 from tests.arena.test_benching import play
@@ -158,7 +158,6 @@ def test_a_first_match_that_compiled_for_long_is_soon_forgotten():
 def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resumed, monkeypatch):
     """Also when all of it is in the log, forfeits among them."""
     monkeypatch.setattr(work, "LOOK_UP", 16)
-    monkeypatch.setattr(reading, "REMEMBERED", 100)
 
     def peak(blocks):
         plan = schedule("abc", blocks=blocks, bench_after=0 if not resumed else 10**6)

@@ -1,0 +1,179 @@
+"""Digests over the rows of a log, so that a bit that has changed is found, and what it changed is named.
+
+A digest is BLAKE2b-64 over a tuple of values in Python's ASCII notation: numbers, quoted texts, quoted bytes and None,
+of which no two are written alike; a float is written so that reading it gives the same bits. A match has two: one over
+what follows from the plan (its block, course, result and causes), which is the same on every machine, and one over that
+and what came with it (times and texts of faults).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import sqlite3
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from typing import Any, NamedTuple
+
+from arena.schedule import match_id
+
+SIZE = 8
+BATCH = 256
+"""Blocks read at a time."""
+TABLES = ("runs", "keys", "bots", "bundles")
+"""Whose rows have a digest each, in their last column."""
+PARTS = ("matches", "seats", "timings", "faults")
+"""Whose rows belong to matches; all begin with block and line-up."""
+Row = tuple[Any, ...]
+
+
+def _digest(text: str) -> bytes:
+    return hashlib.blake2b(text.encode(), digest_size=SIZE).digest()
+
+
+def match_digest(block: str, match: Row, seats: Sequence[Row]) -> bytes:
+    """Over what follows from the plan: `ascii` of the block's row, and rows as in `WholeMatch`."""
+    return _digest(block + ascii((match, *seats)))
+
+
+def timing_digest(match: bytes, timing: Row, faults: Sequence[Row]) -> bytes:
+    """Over what came with a match: its `match_digest`, and rows as in `WholeMatch`."""
+    return _digest(ascii((match, timing, *faults)))
+
+
+def row_digest(table: str, row: Sequence[Any]) -> bytes:
+    """Over a row of one of `TABLES`, without its digest; long bytes go in as a hash of their own."""
+    short = (hashlib.blake2b(v).digest() if isinstance(v, bytes) and len(v) > 64 else v for v in row)
+    return _digest(ascii((table, *short)))
+
+
+class WholeMatch(NamedTuple):
+    """All that a log holds of one match, as it stands there; what is missing is None or empty."""
+
+    key: int
+    """Of the block."""
+    lineup: Any
+    block: Row | None
+    """(identity, id, game, players, round, opening, seed, secret)."""
+    match: Row | None
+    """(lineup, ended, plies, timed, final, course, notes)."""
+    digest: Any
+    seats: list[Row]
+    """(seat, bot's identity, rank, score, cause, fell)."""
+    timing: Row | None
+    """(run, worker, seconds, clocks, again, attempts)."""
+    timing_digest: Any
+    faults: list[Row]
+    """(seat, detail)."""
+
+    @property
+    def identity(self) -> Any:
+        return self.block[0] if self.block else None
+
+    @property
+    def id(self) -> str:
+        """As `arena.schedule.match_id` has it, as far as it can be told."""
+        return _name(self.key, self.identity, self.lineup)
+
+    def digests(self) -> tuple[bytes, bytes]:
+        """Both digests as they should be."""
+        first = match_digest(ascii(self.block), self.match or (), self.seats)
+        return first, timing_digest(first, self.timing or (), self.faults)
+
+    @property
+    def is_sound(self) -> bool:
+        return (self.digest, self.timing_digest) == self.digests()
+
+
+def _name(key: Any, identity: Any, lineup: Any) -> str:
+    if isinstance(identity, bytes) and isinstance(lineup, int):
+        return match_id(identity, lineup)
+    return f"the match of line-up {lineup!a} in the block with the key {key!a}"
+
+
+def block_rows(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Row]:
+    """The rows of blocks with their boards, by key."""
+    query = (
+        "SELECT block, identity, id, game, players, round, opening, seed, secret FROM blocks LEFT JOIN boards "
+        f"USING (board) WHERE block IN ({','.join('?' * len(keys))})"
+    )
+    return {row[0]: row[1:] for row in db.execute(query, keys)}
+
+
+def whole_matches(db: sqlite3.Connection, keys: Sequence[int]) -> Iterator[WholeMatch]:
+    """The matches of blocks by key and line-up, those too of which only some rows are there."""
+    blocks = block_rows(db, keys)
+    among = f"WHERE block IN ({','.join('?' * len(keys))})"
+    query = f"SELECT block, lineup, ended, plies, timed, final, course, notes, digest FROM matches {among}"
+    matches = {row[:2]: row[1:] for row in db.execute(query, keys)}
+    query = f"SELECT block, lineup, run, worker, seconds, clocks, again, attempts, digest FROM timings {among}"
+    timings = {row[:2]: row[2:] for row in db.execute(query, keys)}
+    seats, faults = defaultdict[Row, list[Row]](list), defaultdict[Row, list[Row]](list)
+    query = (
+        "SELECT block, lineup, seat, identity, rank, score, cause, fell FROM seats LEFT JOIN bots USING (bot) "
+        f"{among} ORDER BY block, lineup, seat"
+    )
+    for row in db.execute(query, keys):
+        seats[row[:2]].append(row[2:])
+    for row in db.execute(f"SELECT * FROM faults {among} ORDER BY block, lineup, seat", keys):
+        faults[row[:2]].append(row[2:])
+    nothing: Row = (None,)
+    for at in sorted(
+        {*matches, *timings, *seats, *faults}, key=lambda at: (at[0], at[1] if isinstance(at[1], int) else -1)
+    ):
+        *match, digest = matches.get(at, nothing)
+        *timing, second = timings.get(at, nothing)
+        block, whole = blocks.get(at[0]), tuple(match) or None
+        parts = seats.get(at, []), tuple(timing) or None, second, faults.get(at, [])
+        yield WholeMatch(at[0], at[1], block, whole, digest, *parts)
+
+
+def block_keys(db: sqlite3.Connection) -> Iterator[list[int]]:
+    """The keys of all blocks in order, a batch at a time."""
+    last = -(2**63)
+    while keys := [key for (key,) in db.execute("SELECT block FROM blocks WHERE block > ? LIMIT ?", (last, BATCH))]:
+        yield keys
+        last = keys[-1]
+
+
+def damaged(db: sqlite3.Connection) -> Iterator[str]:
+    """What has changed since it was written: ids of matches, and names of rows of other tables."""
+    for table in TABLES:
+        yield from _damaged_rows(db, table)
+    for keys in block_keys(db):
+        try:
+            found = [whole.id for whole in whole_matches(db, keys) if not whole.is_sound]
+        except sqlite3.Error:  # text that is none, or a page that cannot be read
+            found = [name for key in keys for name in _damaged_in(db, key)]
+        yield from found
+    for part in PARTS:
+        query = f"SELECT DISTINCT block, lineup FROM {part} WHERE block NOT IN (SELECT block FROM blocks)"
+        yield from (f"{_name(key, None, lineup)}: its block is missing" for key, lineup in db.execute(query))
+
+
+def _damaged_rows(db: sqlite3.Connection, table: str) -> list[str]:
+    with _any_text(db):
+        rows = db.execute(f"SELECT * FROM {table}")
+        return [f"{table} {row[0]!a}" for *row, digest in rows if digest != row_digest(table, row)]
+
+
+def _damaged_in(db: sqlite3.Connection, key: int) -> list[str]:
+    """The damaged matches of one block, whatever is in its rows."""
+    try:
+        with _any_text(db):
+            return [whole.id for whole in whole_matches(db, [key]) if not whole.is_sound]
+    except sqlite3.Error as error:
+        return [f"the block with the key {key}: {error}"]
+
+
+class _any_text:
+    """Within, text that is not UTF-8 is read too."""
+
+    def __init__(self, db: sqlite3.Connection) -> None:
+        self._db = db
+
+    def __enter__(self) -> None:
+        self._before = self._db.text_factory
+        self._db.text_factory = lambda raw: raw.decode(errors="surrogateescape")
+
+    def __exit__(self, *_: object) -> None:
+        self._db.text_factory = self._before

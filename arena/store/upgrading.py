@@ -1,0 +1,141 @@
+"""Logs of older versions: read as they would be in this one, and brought to it before they are written to.
+
+What an older version did not keep is told as what it was, or as unknown: dice were public, no match was played once
+more, clocks are empty (version 1 kept seconds by seat instead of every call), and whether a run was finished is open.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import json
+import os
+import shutil
+import sqlite3
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.dice import key_hash
+from arena.errors import StoreError
+from arena.store.digests import PARTS, SIZE, TABLES, block_keys, row_digest, whole_matches
+from arena.store.schema import SCHEMA_VERSION, address, connect, lay_out, version_of
+
+SMALL = 64 * 2**20
+"""Bytes of an older log up to which it is read through a copy in memory."""
+UNKNOWN = {"finished": "NULL", "secret": "0", "clocks": "''", "again": "0", "digest": f"zeroblob({SIZE})"}
+"""Columns that older versions lack, as SQL."""
+
+
+def connect_to_read(path: Path) -> sqlite3.Connection:
+    """A connection to a log, or to a copy in memory of an older one in this version."""
+    with contextlib.ExitStack() as undo:
+        db = undo.enter_context(contextlib.closing(connect(path, "ro", older=True)))
+        version = version_of(db)
+        if version == SCHEMA_VERSION:
+            undo.pop_all()
+            return db
+    if path.stat().st_size > SMALL:
+        raise StoreError(
+            f"{path}: has log version {version}, of an older arena; `arena upgrade {path}` brings it to version "
+            f"{SCHEMA_VERSION}, and keeps a backup"
+        )
+    with contextlib.ExitStack() as undo:
+        copy = undo.enter_context(contextlib.closing(sqlite3.connect(":memory:", uri=True)))
+        _copy(path, copy)
+        undo.pop_all()
+    return copy
+
+
+def upgrade(path: Path) -> tuple[str, ...]:
+    """Bring an older log to this version, whole or not at all, and keep a backup; what is to be said of it.
+
+    Whoever calls it holds the lock.
+    """
+    for left_over in path.parent.glob(f"{_prefix(path)}*"):  # by one that was killed
+        shutil.rmtree(left_over)
+    with contextlib.closing(connect(path, "rw", older=True)) as db:
+        version = version_of(db)
+        if version == SCHEMA_VERSION:
+            return ()
+        kept = _back_up(db, path, version)
+        with _room(path) as copy:
+            _copy(path, copy)
+            db.execute("PRAGMA synchronous = FULL")
+            copy.backup(db)  # one transaction: SQLite's backup writes as any other writer does
+    return (f"{path} had log version {version} and has {SCHEMA_VERSION} now; the old one is kept as {kept.name}",)
+
+
+def _prefix(path: Path) -> str:
+    """Of the names of temporary folders beside a log."""
+    return f".{path.stem}-upgrade-"
+
+
+def _back_up(db: sqlite3.Connection, path: Path, version: int) -> Path:
+    """Copy a log to matches.v2.db, or matches.v2.1.db, ... when that is taken; the path."""
+    names = (f".v{version}.db", *(f".v{version}.{n}.db" for n in range(1, 1000)))
+    kept = next(free for name in names if not (free := path.with_suffix(name)).exists())
+    with tempfile.TemporaryDirectory(prefix=_prefix(path), dir=path.parent) as folder:
+        made = Path(folder) / "backup.db"
+        with contextlib.closing(sqlite3.connect(made)) as backup:
+            db.backup(backup)
+        os.rename(made, kept)
+    return kept
+
+
+@contextlib.contextmanager
+def _room(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database for the time being: in memory for a small log, else in a file beside it."""
+    with contextlib.ExitStack() as stack:
+        place = ":memory:"
+        if path.stat().st_size > SMALL:
+            folder = stack.enter_context(tempfile.TemporaryDirectory(prefix=_prefix(path), dir=path.parent))
+            place = f"{Path(folder).absolute().as_uri()}/new.db"
+        yield stack.enter_context(contextlib.closing(sqlite3.connect(place, uri=True)))
+
+
+def _copy(path: Path, new: sqlite3.Connection) -> None:
+    """Fill an empty database with what an older log holds."""
+    lay_out(new)
+    new.execute("PRAGMA synchronous = OFF")  # whoever needs it keeps it with a backup
+    new.execute("ATTACH ? AS old", (address(path, "ro"),))
+    with new:
+        new.execute("BEGIN")
+        for table in ("boards", "blocks", *TABLES, *PARTS):
+            _copy_table(new, table)
+        _complete_plans(new)
+        _set_digests(new)
+    new.execute("DETACH old")
+
+
+def _columns(db: sqlite3.Connection, schema: str, table: str) -> list[str]:
+    return [row[1] for row in db.execute(f"PRAGMA {schema}.table_info({table})")]
+
+
+def _copy_table(db: sqlite3.Connection, table: str) -> None:
+    there = _columns(db, "old", table)
+    if there:
+        values = (name if name in there else UNKNOWN[name] for name in _columns(db, "main", table))
+        db.execute(f"INSERT INTO main.{table} SELECT {', '.join(values)} FROM old.{table}")
+
+
+def _complete_plans(db: sqlite3.Connection) -> None:
+    """Plans of version 1 said nothing of the kind of their dice: all were public."""
+    for run, text in db.execute("SELECT run, plan FROM main.runs").fetchall():
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            plan = json.loads(text)
+            if "dice" not in plan:
+                plan |= {"dice": "public", "dice_key_hash": key_hash(bytes.fromhex(plan["dice_key"]))}
+                db.execute("UPDATE main.runs SET plan = ? WHERE run = ?", (json.dumps(plan, sort_keys=True), run))
+
+
+def _set_digests(db: sqlite3.Connection) -> None:
+    for table in TABLES:
+        key = _columns(db, "main", table)[0]
+        for *row, _ in db.execute(f"SELECT * FROM main.{table}").fetchall():
+            query = f"UPDATE main.{table} SET digest = ? WHERE {key} = ?"
+            db.execute(query, (row_digest(table, row), row[0]))
+    for whole in itertools.chain.from_iterable(whole_matches(db, keys) for keys in block_keys(db)):
+        for table, digest in zip(("matches", "timings"), whole.digests(), strict=True):
+            query = f"UPDATE main.{table} SET digest = ? WHERE block = ? AND lineup = ?"
+            db.execute(query, (digest, whole.key, whole.lineup))

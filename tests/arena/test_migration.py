@@ -1,0 +1,225 @@
+"""Logs of older versions: read, upgraded with a backup, whole or not at all, and gone on with."""
+
+import contextlib
+import gc
+import io
+import json
+import os
+import shutil
+import sqlite3
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from arena import api
+from arena.adaptive import with_stages
+from arena.errors import StoreError
+from arena.keys import _lacks_any
+from arena.plan import schedule_from
+from arena.replay import check_draws, keys_of, replay
+from arena.store import SCHEMA_VERSION, Store, upgrading
+from arena.store.schema import SCHEMA
+from tests.arena.samples import begin, fill, schedule
+
+DATA = Path(__file__).parent / "data"
+VERSIONS = (1, 2)
+CONTENT = (
+    "SELECT identity, id, game, players, round, opening, seed FROM blocks JOIN boards USING (board) ORDER BY identity",
+    "SELECT identity, lineup, ended, plies, timed, final, course, notes FROM matches JOIN blocks USING (block) "
+    "ORDER BY identity, lineup",
+    "SELECT s.block, lineup, seat, identity, rank, score, cause, fell FROM seats s JOIN bots USING (bot) "
+    "ORDER BY 1, 2, 3",
+    "SELECT block, lineup, run, worker, seconds, attempts FROM timings ORDER BY 1, 2",
+    "SELECT * FROM faults ORDER BY 1, 2, 3",
+    "SELECT identity, spec, module, class, bundle FROM bots ORDER BY 1",
+    "SELECT bundle, files FROM bundles ORDER BY 1",
+    "SELECT run, versions, started FROM runs",
+)
+"""What every version keeps."""
+
+
+def rows(log, query):
+    with contextlib.closing(sqlite3.connect(log)) as connection:
+        return connection.execute(query).fetchall()
+
+
+def content(log):
+    return [rows(log, query) for query in CONTENT]
+
+
+@pytest.fixture(scope="module")
+def old_logs(tmp_path_factory):
+    """Logs as arenas of those versions wrote them, by version."""
+    found = {}
+    for version in VERSIONS:
+        found[version] = tmp_path_factory.mktemp("old") / "matches.db"
+        with contextlib.closing(sqlite3.connect(found[version])) as connection:
+            connection.executescript((DATA / f"log_v{version}.sql").read_text())
+            connection.execute("PRAGMA journal_mode = WAL")
+    return found
+
+
+@pytest.fixture(params=VERSIONS)
+def version(request):
+    return request.param
+
+
+@pytest.fixture
+def log(old_logs, version, tmp_path):
+    (tmp_path / "old").mkdir()
+    return Path(shutil.copy(old_logs[version], tmp_path / "old" / "matches.db"))
+
+
+def test_an_old_log_is_brought_to_this_version_with_all_it_held_and_the_old_one_is_kept(log, version):
+    before, bytes_before = content(log), log.read_bytes()
+    with Store.create(log) as store:
+        assert len(store.remarks) == 1 and f"matches.v{version}.db" in store.remarks[0]
+        assert list(store.damaged()) == []
+    assert content(log) == before
+    kept = log.with_name(f"matches.v{version}.db")
+    assert rows(kept, "PRAGMA user_version") == [(version,)]
+    assert content(kept) == before
+    assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock", kept.name}
+    with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
+        fresh.executescript(SCHEMA)
+        wanted = fresh.execute("SELECT name, sql FROM sqlite_master ORDER BY name").fetchall()
+    assert rows(log, "SELECT name, sql FROM sqlite_master ORDER BY name") == wanted
+    assert rows(log, "PRAGMA journal_mode") == [("wal",)]
+    with Store.create(log) as store:
+        assert store.remarks == (), "it is upgraded once"
+    assert bytes_before != log.read_bytes()
+
+
+def test_boards_matches_and_replays_are_the_same_before_and_after(log, version):
+    def read():
+        frames = {name: frame.to_csv() for name, frame in api.leaderboard(log).items()}
+        api.export(log, out=log.parent / "out", what=("matches", "records"))
+        return frames, [(log.parent / "out" / name).read_bytes() for name in ("matches.jsonl", "matches.txt")]
+
+    as_old = read()
+    assert rows(log, "PRAGMA user_version") == [(version,)], "reading changes nothing"
+    Store.create(log).close()
+    assert read() == as_old
+    board = pd.read_csv(io.StringIO(as_old[0]["epicycle", 2])).set_index("bot")
+    then = pd.read_csv(DATA / f"log_v{version}_epicycle_2p.csv").set_index("bot").loc[board.index]
+    same = ["matches", "wins", "ties", "mean_rank", "mean_return", "forfeits"]
+    assert board[same].equals(then[same])
+    with Store.open(log) as store:
+        for identity, lineup in rows(log, "SELECT identity, lineup FROM blocks JOIN matches USING (block)"):
+            match = store.match(identity, lineup)
+            assert check_draws(replay(match, keys_of(match))) > 0
+
+
+def test_a_plan_of_an_old_log_is_complete_there_so_that_nothing_is_played_again(log):
+    Store.create(log).close()
+    with Store.open(log) as store:
+        plan = with_stages(store, schedule_from(json.loads(store.last_plan())))
+        assert plan.total_matches == store.totals()[0] == 27
+        assert not _lacks_any(plan, store)
+
+
+def test_an_old_log_can_be_read_where_nothing_can_be_written(log, version):
+    os.chmod(log.parent, stat.S_IRUSR | stat.S_IXUSR)
+    try:
+        assert len(api.leaderboard(log)) == 2
+    finally:
+        os.chmod(log.parent, stat.S_IRWXU)
+
+
+def test_a_large_old_log_is_not_copied_to_be_read_but_the_command_that_upgrades_it_is_named(log, version, monkeypatch):
+    monkeypatch.setattr(upgrading, "SMALL", 1000)
+    with pytest.raises(StoreError, match=rf"log version {version}, .*`arena upgrade .*matches\.db`"):
+        Store.open(log)
+    before = content(log)
+    Store.create(log).close()
+    assert content(log) == before
+    assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock", f"matches.v{version}.db"}
+    Store.open(log).close()
+    gc.collect()
+
+
+def test_a_backup_takes_a_name_that_is_free(log, version):
+    for name in (f"matches.v{version}.db", f"matches.v{version}.1.db"):
+        log.with_name(name).write_text("kept")
+    with Store.create(log) as store:
+        assert f"matches.v{version}.2.db" in store.remarks[0]
+    assert log.with_name(f"matches.v{version}.db").read_text() == "kept"
+
+
+def test_a_match_of_the_plan_is_refused_by_an_upgraded_log_that_has_it(log):
+    with Store.create(log) as store, store.transaction(), pytest.raises(sqlite3.IntegrityError):
+        store._db.execute("INSERT INTO blocks SELECT 999, identity, id, 1, 0, 0, 0, 0 FROM blocks LIMIT 1")
+
+
+def test_early_logs_of_version_2_lack_keys_and_are_upgraded_too(old_logs, tmp_path):
+    log = Path(shutil.copy(old_logs[2], tmp_path / "matches.db"))
+    with contextlib.closing(sqlite3.connect(log)) as connection:
+        connection.executescript(
+            "DROP TABLE keys; DROP INDEX forfeits; ALTER TABLE blocks DROP COLUMN secret; "
+            "ALTER TABLE runs DROP COLUMN finished; VACUUM;"
+        )
+    Store.create(log).close()
+    assert rows(log, "SELECT DISTINCT secret FROM blocks") == [(0,)]
+    assert rows(log, "SELECT finished FROM runs") == [(None,)]
+    with Store.open(log) as store:
+        assert list(store.damaged()) == []
+
+
+POWER_CUT = """
+import os, random, signal, sys
+from pathlib import Path
+from arena.store import Store
+log, delays = Path(sys.argv[1]), [float(text) for text in sys.argv[2:]]
+for delay in delays:
+    child = os.fork()
+    if not child:
+        signal.setitimer(signal.ITIMER_REAL, delay)
+        Store.create(log).close()
+        os._exit(0)
+    ended = os.waitpid(child, 0)[1]
+    print(int(ended == signal.SIGALRM), flush=True)
+    if not ended:
+        break
+"""
+
+
+def test_killed_at_any_moment_of_an_upgrade_the_log_is_the_old_one_or_the_new_one(tmp_path):
+    log = tmp_path / "matches.db"
+    fill(log, schedule(["alice", "bob", "carol", "dave"], blocks=250))
+    with Store.create(log) as store:
+        begin(store, schedule(["alice"]))
+    with contextlib.closing(sqlite3.connect(log)) as connection:  # as version 2 had it
+        for table in ("runs", "keys", "bots", "bundles", "matches", "timings"):
+            connection.execute(f"ALTER TABLE {table} DROP COLUMN digest")
+        connection.execute("PRAGMA user_version = 2")
+    before = content(log)
+    delays = [0.0005 * 1.35**n for n in range(30)]
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", POWER_CUT, str(log), *map(str, delays)],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    killed = done.stdout.split()
+    assert killed.count("1") > 3 and killed[-1] == "0"
+    assert content(log) == before
+    with Store.open(log) as store:
+        assert list(store.damaged()) == []
+    left = {path.name for path in log.parent.iterdir() if not path.match("matches.v2*.db")}
+    assert left == {"matches.db", "matches.lock"}
+    for backup in log.parent.glob("matches.v2*.db"):
+        assert content(backup) == before
+
+
+def test_a_newer_log_is_refused_with_what_it_needs(log):
+    with contextlib.closing(sqlite3.connect(log)) as connection:
+        connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
+    for opened in (Store.open, Store.create):
+        with pytest.raises(StoreError, match=r"has log version 4; .* update the arena"):
+            opened(log)
+    assert not list(log.parent.glob("matches.v*.db"))
+    gc.collect()
