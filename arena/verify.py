@@ -17,6 +17,7 @@ from arena.api import LOG, cores, find_log
 from arena.config import Isolation
 from arena.errors import ConfigError, StoreError, WorkerError
 from arena.store import Store
+from arena.store.reading import MATCH_ID
 from arena.verifying.exports import compare_exports
 from arena.verifying.findings import Finding, Findings
 from arena.verifying.plans import Contents, LoggedPlan, read_contents
@@ -152,8 +153,8 @@ class _Job:
             self.contents = contents = read_contents(db, self.findings)
             check_orphans(db, self.findings)
             store = Store(log, db, None)
-            self._check_digests(store)
             self._check_matches(db, store, log, report)
+            self._check_digests(store)
             if not contents.plans:
                 return
             newest = contents.plans[0]
@@ -210,12 +211,16 @@ class _Job:
             yield db
 
     def _check_digests(self, store: Store) -> None:
-        """That no match was changed after it was written, where the log has digests."""
-        damaged = getattr(store, "damaged", None)
-        if damaged is not None:
-            with self.findings.guard("its digests cannot be checked"):
-                for match in damaged():
-                    self.findings.add("is not as it was written: its digest is another one", match=match)
+        """That nothing was changed after it was written."""
+        self.show("checking digests", 0, 0)
+        told = "is not as it was written: its digest is another one"
+        with self.findings.guard("its digests cannot be checked"):
+            for name in store.damaged():
+                if MATCH_ID.fullmatch(name):
+                    identity, _, lineup = name.partition("-")
+                    self.findings.add(told, match=store.short_id(bytes.fromhex(identity), int(lineup)))
+                else:
+                    self.findings.add(f"{name} {told}", file=store.path.name)
 
     def _check_matches(self, db: sqlite3.Connection, store: Store, log: Path, report: Report) -> None:
         with self.findings.guard("its matches cannot be read", file=log.name):

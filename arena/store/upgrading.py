@@ -104,7 +104,7 @@ def _copy(path: Path, new: sqlite3.Connection) -> None:
         for table in ("boards", "blocks", *TABLES, *PARTS):
             _copy_table(new, table)
         _complete_plans(new)
-        _set_digests(new)
+        set_digests(new)
     new.execute("DETACH old")
 
 
@@ -129,7 +129,8 @@ def _complete_plans(db: sqlite3.Connection) -> None:
                 db.execute("UPDATE main.runs SET plan = ? WHERE run = ?", (json.dumps(plan, sort_keys=True), run))
 
 
-def _set_digests(db: sqlite3.Connection) -> None:
+def set_digests(db: sqlite3.Connection) -> None:
+    """Compute all digests anew, whatever they are."""
     for table in TABLES:
         key = _columns(db, "main", table)[0]
         for *row, _ in db.execute(f"SELECT * FROM main.{table}").fetchall():
