@@ -76,7 +76,7 @@ def test_workers_killed_from_outside_are_replaced_and_give_the_same(config, expe
 
 
 def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, monkeypatch):
-    take, start = ray_pool.RayPool._take_reply, ray_pool._start_driver
+    take, take_up, start = ray_pool.RayPool._take_reply, ray_pool.RayPool._take_up, ray_pool._start_driver
 
     def note_folder(folder):
         folders.append(folder)
@@ -88,11 +88,20 @@ def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, m
         if len(names) == 8:
             os.kill(tournaments.processes()[int(name.rpartition(":")[2])][0], signal.SIGKILL)
 
-    folders, names = [], []
+    def note_start(pool, worker):
+        take_up(pool, worker)
+        started.append(worker)
+
+    def wait_for_another(progress):
+        if len(names) >= 8:
+            tournaments.wait_until(lambda: len(started) == 3, "another worker has taken the place of the lost one")
+
+    folders, names, started = [], [], []
     monkeypatch.setattr(ray_pool, "_start_driver", note_folder)
+    monkeypatch.setattr(ray_pool.RayPool, "_take_up", note_start)
     monkeypatch.setattr(ray_pool.RayPool, "_take_reply", lose_one)
     monkeypatch.setattr(work, "CHUNK_SECONDS", 0.05)
-    outcome = api.run(config, home_of(config), workers=2, backend="ray").outcome
+    outcome = api.run(config, home_of(config), workers=2, backend="ray", show=wait_for_another).outcome
     assert (outcome.progress.played, outcome.not_played) == (MATCHES, [])
     assert results(config) == expected
     assert len(rows(config, "SELECT DISTINCT worker FROM timings")) == 3
