@@ -227,7 +227,7 @@ def _version_of(path: str) -> str:
 def cache() -> Finding:
     """The folder for compiled code and built bots."""
     try:
-        folder = importlib.import_module("engine.cache").cache_root()
+        folder = importlib.import_module("engine.kernel").cache_root()
     except ImportError as error:
         return Finding(MISSING, "cache", f"cannot be looked at: {error}")
     except OSError as error:

@@ -154,6 +154,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     names += ["comparing.print_comparison", "comparing.print_power"]
     names += ["verifying.print_verification", "verifying.print_bundle"]
     names += ["statistics.print_pairs", "statistics.print_luck"]
+    names += ["logs.print_merge", "logs.print_upgrade", "status.print_status"]
     for name in names:
         monkeypatch.setattr(f"arena.commands.{name}", lambda *given: typed.append(given) or 0)
     monkeypatch.setattr("arena.bench.print_bench", lambda *given: typed.append(given))
