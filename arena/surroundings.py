@@ -16,6 +16,7 @@ from typing import Any
 
 from arena.code import ROOT, code_hash
 from arena.doctor import MISSING, OK, WARNING, Finding, size
+from arena.errors import WorkerError
 from arena.home import home_folder
 
 SHARED = Path("/dev/shm")
@@ -27,6 +28,7 @@ OVER_A_NETWORK = ("nfs", "cifs", "smb", "ceph", "gluster", "lustre", "afs", "9p"
 """What the names of file systems begin with on which SQLite's write-ahead log is not safe."""
 ASTRAY = 2.0
 """Seconds by which a node's clock may differ."""
+REACHED_WITHIN = 5.0
 
 
 def ray() -> Finding:
@@ -107,6 +109,7 @@ def compiled(ours: str | None = None) -> Iterator[Finding]:
 
 def cluster(address: str) -> Iterator[Finding]:
     """The nodes of a Ray cluster, each compared with this machine."""
+    _check_reachable(address)
     from arena.ray_driver import survey
 
     rows = survey(address)
@@ -114,6 +117,16 @@ def cluster(address: str) -> Iterator[Finding]:
     yield Finding(OK, "cluster", f"{len(rows)} node{'s' * (len(rows) != 1)}, {cpus} cores; from {socket.gethostname()}")
     for row in rows:
         yield node(row, code_hash())
+
+
+def _check_reachable(address: str) -> None:
+    """Raise `WorkerError` at once where nobody listens: Ray takes most of a minute to find out, and much to say so."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdecimal():
+        try:
+            socket.create_connection((host.strip("[]"), int(port)), REACHED_WITHIN).close()
+        except (OSError, OverflowError) as error:
+            raise WorkerError(f"no Ray cluster at {address}: {error}") from None
 
 
 def node(row: dict[str, Any], ours: str) -> Finding:

@@ -150,6 +150,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     names = ["running.run_tournament", "boards.print_leaderboards", "exporting.export_files", "bots.print_games"]
     names += ["bots.print_bots", "matches.print_match", "matches.print_replay", "submitting.print_new_bot"]
     names += ["exporting.print_import", "diffing.print_diff"]
+    names += ["logs.print_merge", "logs.print_upgrade", "status.print_status"]
     names += ["submitting.print_check", "submitting.print_submit", "submitting.print_withdraw"]
     names += ["comparing.print_comparison", "comparing.print_power"]
     names += ["verifying.print_verification", "verifying.print_bundle"]

@@ -2,6 +2,7 @@
 
 import os
 import re
+import socket
 import sqlite3
 import sys
 from importlib.metadata import PackageNotFoundError
@@ -272,3 +273,10 @@ NODE = {"host": "a", "cpus": 8, "python": "3.12.1", "ray": "2.50", "arena": "0.1
 def test_a_node_that_differs_is_warned_of(change, told):
     finding = surroundings.node({**NODE, **change}, "ours")
     assert (finding.status == WARNING and told in finding.told) if told else finding.status == OK
+
+
+def test_an_address_where_nobody_listens_is_told_at_once():
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        port = server.getsockname()[1]
+    with pytest.raises(WorkerError, match=f"no Ray cluster at ray://127.0.0.1:{port}: "):
+        list(surroundings.cluster(f"ray://127.0.0.1:{port}"))
