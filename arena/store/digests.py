@@ -9,9 +9,10 @@ and what came with it (times and texts of faults).
 from __future__ import annotations
 
 import hashlib
+import itertools
 import sqlite3
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
 from arena.schedule import match_id
@@ -30,14 +31,14 @@ def _digest(text: str) -> bytes:
     return hashlib.blake2b(text.encode(), digest_size=SIZE).digest()
 
 
-def match_digest(block: str, match: Row, seats: Sequence[Row]) -> bytes:
-    """Over what follows from the plan: `ascii` of the block's row, and rows as in `WholeMatch`."""
-    return _digest(block + ascii((match, *seats)))
+def match_digest(block: str, match: Row, seats: Iterable[Any]) -> bytes:
+    """Over what follows from the plan: `ascii` of the block's row, the match's, and those of its seats as one."""
+    return _digest(block + ascii((*match, *seats)))
 
 
-def timing_digest(match: bytes, timing: Row, faults: Sequence[Row]) -> bytes:
-    """Over what came with a match: its `match_digest`, and rows as in `WholeMatch`."""
-    return _digest(ascii((match, timing, *faults)))
+def timing_digest(match: bytes, timing: Row, faults: Iterable[Any]) -> bytes:
+    """Over what came with a match: its `match_digest`, its row in `timings`, and those in `faults` as one."""
+    return _digest(ascii((match, *timing, *faults)))
 
 
 def row_digest(table: str, row: Sequence[Any]) -> bytes:
@@ -76,8 +77,8 @@ class WholeMatch(NamedTuple):
 
     def digests(self) -> tuple[bytes, bytes]:
         """Both digests as they should be."""
-        first = match_digest(ascii(self.block), self.match or (), self.seats)
-        return first, timing_digest(first, self.timing or (), self.faults)
+        first = match_digest(ascii(self.block), self.match or (), itertools.chain.from_iterable(self.seats))
+        return first, timing_digest(first, self.timing or (), itertools.chain.from_iterable(self.faults))
 
     @property
     def is_sound(self) -> bool:

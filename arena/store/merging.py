@@ -172,7 +172,8 @@ def _insert(target: Store, matches: Sequence[WholeMatch], places: dict[int, int]
         rows["matches"].append((at[0], *match.match, match.digest))
         rows["seats"] += [(*at, seat[0], target._bot_key(seat[1]), *seat[2:]) for seat in match.seats]
         timing = (runs.get(match.timing[0], match.timing[0]), *match.timing[1:])
-        rows["timings"].append((*at, *timing, timing_digest(match.digest, timing, match.faults)))
+        faults = itertools.chain.from_iterable(match.faults)
+        rows["timings"].append((*at, *timing, timing_digest(match.digest, timing, faults)))
         rows["faults"] += [(*at, *fault) for fault in match.faults]
     for table, made in rows.items():
         if made:

@@ -145,16 +145,18 @@ class Store(StoreReader):
                 course = row.course if len(row.course) < LONG_COURSE else zlib.compress(row.course.encode())
                 notes = json.dumps(row.notes) if row.notes else None
                 match = (row.lineup, row.ended, row.plies, int(row.timed), bytes.fromhex(row.final), course, notes)
-                named = []
-                for seat, (entry, result) in enumerate(zip(spec.seats, row.seats, strict=True)):
-                    identity, kept = schedule.entries[entry].identity, _as_kept(*result)
-                    named.append((seat, identity, *kept))
-                    seats.append((*at, seat, self._bot_key(identity), *kept))
+                named: list[Any] = []
+                for seat, (entry, (rank, score, *fall)) in enumerate(zip(spec.seats, row.seats, strict=True)):
+                    identity = schedule.entries[entry].identity
+                    result = (rank, _as_kept(score) if isinstance(score, float) else score, *fall)
+                    named += (seat, identity, *result)
+                    seats.append((*at, seat, self._bot_key(identity), *result))
                 digest = match_digest(block, match, named)
                 matches.append((key, *match, digest))
-                details = sorted((int(seat), detail) for seat, detail in row.details.items())
+                details = sorted((int(seat), detail) for seat, detail in row.details.items()) if row.details else []
                 timing = (run, worker, float(row.seconds), row.clocks, int(row.again), attempts)
-                timings.append((*at, *timing, timing_digest(digest, timing, details)))
+                second = timing_digest(digest, timing, itertools.chain.from_iterable(details))
+                timings.append((*at, *timing, second))
                 faults.extend((*at, *detail) for detail in details)
             self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", matches)
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
@@ -223,11 +225,9 @@ def in_words(log: Path) -> Iterator[None]:
         raise UnwritableError(*told) from None
 
 
-def _as_kept(rank: int, score: Any, cause: str | None, fell: int | None) -> tuple[Any, ...]:
-    """A seat's result; the database turns a whole score into an integer, and so do we."""
-    if isinstance(score, float) and score.is_integer() and abs(score) < WHOLE:
-        score = int(score)
-    return rank, score, cause, fell
+def _as_kept(score: float) -> float:
+    """The database turns a whole score into an integer, and so do we."""
+    return int(score) if score.is_integer() and abs(score) < WHOLE else score
 
 
 def set_aside(log: Path) -> Path | None:
