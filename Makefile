@@ -46,7 +46,8 @@ test: tools $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --dist loadfile
 
 chaos: tools $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --chaos tests/arena/test_chaos.py
+	$(BIN)/python -m pytest -n auto --chaos tests/arena/test_chaos.py tests/arena/test_verify.py
+	$(BIN)/python -m pytest -n auto --chaos -m chaos --ignore tests/arena/test_chaos.py --ignore tests/arena/test_verify.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .

@@ -383,6 +383,7 @@ def played(tmp_path_factory):
     return config
 
 
+@pytest.mark.chaos
 def test_two_workers_interrupted_time_and_again_leave_the_same_log_and_boards(played, tmp_path, monkeypatch):
     config = write(tmp_path, CONFIG, BOTS)
     monkeypatch.setattr(work, "MAX_CHUNK", 3)

@@ -134,6 +134,7 @@ def test_a_run_interrupted_with_ctrl_c_and_resumed_by_the_command_it_prints_give
     assert results(config) == expected
 
 
+@pytest.mark.chaos
 def test_a_run_killed_in_the_middle_and_resumed_gives_the_same_and_leaves_no_process(config, expected):
     run, workers = interrupt(config, signal.SIGKILL, 2)
     run.communicate(timeout=tournaments.PATIENCE)

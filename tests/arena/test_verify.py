@@ -2,6 +2,7 @@
 
 import contextlib
 import fcntl
+import itertools
 import json
 import os
 import re
@@ -221,15 +222,17 @@ def test_matches_of_an_earlier_plan_belong_to_it_and_an_unfinished_plan_may_lack
 # Changed logs
 
 
-def edits(log: Path, later: bool):
-    """Changes of one value: to that of another row, to its neighbour, to nothing, to nonsense."""
+def edits(log: Path, later: bool, in_full: bool):
+    """Changes of one value: to that of another row, to its neighbour, to nonsense; one of them by turns, or all."""
+    turns = itertools.count()
     with contextlib.closing(sqlite3.connect(log)) as db:
         for table in tables(db):
             for column in columns(db, table):
                 if (column in LATER.get(table, ())) is later:
                     other = f"(SELECT {column} FROM {table} WHERE {column} IS NOT t.{column} ORDER BY 1 LIMIT 1)"
-                    for value in (other, f"{column} + 1", "'nonsense'"):
-                        yield table, column, value
+                    for number, value in enumerate((other, f"{column} + 1", "'nonsense'")):
+                        if in_full or next(turns) % 4 == number:
+                            yield table, column, value
 
 
 def spoil(log: Path, table: str, column: str, value: str, digests: bool = True) -> str | None:
@@ -248,10 +251,10 @@ def spoil(log: Path, table: str, column: str, value: str, digests: bool = True) 
     return named
 
 
-def test_every_change_of_a_value_is_found_and_its_match_is_named(logs, tmp_path):
+def test_every_change_of_a_value_is_found_and_its_match_is_named(logs, tmp_path, chaos_in_full):
     log, before = tmp_path / "copy.db", content(logs["rounds"])
     found = 0
-    for edit in edits(logs["rounds"], later=False):
+    for edit in edits(logs["rounds"], later=False, in_full=chaos_in_full):
         shutil.copy(logs["rounds"], log)
         named = spoil(log, *edit)
         if named is None or content(log) == before:
@@ -260,12 +263,12 @@ def test_every_change_of_a_value_is_found_and_its_match_is_named(logs, tmp_path)
         assert not report.sound, edit
         assert edit[1] in ("block", "lineup") or named in texts(report), (edit, texts(report))
         found += 1
-    assert found > 60
+    assert found > (60 if chaos_in_full else 15)
 
 
 def test_what_only_digests_cover_cannot_be_changed_either(logs, tmp_path):
     log, before = tmp_path / "copy.db", content(logs["rounds"], {})
-    for edit in edits(logs["rounds"], later=True):
+    for edit in edits(logs["rounds"], later=True, in_full=True):
         shutil.copy(logs["rounds"], log)
         named = spoil(log, *edit, digests=False)
         if named is not None and content(log, {}) != before:
@@ -275,7 +278,7 @@ def test_what_only_digests_cover_cannot_be_changed_either(logs, tmp_path):
             assert edit[1] in ("block", "lineup") or any(named.partition("-")[0] in name for name in names), edit
 
 
-def test_every_flipped_bit_is_found_or_changes_no_value(logs, tmp_path):
+def test_every_flipped_bit_is_found_or_changes_no_value(logs, tmp_path, chaos_in_full):
     log = Path(shutil.copy(logs["rounds"], tmp_path / "copy.db"))
     with contextlib.closing(sqlite3.connect(log)) as db:
         db.execute("PRAGMA journal_mode = DELETE")
@@ -283,16 +286,17 @@ def test_every_flipped_bit_is_found_or_changes_no_value(logs, tmp_path):
         db.execute("VACUUM")
     whole, before = log.read_bytes(), content(log, {})
     found = harmless = 0
-    for place in range(0, len(whole), 487):
+    step = 97 if chaos_in_full else 997
+    for place in range(0, len(whole), step):
         flipped = bytearray(whole)
-        flipped[place] ^= 1 << place // 487 % 8
+        flipped[place] ^= 1 << place // step % 8
         log.write_bytes(flipped)
         if checked(log).sound:
             assert content(log, {}) == before, place
             harmless += 1
         else:
             found += 1
-    assert min(found, harmless) > 30  # what is harmless lies between rows
+    assert min(found, harmless) > 10  # what is harmless lies between rows
 
 
 def test_a_truncated_file_is_found_at_any_length(logs, tmp_path):
