@@ -57,7 +57,7 @@ def plans(full: bool) -> Iterator[Row]:
     """The same cheap matches in ever larger plans: what one costs must not depend on how many there are."""
     for count in (10_000, 100_000, 1_000_000) if full else (10_000,):
         run = tournament(random_matches(count), 2, "local", boards=True)
-        tenth, half, whole = (run["memory"][place] for place in (0, 4, -1))
+        tenth, half, whole = (run["looks"][place][-1] for place in (0, 4, -1))
         yield Row(
             f"plan of {count:,} matches, 2 local workers",
             f"{run['rate']:,.0f} matches/s; driver: {run['used'] / count * 1e6:.0f} µs of processor time a match, "
@@ -82,8 +82,8 @@ def cluster() -> Iterator[subprocess.Popen[str]]:
 
 
 def sleeping(seconds: float, workers: int, bot: Path) -> dict[str, Any]:
-    """About ten seconds of matches that sleep, for so many workers."""
-    config = random_matches(2 * max(10, int(5 * workers / seconds)))
+    """About twenty seconds of matches that sleep, for so many workers."""
+    config = random_matches(2 * max(10, int(10 * workers / seconds)))
     config["bots"] = [{"bot": f"{bot}:Nap:seconds={seconds}", "label": label} for label in ("one", "two")]
     return config
 
@@ -108,10 +108,11 @@ def nodes() -> Iterator[Row]:
 
 def _slept(config: dict[str, Any], seconds: float, count: int, address: str) -> Row:
     run = tournament(config, 1, "ray", address=address)
-    ideal = count * CORES / seconds
-    each = 1e6 / run["played"]
+    begin, end = run["looks"][2], run["looks"][8]  # while all workers are up, and none is done
+    matches, time, driver, relay, _ = (later - sooner for sooner, later in zip(begin, end, strict=True))
     return Row(
         f"{count} simulated nodes of {CORES} workers, matches that sleep {seconds:g} s",
-        f"{run['rate']:,.0f} matches/s, {run['rate'] / ideal:.0%} of the ideal; {run['used'] * each:,.0f} µs a match "
-        f"of the driver's processor time, {run['relayed'] * each:,.0f} µs of the process that keeps Ray",
+        f"{matches / time:,.0f} matches/s, {matches / time * seconds / (count * CORES):.0%} of the ideal; "
+        f"{driver / matches * 1e6:,.0f} µs a match of the driver's processor time, {relay / matches * 1e6:,.0f} µs of "
+        "the process that keeps Ray",
     )

@@ -40,23 +40,22 @@ began = time.monotonic()
 worker = WorkerProcess()
 worker.start()
 plan = arena.api.plan_of(options["config"], worker)
-memory, tenth, first = [], plan.schedule.total_matches / 10, 0
+tenth, looks = plan.schedule.total_matches / 10, []
 def look(progress):
-    global first
-    first = max(first, processor_time(worker._process))
-    if progress.played >= tenth * (len(memory) + 1):
-        memory.append(int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6)
+    if progress.played >= tenth * (len(looks) + 1):
+        memory = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6
+        relay = processor_time(run._ray_pool._process) / 1e9 if run._ray_pool else 0
+        looks.append([progress.played, time.monotonic(), time.process_time(), relay, memory])
 with Store.create(Path(options["home"]) / "matches.db") as store:
     used = time.process_time()
-    outcome = Run(plan, store, options["workers"], options["backend"], options["address"], worker, look).play()
+    run = Run(plan, store, options["workers"], options["backend"], options["address"], worker, look)
+    outcome = run.play()
     used = time.process_time() - used
-peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 progress = outcome.progress
 print(json.dumps({
     "played": progress.played, "first": progress.started + (progress.first_match or 0),
-    "in_all": time.monotonic() - began, "peak": peak, "after_first": outcome.seconds - (progress.first_match or 0),
-    "used": used, "memory": memory,
-    "relayed": sum(resource.getrusage(resource.RUSAGE_CHILDREN)[:2]) - first / 1e9,
+    "in_all": time.monotonic() - began, "after_first": outcome.seconds - (progress.first_match or 0),
+    "used": used, "looks": looks,
     "size": sum(file.stat().st_size for file in Path(options["home"]).glob("matches.db*")),
 }))
 """
@@ -83,9 +82,10 @@ def tournament(
     """Play through the whole arena in a process of its own; what it measured, times in seconds.
 
     `to_first` is from the start of the process to the first finished match, `in_all` from the start of the first
-    worker to the end, `rate` the matches a second after the first one, `used` the driver's processor time, `relayed`
-    that of the process that keeps Ray, `memory` the driver's megabytes after each tenth of the plan. With `boards` also
-    how long the leaderboards take from the log alone, and the memory for them in KiB.
+    worker to the end, `rate` the matches a second after the first one, `used` the driver's processor time. `looks` has
+    matches played, time, processor time of the driver and of the process that keeps Ray, and the driver's megabytes,
+    after each tenth of the plan. With `boards` also how long the leaderboards take from the log alone, and the memory
+    for them in KiB.
     """
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
         options = {
