@@ -14,7 +14,6 @@ import functools
 import itertools
 import logging
 import os
-import platform
 import queue
 import shutil
 import socket
@@ -34,9 +33,9 @@ os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
-from arena.code import code_hash, differences, versions
+from arena.code import code_hash, versions
 from arena.errors import WorkerError
-from arena.process import Death, WorkerProcess
+from arena.ray_worker import RayWorker
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at which nodes the cluster has."""
@@ -51,6 +50,7 @@ LOSSES = 3
 """How many workers a node may lose in a row, for each of its processors, before it is left out."""
 
 
+ACTOR: Any = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
 OF_ACTORS = {"RAY_kill_child_processes_on_worker_exit": "false"}
 """A worker process ends by itself when its actor is gone, and cleans up before; Ray would not let it."""
 
@@ -65,35 +65,6 @@ class Order(NamedTuple):
     folder: str
     """Where it may keep files, on this machine."""
     plan: bytes
-
-
-@ray.remote(num_cpus=1, max_restarts=0)
-class RayWorker:
-    """One worker process, wherever Ray put this actor."""
-
-    def __init__(self, folder: str | None) -> None:
-        self._worker = WorkerProcess(folder)
-
-    def start(self, plan: bytes, code: str, theirs: dict[str, str]) -> tuple[str, list[str]]:
-        """Spawn the process and tell it the plan; its host, and what is worth a remark.
-
-        `code` and `theirs` are the driver's. Raises `WorkerError` when this node cannot play or would play otherwise.
-        """
-        if code != code_hash():
-            raise WorkerError("it has another version of engine or arena than this command; install the same")
-        refused, remarks = differences(versions(), theirs)
-        if refused:
-            raise WorkerError(f"{'; '.join(refused)}; install the same versions")
-        self._worker.give_plan(plan)
-        return platform.node(), remarks
-
-    def play(self, chunk: bytes) -> tuple[str, bytes | Death]:
-        """The name that the process goes by in the log, and its answer to a chunk."""
-        reply = self._worker.play(chunk)
-        return self._worker.name, reply
-
-    def stop(self) -> None:
-        self._worker.stop()
 
 
 @dataclass
@@ -192,7 +163,7 @@ class Driver:
     def start(self, node: str) -> None:
         """Ask for an actor on a node; whether and when it comes is another matter."""
         number = next(self.numbers)
-        actor = RayWorker.options(  # type: ignore[attr-defined]
+        actor = ACTOR.options(
             scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False), runtime_env={"env_vars": OF_ACTORS}
         ).remote(None if self.order.address else self.order.folder)
         self.workers[number] = Worker(node, actor)
