@@ -217,7 +217,7 @@ def in_words(log: Path) -> Iterator[None]:
             sqlite3.SQLITE_FULL: (f"{log}: the disk is full", "Make room"),
             sqlite3.SQLITE_IOERR: (f"{log}: the disk does not take it ({error})", "Make room, or see to the disk"),
             sqlite3.SQLITE_READONLY: (f"{log}: is read-only", "Make it writable"),
-            sqlite3.SQLITE_CANTOPEN: (f"{log}: cannot be opened to write", "Make it and its folder writable"),
+            sqlite3.SQLITE_CANTOPEN: (f"{log}: cannot be opened to write", "Make room, or make its folder writable"),
             sqlite3.SQLITE_BUSY: (f"{log}: another program keeps it locked", "End that program"),
         }.get(primary(error))
         if told is None:
