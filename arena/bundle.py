@@ -30,11 +30,19 @@ LEFT_OUT = ("__pycache__", "node_modules")
 
 @dataclass(frozen=True)
 class Bundle:
-    """Files by path relative to the root their imports start from, and the module that holds the bot."""
+    """Files by path relative to the root their imports start from, and the module that holds the bot.
+
+    Raises `BotError` for a path that leads elsewhere: bundles out of logs may come from anybody.
+    """
 
     module: str
     """`bot.toml` for a program."""
     files: Mapping[str, bytes]
+
+    def __post_init__(self) -> None:
+        for name in self.files:
+            if "\0" in name or not {"", ".", ".."}.isdisjoint(name.split("/")):
+                raise BotError(f"{name!a}: is no path of a file in a bot's folder")
 
     @property
     def is_program(self) -> bool:

@@ -74,8 +74,12 @@ class Nodes:
         node.wait()
 
     def close(self) -> None:
+        """End them all, however often somebody presses Ctrl-C meanwhile."""
+        before = {number: signal.signal(number, signal.SIG_IGN) for number in (signal.SIGINT, signal.SIGTERM)}
         for number in reversed(range(len(self.running))):
             self.end(number)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 class Disturbance:
@@ -83,8 +87,14 @@ class Disturbance:
 
     def __init__(self, nodes: Nodes) -> None:
         self.nodes = nodes
-        self.adding = threading.Thread(target=nodes.start_worker, daemon=True)
+        self.adding = threading.Thread(target=self.add, daemon=True)
         self.lost = False
+
+    def add(self) -> None:
+        try:
+            self.nodes.start_worker()
+        except ArenaError as error:
+            print(f"No node was added: {error}", flush=True)
 
     def __call__(self, progress: Progress) -> None:
         if not self.lost and progress.played > progress.total // 4:
@@ -107,9 +117,9 @@ def play_on_nodes(config: str, home: Path, folder: str) -> api.RunResult:
         print(f"Playing {config} on the cluster at {nodes.address}", flush=True)
         return api.run(config, home, backend="ray", address=nodes.address, show=disturbance)
     finally:
-        if disturbance.adding.ident is not None:
-            disturbance.adding.join()
-        nodes.close()
+        with contextlib.closing(nodes):
+            if disturbance.adding.ident is not None:
+                disturbance.adding.join()
 
 
 def matches_of(config: str, home: Path) -> bytes:

@@ -1,6 +1,7 @@
 """What can go wrong in a tournament, each with one line for the user."""
 
 import errno
+from typing import Any
 
 from engine.errors import one_line
 
@@ -32,6 +33,9 @@ class UnwritableError(StoreError):
     def __init__(self, what: str, remedy: str, command: str = "with the same command") -> None:
         super().__init__(f"{what}; all matches written before are saved. {remedy}, then go on: {command}")
         self.what, self.remedy = what, remedy
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return type(self), (self.what, self.remedy)  # Ray workers send it
 
 
 class WorkerError(ArenaError):

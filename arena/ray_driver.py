@@ -186,7 +186,7 @@ class Driver:
             self.remark(*(f"{host}: {remark}" for remark in remarks))
             self.workers[number].up = True
             self.send("up", number)
-        elif isinstance(error, ray.exceptions.RayActorError):
+        elif isinstance(error, (ray.exceptions.RayActorError, ray.exceptions.ActorUnschedulableError)):
             self.lose(number, error)
         else:
             self.refuse(node, _reason(error))
@@ -346,4 +346,5 @@ def main(descriptor: int) -> None:
         driver.run()
     except Exception as error:
         driver.send("failed", _reason(error))
+        shutil.rmtree(driver.order.folder, ignore_errors=True)  # a pool that was killed cannot
         os._exit(1)

@@ -24,6 +24,8 @@ SILENCE = 10.0
 """Seconds after which a cluster whose head says nothing is taken for lost; a living one is heard of every second."""
 JOIN_LIMIT = 180.0
 """The same while it is joined or started."""
+LONGEST_LOOK = 1.0
+"""Seconds of silence that one look tells of at most: when more have passed, it was this process that was stopped."""
 COMPLAINTS = "complaints"
 LEAVE_LIMIT = 12.0
 """Seconds that actors, and Ray when it was started for the run, are given to end."""
@@ -49,7 +51,7 @@ class RayPool:
         self._process, self._connection = _start_driver(self._folder)
         try:
             self._connection.send((address, count, self._folder, plan))
-            self._heard = time.monotonic()
+            self._silent, self._looked = 0.0, time.monotonic()
             while not self._load:
                 self._take(JOIN_LIMIT)
         except BaseException:
@@ -98,7 +100,10 @@ class RayPool:
             if self._connection.poll(LISTEN):
                 kind, *message = self._connection.recv()
                 getattr(self, f"_take_{kind}")(*message)
-            if time.monotonic() - self._heard > limit:
+            now = time.monotonic()
+            self._silent += min(now - self._looked, LONGEST_LOOK)
+            self._looked = now
+            if self._silent > limit:
                 raise ClusterError(f"{self._where()} has not answered for {limit:g} s: its head is lost, or cut off")
         except (EOFError, OSError):
             why = "" if self._load else f" ({_last_line(Path(self._folder, COMPLAINTS))})"
@@ -109,7 +114,7 @@ class RayPool:
 
     def _take_alive(self) -> None:
         """The cluster's head is there; workers may play on for a while when it is not."""
-        self._heard = time.monotonic()
+        self._silent = 0.0
 
     def _take_up(self, worker: int) -> None:
         with self._lock:

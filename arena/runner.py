@@ -163,8 +163,8 @@ class Run:
         while not self.hurry:
             self._consider_ray()
             self._hand_out()
-            idle = not self.in_flight and (self.pools or self.stopping)
-            if idle and not self.work.recheck():
+            over = not self.in_flight and (self.stopping or not self.work.any_missing())
+            if over and not self.work.recheck():
                 return
             with contextlib.suppress(queue.Empty):
                 self._take(self.replies.get(timeout=LISTEN))

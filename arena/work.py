@@ -178,18 +178,21 @@ class Work:
 
     def any_missing(self) -> bool:
         """Whether there is anything to play."""
-        if not self._again:
-            self._again.extend(self._new_matches(1))
-        return bool(self._again)
+        matches = self._next_matches(1)
+        self._again.extendleft(reversed(matches))
+        return bool(matches)
 
     def next_chunk(self, workers: int) -> Chunk | None:
         """What one of so many workers should play next; None while there is nothing."""
-        matches = self._matches_again() or self._last_matches(workers) or self._new_matches(workers)
+        matches = self._next_matches(workers)
         if not matches:
             return None
         board = matches[0][0].block.board
         seconds = sum(self.costs.match(spec) for spec, _ in matches) if self.costs.knows(board) else UNKNOWN
         return Chunk(matches, board, seconds=seconds)
+
+    def _next_matches(self, workers: int) -> list[Charged]:
+        return self._matches_again() or self._last_matches(workers) or self._new_matches(workers)
 
     def ahead(self, workers: int) -> int:
         """Chunks that a worker should hold: another one while it plays, unless it is better kept for who is free."""

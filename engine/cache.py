@@ -4,6 +4,9 @@ import os
 import tempfile
 from pathlib import Path
 
+if chosen := os.environ.get("ARENA_CACHE"):
+    os.environ["ARENA_CACHE"] = os.path.abspath(chosen)  # for processes started elsewhere, as workers are
+
 
 def cache_root() -> Path:
     """The folder for everything that can be made again: `ARENA_CACHE`, else the user's cache folder.

@@ -10,7 +10,7 @@ import pytest
 
 from arena import runner, work
 from arena.costs import Costs
-from arena.pools import IN_FLIGHT
+from arena.pools import IN_FLIGHT, Lost
 from arena.runner import LONG
 from arena.store import Store
 from arena.work import Work
@@ -119,6 +119,27 @@ def test_workers_are_busy_until_nearly_the_end_however_long_and_short_matches_ar
     machine = played(plan, Machine(workers, seconds), tmp_path, monkeypatch)
     longest = max(seconds(spec) for block in plan.blocks() for spec in plan.matches(block))
     assert machine.now <= 1.05 * max(machine.played / workers, longest) + 1.0
+
+
+class Deserted(Machine):
+    """It loses all its workers with a chunk in hand, and has them again after a while."""
+
+    away = 0
+
+    def idle(self, ahead=IN_FLIGHT):
+        if self.events and self.away == 0:
+            self.away = 5
+            self.events.clear()
+            for worker, queue in enumerate(self.queues):
+                for chunk in queue:
+                    self.replies.put((worker, chunk, Lost()))
+                queue.clear()
+        self.away -= self.away > 1
+        return super().idle(ahead) if self.away <= 1 else []
+
+
+def test_a_run_that_no_worker_is_left_for_waits_for_new_ones(tmp_path, monkeypatch):
+    played(mixed(20), Deserted(1, by_bot), tmp_path, monkeypatch)
 
 
 def test_no_chunk_waits_behind_a_long_one(tmp_path, monkeypatch):

@@ -198,3 +198,11 @@ def test_the_cache_watches_every_file_of_kernels_that_others_call_also_a_plug_in
     called = {path for path in folder.rglob("*.py") if "\n@kernel\n" in path.read_text(encoding="utf-8")}
     plugged = {Path(engine.game_type(name).module("rules").__file__) for name in engine.game_names()}
     assert called | plugged <= set(kernel_module._shared_sources())
+
+
+def test_a_cache_folder_that_is_named_from_here_is_the_same_one_for_a_process_started_elsewhere(tmp_path):
+    ask = "import engine.cache, os, subprocess; subprocess.run(['printenv', 'ARENA_CACHE'], cwd='/')"
+    environment = {**os.environ, "PYTHONPATH": str(Path(engine.__file__).parents[1]), "ARENA_CACHE": "kept"}
+    command = [sys.executable, "-c", ask]
+    told = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
+    assert told.stdout.strip() == str(tmp_path / "kept")
