@@ -26,7 +26,7 @@ from pydantic import Field
 from arena.api import LOG, find_log, open_log
 from arena.config import FORMATS, Model, validated
 from arena.errors import ArenaError, RecordError, StoreError
-from arena.files import whole_file
+from arena.files import is_plain_path, whole_file
 from arena.keys import with_disclosed_key
 from arena.plan import schedule_from
 from arena.report import write_plan_and_versions
@@ -47,7 +47,6 @@ MOST_UNPACKED = 200
 """Times its own size that an archive may hold: logs come to ten or twenty."""
 SPARE = 2**20
 """Bytes that any archive may hold."""
-UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
 ODD = re.compile(r"[^A-Za-z0-9_.@+-]")
 
 ABOUT = """A tournament of the Pyramid Arena: {name}
@@ -279,8 +278,7 @@ def _check_members(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> 
 
 def _check_name(name: str) -> None:
     """That a name leads to a file below the folder that it is taken in; raises `RecordError`."""
-    path = PurePosixPath(name)
-    if UNSAFE.search(name) or path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
+    if not is_plain_path(name):
         raise RecordError(f"'{name}' is no plain path of a file")
 
 

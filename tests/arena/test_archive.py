@@ -223,9 +223,10 @@ def test_sources_that_are_not_those_of_the_log_and_edited_boards_are_found(files
     assert "has no matches.db" in told(packed(path, {"plan.json": b"{}"}))
 
 
-def test_a_log_that_would_unpack_bots_elsewhere_is_not_packed(config, tmp_path):
+def test_a_log_that_would_unpack_bots_elsewhere_is_neither_packed_nor_played_again(config, tmp_path):
     log = shutil.copy(api.find_log(config, home_of(config)), tmp_path / LOG)
-    files = {"../../out.py": b"", "b.py": b""}
+    out = tmp_path / "out" / "out.py"
+    files = {str(out): b"", "b.py": b""}
     key = Bundle("", files).hash
     content = zlib.compress(json.dumps({name: content.hex() for name, content in files.items()}).encode())
     with contextlib.closing(sqlite3.connect(log)) as db, db:
@@ -239,6 +240,8 @@ def test_a_log_that_would_unpack_bots_elsewhere_is_not_packed(config, tmp_path):
         db.execute("UPDATE runs SET plan = replace(plan, ?, ?)", (old, new))
     with pytest.raises(ArenaError, match="is no plain path of a file"):
         bundle(log, out=tmp_path / "a.zip")
+    report = verify(log, workers=1, rerun=2, isolation="none")
+    assert f"'{out}' is no plain path of a file" in "\n".join(map(str, report.findings))
     assert not [path for path in tmp_path.iterdir() if not path.name.startswith(LOG)]
 
 
