@@ -1,7 +1,6 @@
 """`arena verify`: a sound log is sound, and whatever is changed in one is found, or changes nothing."""
 
 import contextlib
-import fcntl
 import itertools
 import json
 import os
@@ -20,6 +19,7 @@ from arena.errors import ArenaError, ConfigError
 from arena.referee import final_hash
 from arena.replay import keys_of, replay
 from arena.store import Store
+from arena.store.schema import lock_log
 from arena.store.upgrading import set_digests
 from arena.verify import verify
 from arena.verifying import walk
@@ -194,8 +194,7 @@ def test_several_processes_find_what_one_finds_in_the_same_order(copy, monkeypat
 def test_it_says_that_a_run_is_writing_and_never_writes_itself(logs, tmp_path):
     log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG))
     before = log.read_bytes()
-    lock = os.open(log.with_suffix(".lock"), os.O_RDWR | os.O_CREAT)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = lock_log(log)
     assert checked(log).running
     os.close(lock)
     assert not checked(log).running
