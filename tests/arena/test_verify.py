@@ -10,6 +10,7 @@ import sqlite3
 import zlib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from arena import api
@@ -23,6 +24,7 @@ from arena.store.schema import lock_log
 from arena.store.upgrading import set_digests
 from arena.verify import verify
 from arena.verifying import walk
+from arena.verifying.exports import _same
 from arena.verifying.findings import Findings
 from arena.verifying.plans import read_contents
 from arena.verifying.reruns import chosen_blocks, plan_again
@@ -423,6 +425,16 @@ def test_a_database_that_is_laid_out_otherwise_is_no_log(copy, case):
 
 
 # Exports
+
+
+def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
+    ours, theirs, again = (tmp_path / f"{n}.parquet" for n in range(3))
+    pd.DataFrame({"mu": [0.0] * 9}).to_parquet(ours)
+    pd.DataFrame({"mu": [0.0] * 9}).to_parquet(again, compression=None)
+    pd.DataFrame({"mu": [0.0] * 10**6}).to_parquet(theirs)
+    assert _same(again, ours)
+    monkeypatch.setattr(pd, "read_parquet", lambda file: pytest.fail("was unpacked"))
+    assert not _same(theirs, ours)
 
 
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
