@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -157,7 +158,7 @@ def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store
     try:
         resolved = json.loads(store.last_plan())
         schedule_from(resolved)
-    except (ValueError, KeyError, TypeError) as error:
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, sqlite3.Error) as error:
         store.close()
         if isinstance(error, ArenaError):
             raise

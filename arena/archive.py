@@ -12,6 +12,7 @@ import re
 import shutil
 import sqlite3
 import stat
+import struct
 import tempfile
 import zipfile
 import zlib
@@ -24,9 +25,10 @@ from typing import Annotated, Any, Literal
 from pydantic import Field
 
 from arena.api import LOG, find_log, open_log
+from arena.archive_readme import ABOUT
 from arena.config import FORMATS, Model, validated
 from arena.errors import ArenaError, RecordError, StoreError
-from arena.files import whole_file
+from arena.files import is_plain_path, whole_file
 from arena.keys import with_disclosed_key
 from arena.plan import schedule_from
 from arena.report import write_plan_and_versions
@@ -47,42 +49,20 @@ MOST_UNPACKED = 200
 """Times its own size that an archive may hold: logs come to ten or twenty."""
 SPARE = 2**20
 """Bytes that any archive may hold."""
-UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
+PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+"""Others unpack as much at a time as they like."""
+OF_ARCHIVES = (
+    zipfile.BadZipFile,
+    zlib.error,
+    struct.error,
+    EOFError,
+    ValueError,
+    ArenaError,
+    RuntimeError,
+    FileExistsError,
+)
+"""What reading one that is damaged or made up raises."""
 ODD = re.compile(r"[^A-Za-z0-9_.@+-]")
-
-ABOUT = """A tournament of the Pyramid Arena: {name}
-
-{log}
-    The match log, an SQLite database: every match with all its moves and dice,
-    so that it can be replayed without bots.
-plan.json
-    The plan: games, players, bots, seed, limits, and the keys of the dice.
-versions.json
-    What played: Python, packages and platform of the latest run.
-*.csv, *.json, *.md, ...
-    The leaderboards as they were exported.
-{bots}/NAME@HASH/
-    The sources of each bot, as they played. Nobody has checked what they do:
-    read them before you run them.
-{manifest}
-    Size and BLAKE2b-256 of every other file here, the version of the arena
-    that packed it ({arena}) and that of the log's tables ({log_version}).
-
-To check it, install the Pyramid Arena and run
-
-    arena verify ARCHIVE.zip
-    arena verify ARCHIVE.zip --rerun 100
-
-The first unpacks it into a temporary folder, compares the hashes, replays
-every match by the rules, recomputes every roll of the dice from the keys, and
-makes the leaderboards anew. The second plays 100 matches again with the bots,
-in a sandbox. Neither trusts anything in the archive. That it is the archive
-that somebody published, only the hash of its manifest can tell: `arena verify`
-prints it.
-
-The log also holds when and how fast each match was played, the name of the
-machine that played it, and what bots wrote when they failed.
-"""
 
 
 class Packed(Model):
@@ -227,14 +207,15 @@ def unpacked(path: Path, findings: Findings) -> Iterator[tuple[Path | None, str 
         folder = digest = None
         try:
             archive = undo.enter_context(zipfile.ZipFile(path))
+            _check_members(archive)
             manifest, digest = _manifest(archive)
-            _check_members(archive, manifest, path)
+            _check_sizes(archive, manifest, path)
             folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="arena-verify-")))
             for name, packed in sorted(manifest.files.items()):
                 _unpack(archive, name, packed, folder / name)
             if not (folder / LOG).is_file():
                 raise StoreError(f"has no {LOG}")
-        except (zipfile.BadZipFile, zlib.error, EOFError, ArenaError, NotImplementedError, FileExistsError) as error:
+        except OF_ARCHIVES as error:
             folder = None
             findings.add(f"is not a sound archive: {error}", file=path.name)
         yield folder, digest
@@ -254,8 +235,8 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[Manifest, str]:
     return validated(Manifest, data, f"its {MANIFEST}", {}), hashlib.blake2b(content, digest_size=32).hexdigest()
 
 
-def _check_members(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> None:
-    """That an archive has the files of its manifest, no others, none of them twice, and none that is too large."""
+def _check_members(archive: zipfile.ZipFile) -> None:
+    """That an archive has plain files alone, none of them twice, packed so that they can be read a piece at a time."""
     names = [member.filename for member in archive.infolist()]
     if len(names) > MAX_FILES:
         raise RecordError(f"has more than {MAX_FILES:,} files")
@@ -264,10 +245,17 @@ def _check_members(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> 
         kind = stat.S_IFMT(member.external_attr >> 16)
         if kind not in (0, stat.S_IFREG) or member.flag_bits & 1:
             raise RecordError(f"{member.filename} is no plain file")
+        if member.compress_type not in PACKING:
+            raise RecordError(f"{member.filename} is packed otherwise than by DEFLATE")
     folders = {str(parent) for name in names for parent in PurePosixPath(name).parents}
     for name, count in Counter(names).items():
         if count > 1 or name in folders:
             raise RecordError(f"{name} is in it twice, or a file as well as a folder")
+
+
+def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> None:
+    """That an archive has the files of its manifest, no others, and none that is too large."""
+    names = archive.namelist()
     for name in sorted(set(names) ^ {MANIFEST, *manifest.files}):
         raise RecordError(f"{name} is in only one of manifest and archive")
     size = sum(packed.size for packed in manifest.files.values())
@@ -279,8 +267,7 @@ def _check_members(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> 
 
 def _check_name(name: str) -> None:
     """That a name leads to a file below the folder that it is taken in; raises `RecordError`."""
-    path = PurePosixPath(name)
-    if UNSAFE.search(name) or path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
+    if not is_plain_path(name):
         raise RecordError(f"'{name}' is no plain path of a file")
 
 

@@ -215,7 +215,10 @@ def verify(
     seed: Annotated[int, typer.Option(min=0, help="Which matches are played again follows from it.")] = 0,
     isolation: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="Where bots run then: sandbox, process or none; of an archive by default sandbox."),
+        typer.Option(
+            help="Where bots run then: sandbox, process or none; by default as the plan says, of an archive sandbox. "
+            "Say sandbox for a log from somebody else."
+        ),
     ] = None,
     workers: Annotated[Optional[int], typer.Option(min=1, help="Processes that check; by default one a core.")] = None,  # noqa: UP045
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,

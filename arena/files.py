@@ -7,17 +7,21 @@ import fcntl
 import glob
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 MAX_JSON = 2**26
 """Bytes of a JSON file."""
 RANDOM = "?" * 8
 """What `tempfile` appends to a prefix."""
+UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
+MAX_NAME = 255
+"""Bytes of the name of a file or folder."""
 
 
 @contextlib.contextmanager
@@ -116,6 +120,14 @@ def _sweep(parent: Path, prefix: str) -> None:
                     remove_folder(str(path)) if path.is_dir() else path.unlink()
             finally:
                 os.close(handle)
+
+
+def is_plain_path(name: str) -> bool:
+    """Whether a name leads to a file below the folder that it is taken in."""
+    path = PurePosixPath(name)
+    if UNSAFE.search(name) or path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
+        return False
+    return all(len(part.encode(errors="replace")) <= MAX_NAME for part in path.parts)
 
 
 def read_json(path: Path) -> Any:

@@ -11,7 +11,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
-import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from arena.adaptive import with_stages
 from arena.api import LOG, find_log
 from arena.config import tournament_name
 from arena.errors import ConfigError, StoreError
+from arena.files import own_folder
 from arena.home import home_folder
 from arena.importing import put
 from arena.keys import now
@@ -27,7 +27,7 @@ from arena.match_files import blocks_in_plan
 from arena.plan import schedule_from
 from arena.schedule import Schedule
 from arena.store import Store
-from arena.store.merging import Taken, age, runs_of, take_bots, take_key, take_matches, take_runs
+from arena.store.merging import Taken, age, check_rows, readable, runs_of, take_bots, take_key, take_matches, take_runs
 
 BATCH = 256
 """Blocks looked up at a time."""
@@ -59,14 +59,16 @@ def merge(targets: Sequence[str | Path], into: str | Path, home: str | Path | No
     paths = list(dict.fromkeys(find_log(target, home).resolve() for target in targets))
     with contextlib.ExitStack() as stack:
         sources = [stack.enter_context(Store.open(path)) for path in paths if path != log.resolve()]
-        sources.sort(key=lambda source: min((age(run) for run, _ in runs_of(source).values()), default=("", "", "")))
+        sources.sort(key=_begun)
         if log.exists():
             with Store.create(log) as store:
                 return _merge(sources, store)
+        if not sources:
+            raise StoreError(f"{log}: no such match log, and no other one to merge")
         beside = log.parent if log.parent.is_dir() else log.parent.parent
         beside.mkdir(parents=True, exist_ok=True)
-        with tempfile.TemporaryDirectory(prefix=".merge-", dir=beside) as folder:
-            made = Path(folder) / "merged.db"
+        with own_folder(beside, ".merge-") as folder:
+            made = folder / "merged.db"
             with Store.create(made) as store:
                 merged = _merge(sources, store)
             put(made, log)
@@ -89,18 +91,35 @@ def _place(into: str | Path, home: str | Path | None) -> Path:
 
 def _merge(sources: Sequence[Store], store: Store) -> Merged:
     with store.transaction():
-        latest = {json.dumps(_plan(log), sort_keys=True) for log in (store, *sources) if runs_of(log)}
+        latest = set(filter(None, map(_checked_plan, (store, *sources))))
         numbers = take_runs(store, sources)
         taken = [Taken(0, 0)]
         for source, runs in zip(sources, numbers, strict=True):
-            take_key(store, source)
-            take_bots(store, source)
-            taken.append(take_matches(store, source, runs))
+            with readable(source):
+                take_key(store, source)
+                take_bots(store, source)
+                taken.append(take_matches(store, source, runs))
         done, planned = _progress(store)
         added, known = (sum(counts) for counts in zip(*taken, strict=True))
         if done == planned and added and not store.is_finished():
             store.finish_run(now(), disclose=_plan(store)["dice"] == "secret")
     return Merged(store.path, added, known, done, planned, len(latest), store.remarks)
+
+
+def _begun(log: Store) -> tuple[str, str, str]:
+    """When the first run of a log began."""
+    with readable(log):
+        return min((age(run) for run, _ in runs_of(log).values()), default=("", "", ""))
+
+
+def _checked_plan(log: Store) -> str:
+    """The plan of a log's latest run, if there is one; raises `StoreError` when its side tables are damaged."""
+    with readable(log):
+        check_rows(log)
+        if not runs_of(log):
+            return ""
+        schedule_from(_plan(log))
+        return json.dumps(_plan(log), sort_keys=True)
 
 
 def _plan(log: Store) -> dict:

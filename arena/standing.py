@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import shutil
+import sqlite3
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
@@ -13,12 +14,13 @@ from typing import Any
 from arena.adaptive import with_stages
 from arena.api import find_log, logs_under, open_plan
 from arena.benched import benched
-from arena.errors import ArenaError
+from arena.errors import ArenaError, StoreError
 from arena.home import home_folder
 from arena.plan import schedule_from
 from arena.schedule import Schedule, Table
 from arena.store import Store
 from arena.store.writers import Writer, read_writer
+from engine.errors import one_line
 
 RUNNING, COMPLETE, INTERRUPTED, OPEN = "running", "complete", "interrupted", "not complete"
 
@@ -92,6 +94,15 @@ def standings(home: str | Path | None = None) -> Iterator[Standing | ArenaError]
 def standing(target: str | Path, home: str | Path | None = None) -> Standing:
     """One tournament, from its log at one moment."""
     log = find_log(target, home)
+    try:
+        return _standing(log)
+    except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError) as error:
+        if isinstance(error, ArenaError):
+            raise
+        raise StoreError(f"{log}: is damaged: {error}; `arena verify` tells more") from None
+
+
+def _standing(log: Path) -> Standing:
     running, writer = read_writer(log)
     store, data = open_plan(log)
     with store:
@@ -104,7 +115,7 @@ def standing(target: str | Path, home: str | Path | None = None) -> Standing:
         complete = finished or matches >= planned
         key = store.secret_key() if data["dice"] == "secret" else None
     return Standing(
-        name=data["name"],
+        name=one_line(data["name"]),
         log=log,
         state=_state(running, complete, writer),
         boards=boards,
@@ -118,7 +129,7 @@ def standing(target: str | Path, home: str | Path | None = None) -> Standing:
         last_write=last.isoformat(timespec="seconds"),
         size=sum(path.stat().st_size for path in _files(log)),
         free=shutil.disk_usage(log.parent).free,
-        dice=data["dice"] + (", disclosed" if key and key.disclosed else ""),
+        dice=one_line(data["dice"]) + (", disclosed" if key and key.disclosed else ""),
         resume=writer.resumes if writer and not (running or complete) else "",
     )
 
@@ -154,7 +165,7 @@ def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
     found: dict[str, tuple[int, int]] = {}
     for run, worker, count in workers:
         if run == latest:
-            host = worker.rpartition(":")[0] or worker
+            host = one_line(worker.rpartition(":")[0] or worker)
             processes, matches = found.get(host, (0, 0))
             found[host] = processes + 1, matches + count
     return found
@@ -186,13 +197,13 @@ def _boards(store: Store, schedule: Schedule, finished: bool) -> Iterator[BoardS
         if stage is not None and stage.counts != stage.done:
             planned = schedule.budget(index)
         yield BoardStanding(
-            game=board.game,
+            game=one_line(board.game),
             players=board.players,
             matches=matches,
             planned=matches if schedule.duel and finished else planned,
             blocks=blocks,
             forfeits=store.forfeited(board.game, board.players),
-            benched={schedule.entries[entry].label: last + 1 for entry, last in sorted(out.items())},
+            benched={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
             given_out=None if stage is None else given_out * schedule.lineups(board),
         )
 

@@ -18,11 +18,12 @@ from arena.config import Isolation
 from arena.errors import ConfigError, StoreError, WorkerError
 from arena.store import Store
 from arena.store.reading import MATCH_ID
+from arena.store.writers import read_writer
 from arena.verifying.exports import compare_exports
 from arena.verifying.findings import Finding, Findings
 from arena.verifying.plans import Contents, LoggedPlan, read_contents
 from arena.verifying.reruns import Verdict, rerun_matches
-from arena.verifying.tables import check_file, check_orphans, is_running, open_log
+from arena.verifying.tables import check_file, check_orphans, open_log
 from arena.verifying.walk import Walked, walk
 
 Rerun = int | Literal["all"]
@@ -128,7 +129,7 @@ def verify(
         log = find_log(target, home)
         if not log.is_file():
             raise StoreError(f"{log}: no such match log; `arena run` makes one")
-        report = Report(str(target), log.name, running=is_running(log))
+        report = Report(str(target), log.name, running=read_writer(log)[0])
         job.verify(log, report)
     report.findings, report.count = job.findings.told, job.findings.count
     return report

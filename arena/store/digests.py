@@ -138,8 +138,7 @@ def block_keys(db: sqlite3.Connection) -> Iterator[list[int]]:
 
 def damaged(db: sqlite3.Connection) -> Iterator[str]:
     """What has changed since it was written: ids of matches, and names of rows of other tables."""
-    for table in TABLES:
-        yield from _damaged_rows(db, table)
+    yield from damaged_rows(db)
     for keys in block_keys(db):
         try:
             found = [whole.id for whole in whole_matches(db, keys) if not whole.is_sound]
@@ -149,6 +148,12 @@ def damaged(db: sqlite3.Connection) -> Iterator[str]:
     for part in PARTS:
         query = f"SELECT DISTINCT block, lineup FROM {part} WHERE block NOT IN (SELECT block FROM blocks)"
         yield from (f"{_name(key, None, lineup)}: its block is missing" for key, lineup in db.execute(query))
+
+
+def damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
+    """The names of rows of `TABLES` that have changed since they were written."""
+    for table in TABLES:
+        yield from _damaged_rows(db, table)
 
 
 def _damaged_rows(db: sqlite3.Connection, table: str) -> list[str]:

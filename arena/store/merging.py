@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
-from collections.abc import Sequence
+import sqlite3
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from arena.errors import StoreError
-from arena.store.digests import Row, WholeMatch, block_keys, block_rows, timing_digest, whole_matches
+from arena.errors import ArenaError, StoreError
+from arena.store.digests import Row, WholeMatch, block_keys, block_rows, damaged_rows, timing_digest, whole_matches
 from arena.store.reading import StoreReader
 from arena.store.rows import read_course
-from arena.store.writing import Store
+from arena.store.writing import Store, primary
 
 BLOCK = ("identity", "id of the dice", "game", "number of players", "round", "opening", "seed", "kind of dice")
 MATCH = ("line-up", "ending", "length", "mark of a clock", "final position", "course", "notes")
 SEAT = ("number", "bot", "rank", "score", "cause", "fall")
+OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH)
+"""SQLite's errors that come from what a log holds; 0 are those of Python, such as of text that is none."""
 Run = tuple[str, str, str]
 """Plan, versions, UTC time of the start."""
 
@@ -24,6 +28,24 @@ class Taken(NamedTuple):
 
     added: int
     known: int
+
+
+@contextlib.contextmanager
+def readable(log: StoreReader) -> Iterator[None]:
+    """Whatever the rows of a damaged log make fail within, as a `StoreError` that names the log."""
+    try:
+        yield
+    except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+        ours = isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT
+        if ours or isinstance(error, ArenaError):
+            raise
+        raise StoreError(f"{log.path}: is damaged: {error}; `arena verify` tells more") from None
+
+
+def check_rows(log: StoreReader) -> None:
+    """Raise `StoreError` for a run, bot, bundle or key that has changed: a copy would have a digest that fits."""
+    for name in damaged_rows(log._db):
+        raise StoreError(f"{log.path}: {name} is damaged; `arena verify` tells more")
 
 
 def runs_of(log: StoreReader) -> dict[int, tuple[Run, str | None]]:

@@ -13,6 +13,7 @@ import json
 import os
 import platform
 import shlex
+import stat
 import struct
 import sys
 from dataclasses import dataclass
@@ -44,7 +45,7 @@ class Writer:
     def resumes(self) -> str:
         """The command line that goes on with what it did; empty when there is none."""
         words = shlex.split(self.command)
-        if len(words) < 2 or words[1] not in RESUMABLE:
+        if len(words) < 2 or words[0] != "arena" or words[1] not in RESUMABLE:
             return ""
         again = shlex.join(word for word in words if word != "--fresh")
         return again if self.folder == os.getcwd() else f"cd {shlex.quote(self.folder)} && {again}"
@@ -65,10 +66,12 @@ def note_writer(lock: int) -> None:
 def read_writer(log: Path) -> tuple[bool, Writer | None]:
     """Whether anybody holds a log's lock now, and who locked it last, as far as that can be told."""
     try:
-        lock = os.open(log.with_suffix(".lock"), os.O_RDONLY | os.O_CLOEXEC)
+        lock = os.open(log.with_suffix(".lock"), os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return False, None
     try:
+        if not stat.S_ISREG(os.fstat(lock).st_mode):
+            return False, None
         return _is_held(lock), _parsed(os.pread(lock, MOST, 0))
     finally:
         os.close(lock)

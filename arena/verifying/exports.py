@@ -65,6 +65,16 @@ def _same(theirs: Path, ours: Path) -> bool:
     if one == other or theirs.suffix != ".parquet":
         return one == other
     try:
+        if _rows(one) != _rows(other):  # a few bytes may stand for any number
+            return False
         return pd.read_parquet(io.BytesIO(one)).equals(pd.read_parquet(io.BytesIO(other)))
     except Exception:  # whatever the library makes of a file that is none
         return False
+
+
+def _rows(content: bytes) -> tuple[int, int]:
+    """Rows and columns that a Parquet file says it has."""
+    from pyarrow.parquet import read_metadata
+
+    about = read_metadata(io.BytesIO(content))
+    return about.num_rows, about.num_columns

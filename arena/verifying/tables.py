@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
-import os
 import sqlite3
 from pathlib import Path
 from typing import Any
@@ -33,19 +31,6 @@ def open_log(path: Path) -> sqlite3.Connection:
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
     return db
-
-
-def is_running(path: Path) -> bool:
-    """Whether a run is writing to the log just now."""
-    with contextlib.suppress(OSError):
-        lock = os.open(path.with_suffix(".lock"), os.O_RDONLY | os.O_CLOEXEC)
-        try:
-            fcntl.flock(lock, fcntl.LOCK_SH | fcntl.LOCK_NB)
-        except BlockingIOError:
-            return True
-        finally:
-            os.close(lock)
-    return False
 
 
 def check_file(db: sqlite3.Connection, path: Path, findings: Findings) -> bool:

@@ -2,6 +2,7 @@
 
 import contextlib
 import hashlib
+import itertools
 import json
 import re
 import shutil
@@ -223,9 +224,10 @@ def test_sources_that_are_not_those_of_the_log_and_edited_boards_are_found(files
     assert "has no matches.db" in told(packed(path, {"plan.json": b"{}"}))
 
 
-def test_a_log_that_would_unpack_bots_elsewhere_is_not_packed(config, tmp_path):
+def test_a_log_that_would_unpack_bots_elsewhere_is_neither_packed_nor_played_again(config, tmp_path):
     log = shutil.copy(api.find_log(config, home_of(config)), tmp_path / LOG)
-    files = {"../../out.py": b"", "b.py": b""}
+    out = tmp_path / "out" / "out.py"
+    files = {str(out): b"", "b.py": b""}
     key = Bundle("", files).hash
     content = zlib.compress(json.dumps({name: content.hex() for name, content in files.items()}).encode())
     with contextlib.closing(sqlite3.connect(log)) as db, db:
@@ -239,7 +241,28 @@ def test_a_log_that_would_unpack_bots_elsewhere_is_not_packed(config, tmp_path):
         db.execute("UPDATE runs SET plan = replace(plan, ?, ?)", (old, new))
     with pytest.raises(ArenaError, match="is no plain path of a file"):
         bundle(log, out=tmp_path / "a.zip")
+    report = verify(log, workers=1, rerun=2, isolation="none")
+    assert f"'{out}' is no plain path of a file" in "\n".join(map(str, report.findings))
     assert not [path for path in tmp_path.iterdir() if not path.name.startswith(LOG)]
+
+
+def test_a_file_that_could_unpack_to_any_size_at_once_is_not_read(files, tmp_path):
+    names = [MANIFEST, "plan.json"]
+    for name, way in itertools.product(names, (zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA)):
+        with zipfile.ZipFile(packed(tmp_path / "a.zip", {}), "a", way) as file:
+            file.NameToInfo.clear()
+            file.filelist.clear()
+            file.writestr(name, bytes(1000))
+        assert f"{name} is packed otherwise than by DEFLATE" in told(tmp_path / "a.zip")
+
+
+def test_names_that_are_too_long_and_passwords_are_told(files, tmp_path):
+    assert "is no plain path" in told(packed(tmp_path / "a.zip", {**files, "n" * 300: b""}))
+    path = packed(tmp_path / "a.zip", files)
+    content = bytearray(path.read_bytes())
+    content[content.rindex(b"PK\1\2") + 8] |= 1
+    path.write_bytes(content)
+    assert f"{MANIFEST} is no plain file" in told(path)
 
 
 # Playing again

@@ -146,6 +146,36 @@ def test_a_damaged_match_is_not_merged(tmp_path):
     assert not (tmp_path / "m.db").exists()
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE bots SET spec = 'another' WHERE bot = 2",
+        "UPDATE runs SET versions = '[]'",
+        "UPDATE runs SET plan = '[]'",
+        "UPDATE runs SET started = x'ff'",
+        "UPDATE timings SET worker = CAST(x'ff80' AS TEXT)",
+        "UPDATE bots SET identity = CAST(x'ff80' AS TEXT) WHERE bot = 1",
+        "UPDATE blocks SET identity = 'text' WHERE block = 1",
+    ],
+)
+def test_a_log_with_anything_damaged_is_named_and_nothing_is_left_of_the_merge(tmp_path, change):
+    log = make(tmp_path / "1.db", range(5))
+    with contextlib.closing(sqlite3.connect(log)) as connection, connection:
+        connection.execute(change)
+    with pytest.raises(StoreError, match=r"1\.db: .*damaged"):
+        merge([log], tmp_path / "m.db")
+    assert {path.name for path in tmp_path.iterdir()} <= {"1.db", "1.lock", "1.db-wal", "1.db-shm"}
+
+
+def test_what_a_killed_merge_has_left_goes_with_the_next_one(tmp_path):
+    log = make(tmp_path / "1.db", range(5))
+    (tmp_path / ".merge-abcd1234").mkdir()
+    merge([log], tmp_path / "m.db")
+    assert not list(tmp_path.glob(".merge-*"))
+    with pytest.raises(StoreError, match=r"no\.db: no such match log"):
+        merge([tmp_path / "no.db"], tmp_path / "no.db")
+
+
 def test_two_keys_of_secret_dice_are_refused_and_one_is_taken_along(tmp_path):
     first, second = bytes(32), bytes(range(32))
     one, two = make(tmp_path / "1.db", range(5), key=first), make(tmp_path / "2.db", range(5, 9), key=second)

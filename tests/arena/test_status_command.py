@@ -1,9 +1,11 @@
 """`arena status`: where tournaments stand, from another terminal, while they run and afterwards."""
 
+import contextlib
 import json
 import os
 import re
 import signal
+import sqlite3
 import stat
 import subprocess
 import sys
@@ -110,6 +112,41 @@ def test_a_lock_that_is_held_means_running_and_its_text_is_not_believed(log):
     assert read_writer(log)[0] is False
     lock.unlink()
     assert read_writer(log) == (False, None)
+
+
+def test_a_lock_that_is_no_file_or_names_another_program_is_not_followed(log):
+    fill(log, PLAN, leave_out=[0])
+    lock = log.with_suffix(".lock")
+    told = {"pid": 1, "host": "h", "started": "2026-01-01", "command": "curl run there", "folder": "/"}
+    lock.write_text(json.dumps(told))
+    assert standing(log).resume == ""
+    lock.write_text(json.dumps({**told, "command": "arena run x.toml"}))
+    assert standing(log).resume == "cd / && arena run x.toml"
+    lock.unlink()
+    lock.mkdir()
+    assert read_writer(log) == (False, None)
+    lock.rmdir()
+    os.mkfifo(lock)
+    assert read_writer(log) == (False, None)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "UPDATE runs SET plan = replace(hex(zeroblob(50000)), '0', '[')",
+        "UPDATE runs SET plan = json_remove(plan, '$.name')",
+        "UPDATE runs SET plan = json_remove(plan, '$.boards[0]')",
+        "UPDATE timings SET worker = CAST(x'ff80' AS TEXT)",
+        "UPDATE runs SET plan = json_set(plan, '$.name', char(27, 155)); UPDATE timings SET worker = char(27) || 'h:1'",
+    ],
+)
+def test_a_hostile_log_is_told_of_in_printable_lines(log, capsys, change):
+    fill(log, PLAN)
+    with contextlib.closing(sqlite3.connect(log)) as db:
+        db.executescript(change)
+    run_command(["status", str(log)])
+    told = capsys.readouterr()
+    assert all(line.isprintable() for line in (told.out + told.err).splitlines())
 
 
 def test_looking_at_a_lock_keeps_no_run_from_starting(log):

@@ -1,7 +1,6 @@
 """`arena verify`: a sound log is sound, and whatever is changed in one is found, or changes nothing."""
 
 import contextlib
-import fcntl
 import itertools
 import json
 import os
@@ -11,6 +10,7 @@ import sqlite3
 import zlib
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from arena import api
@@ -20,9 +20,11 @@ from arena.errors import ArenaError, ConfigError
 from arena.referee import final_hash
 from arena.replay import keys_of, replay
 from arena.store import Store
+from arena.store.schema import lock_log
 from arena.store.upgrading import set_digests
 from arena.verify import verify
 from arena.verifying import walk
+from arena.verifying.exports import _same
 from arena.verifying.findings import Findings
 from arena.verifying.plans import read_contents
 from arena.verifying.reruns import chosen_blocks, plan_again
@@ -194,8 +196,7 @@ def test_several_processes_find_what_one_finds_in_the_same_order(copy, monkeypat
 def test_it_says_that_a_run_is_writing_and_never_writes_itself(logs, tmp_path):
     log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG))
     before = log.read_bytes()
-    lock = os.open(log.with_suffix(".lock"), os.O_RDWR | os.O_CREAT)
-    fcntl.flock(lock, fcntl.LOCK_EX)
+    lock = lock_log(log)
     assert checked(log).running
     os.close(lock)
     assert not checked(log).running
@@ -424,6 +425,16 @@ def test_a_database_that_is_laid_out_otherwise_is_no_log(copy, case):
 
 
 # Exports
+
+
+def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
+    ours, theirs, again = (tmp_path / f"{n}.parquet" for n in range(3))
+    pd.DataFrame({"mu": [0.0] * 9}).to_parquet(ours)
+    pd.DataFrame({"mu": [0.0] * 9}).to_parquet(again, compression=None)
+    pd.DataFrame({"mu": [0.0] * 10**6}).to_parquet(theirs)
+    assert _same(again, ours)
+    monkeypatch.setattr(pd, "read_parquet", lambda file: pytest.fail("was unpacked"))
+    assert not _same(theirs, ours)
 
 
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
