@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
-import importlib
-import os
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -39,8 +37,9 @@ def first_alone(what: str, waiting: Callable[[], None]) -> Iterator[None]:
 
 def _folder() -> Path:
     """Beside what it tells of: gone when that is."""
-    importlib.import_module("engine.kernel")  # it chooses the folder
-    return Path(os.environ["NUMBA_CACHE_DIR"]) / "warm"
+    from engine.kernel import numba_cache  # slow to import, and of no use to games without kernels
+
+    return Path(numba_cache()) / "warm"
 
 
 def _lock(path: Path) -> IO[bytes] | None:

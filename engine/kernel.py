@@ -55,6 +55,11 @@ from numba.core.caching import Cache
 numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # also when something imported Numba before us
 
 
+def numba_cache() -> str:
+    """The folder that compiled kernels are kept in."""
+    return os.environ["NUMBA_CACHE_DIR"]
+
+
 def _forgiving(save: Callable[..., None]) -> Callable[..., None]:
     """On a full disk, or where nothing may be written, what was compiled cannot be kept; it is used all the same."""
 

@@ -23,6 +23,7 @@ from arena.sandbox.players import RemotePlayer
 from arena.schedule import Limits
 from engine import Game
 from engine.cache import cache_root
+from engine.kernel import numba_cache
 
 MOVES = 3
 """Moves of the bot in a rehearsal."""
@@ -40,7 +41,7 @@ def compiled(bot: RemoteBot, host: Host, game: Game) -> Bundle:
     """
     if bot.isolation != "sandbox" or not any(name.partition(".")[0] == "numba" for name in bot.modules):
         return Bundle("", {})
-    parts = (bot.bundle.hash, bot.class_name, game.spec, str(game.players), os.environ["NUMBA_CACHE_DIR"])
+    parts = (bot.bundle.hash, bot.class_name, game.spec, str(game.players), numba_cache())
     key = hashlib.blake2b(" ".join(parts).encode(), digest_size=16).hexdigest()
     if key not in _known:
         kept = cache_root() / "kernels" / key

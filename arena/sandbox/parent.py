@@ -24,6 +24,7 @@ from arena.sandbox.seccomp import bpf
 from arena.schedule import Limits
 from engine import Game
 from engine.cache import cache_root
+from engine.kernel import numba_cache
 
 if TYPE_CHECKING:
     from arena.config import Isolation
@@ -64,7 +65,7 @@ class ForkServer:
                 [python(), "-s", "-S", "-P", str(FORKSERVER), self.isolation, *import_paths()],
                 self.isolation,
                 environment=_environment(folder, self.isolation),
-                readable=[*python_paths(), os.environ["NUMBA_CACHE_DIR"]],
+                readable=[*python_paths(), numba_cache()],
                 folder=folder,
                 divides=True,
             )
