@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
 
 from arena.errors import BotError
+from arena.files import is_plain_path
 
 RESERVED = ("arena", "engine")
 """Never a bot's own: every worker has the same ones, which is checked."""
@@ -26,6 +27,15 @@ MAX_BYTES = 64 * 2**20
 MANIFEST = "bot.toml"
 """The file that makes a folder a bot: it tells which program to start."""
 LEFT_OUT = ("__pycache__", "node_modules")
+
+
+def hash_of(files: Mapping[str, bytes]) -> str:
+    """32 hexadecimal digits over names and contents."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for name in sorted(files):
+        for part in (name.encode(), files[name]):
+            hasher.update(len(part).to_bytes(8, "little") + part)
+    return hasher.hexdigest()
 
 
 @dataclass(frozen=True)
@@ -41,8 +51,8 @@ class Bundle:
 
     def __post_init__(self) -> None:
         for name in self.files:
-            if "\0" in name or not {"", ".", ".."}.isdisjoint(name.split("/")):
-                raise BotError(f"{name!a}: is no path of a file in a bot's folder")
+            if not is_plain_path(name):
+                raise BotError(f"'{name}' is no plain path of a file in a bot's folder")
 
     @property
     def is_program(self) -> bool:
@@ -52,11 +62,7 @@ class Bundle:
     @property
     def hash(self) -> str:
         """32 hexadecimal digits over names and contents."""
-        hasher = hashlib.blake2b(digest_size=16)
-        for name in sorted(self.files):
-            for part in (name.encode(), self.files[name]):
-                hasher.update(len(part).to_bytes(8, "little") + part)
-        return hasher.hexdigest()
+        return hash_of(self.files)
 
 
 def packed(bundle: Bundle) -> bytes:

@@ -136,11 +136,18 @@ def connect(
         prepare(db)
         version = version_of(db)
         if not (version == SCHEMA_VERSION or (older and OLDEST <= version < SCHEMA_VERSION)):
-            hint = "" if version <= SCHEMA_VERSION else " and older ones; update the arena to one that does"
-            raise StoreError(f"{path}: has log version {version}; this arena reads version {SCHEMA_VERSION}{hint}")
+            raise StoreError(f"{path}: has log version {version}; {_remedy(version, path)}")
         db.execute("SELECT count(*) FROM runs")
         undo.pop_all()
     return db
+
+
+def _remedy(version: int, path: Path) -> str:
+    if OLDEST <= version < SCHEMA_VERSION:
+        return f"`arena upgrade {path}` brings it to version {SCHEMA_VERSION}, and keeps a backup"
+    if version > SCHEMA_VERSION:
+        return f"this arena reads up to version {SCHEMA_VERSION}; update it"
+    return f"this arena reads versions {OLDEST} to {SCHEMA_VERSION}"
 
 
 def address(path: Path, mode: str) -> str:

@@ -54,14 +54,13 @@ def upgrade(path: Path) -> tuple[str, ...]:
     """
     for left_over in path.parent.glob(f"{_prefix(path)}*"):  # by one that was killed
         shutil.rmtree(left_over)
-    with contextlib.closing(connect(path, "rw", older=True)) as db:
+    with contextlib.closing(connect(path, "rw", lay_out, older=True)) as db:
         version = version_of(db)
         if version == SCHEMA_VERSION:
             return ()
         kept = _back_up(db, path, version)
         with _room(path) as copy:
             _copy(path, copy)
-            db.execute("PRAGMA synchronous = FULL")
             copy.backup(db)  # one transaction: SQLite's backup writes as any other writer does
     return (f"{path} had log version {version} and has {SCHEMA_VERSION} now; the old one is kept as {kept.name}",)
 

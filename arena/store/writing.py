@@ -55,7 +55,7 @@ class Store(StoreReader):
                 store = cls(path, connect(path, "rwc", lay_out), lock)
             store.remarks = remarks
             return store
-        except StoreError:
+        except BaseException:
             os.close(lock)
             raise
 

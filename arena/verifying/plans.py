@@ -13,7 +13,6 @@ from arena.bundle import MAX_BYTES, Bundle
 from arena.config import COMPARISONS
 from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.errors import StoreError
-from arena.files import is_plain_path
 from arena.plan import bot_identity
 from arena.plan_files import checked_plan
 from arena.schedule import Schedule
@@ -108,9 +107,6 @@ def _bundle(key: str, packed: bytes) -> Bundle:
     bundle = Bundle("", {name: bytes.fromhex(text) for name, text in json.loads(content).items()})
     if bundle.hash != key:
         raise StoreError(f"its files have the hash {bundle.hash}")
-    for name in bundle.files:
-        if not is_plain_path(name):
-            raise StoreError(f"'{name}' is no plain path of a file")
     return bundle
 
 

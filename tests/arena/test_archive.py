@@ -15,7 +15,7 @@ import pytest
 
 from arena import api
 from arena.archive import LOG, MANIFEST, bundle
-from arena.bundle import Bundle
+from arena.bundle import hash_of
 from arena.cli import run_command
 from arena.errors import ArenaError, StoreError
 from arena.plan import bot_identity
@@ -228,7 +228,7 @@ def test_a_log_that_would_unpack_bots_elsewhere_is_neither_packed_nor_played_aga
     log = shutil.copy(api.find_log(config, home_of(config)), tmp_path / LOG)
     out = tmp_path / "out" / "out.py"
     files = {str(out): b"", "b.py": b""}
-    key = Bundle("", files).hash
+    key = hash_of(files)
     content = zlib.compress(json.dumps({name: content.hex() for name, content in files.items()}).encode())
     with contextlib.closing(sqlite3.connect(log)) as db, db:
         (old,) = db.execute("SELECT identity FROM bots WHERE class = 'Helped'").fetchone()

@@ -218,7 +218,7 @@ def test_a_newer_log_is_refused_with_what_it_needs(log):
     with contextlib.closing(sqlite3.connect(log)) as connection:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     for opened in (Store.open, Store.create):
-        with pytest.raises(StoreError, match=r"has log version 4; .* update the arena"):
+        with pytest.raises(StoreError, match=r"has log version 4; .* update it"):
             opened(log)
     assert not list(log.parent.glob("matches.v*.db"))
     gc.collect()
