@@ -60,8 +60,12 @@ class Chunk:
         return json.dumps({"do": "play", "matches": rows}, separators=(",", ":")).encode()
 
 
+@dataclass(frozen=True)
 class Lost:
-    """A reply that never came, through no match's fault: its chunk is handed out again."""
+    """A reply that never came, as its worker was lost with all it had: its chunk is handed out again."""
+
+    in_play: bool = True
+    """Whether the chunk was being played, not waiting behind another one."""
 
 
 Answer = bytes | Death | Lost | BaseException

@@ -28,6 +28,7 @@ os.environ.setdefault("RAY_worker_niceness", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
 os.environ.setdefault("RAY_AUTH_MODE", "disabled")
 os.environ.setdefault("RAY_DEDUP_LOGS", "0")
+os.environ.setdefault("RAY_memory_monitor_refresh_ms", "0")  # the kernel ends the bot, Ray would end the actor
 os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
 
 import ray
@@ -46,7 +47,7 @@ START_LIMIT = 180.0
 STOP_LIMIT = 2.0
 KNOCK_LIMIT = 10.0
 SURVEY_LIMIT = 30.0
-LOSSES = 3
+LOSSES = 8
 """How many workers a node may lose in a row, for each of its processors, before it is left out."""
 
 
@@ -208,7 +209,7 @@ class Driver:
     def play(self, number: int, ticket: int, chunk: bytes) -> None:
         worker = self.workers.get(number)
         if worker is None:
-            return self.send("lost", ticket)
+            return self.send("lost", ticket, False)
         worker.chunks.add(ticket)
         self.when_done(worker.actor.play.remote(chunk), self.played, number, ticket)
 
@@ -240,8 +241,8 @@ class Driver:
         if worker.node in self.nodes:
             self.nodes[worker.node].workers.discard(number)
         self.send("down", number)
-        for ticket in sorted(worker.chunks):
-            self.send("lost", ticket)
+        for place, ticket in enumerate(sorted(worker.chunks)):
+            self.send("lost", ticket, place == 0)
         with contextlib.suppress(Exception):
             ray.kill(worker.actor)
 

@@ -130,8 +130,8 @@ class RayPool:
     def _take_failed(self, why: str) -> None:
         raise ClusterError(f"{self._where()} cannot play: {why}")
 
-    def _take_lost(self, ticket: int) -> None:
-        self._reply(ticket, Lost())
+    def _take_lost(self, ticket: int, in_play: bool) -> None:
+        self._reply(ticket, Lost(in_play))
 
     def _take_reply(self, ticket: int, name: str, answer: Answer) -> None:
         self._chunks[ticket][1].worker_name = name

@@ -230,7 +230,7 @@ class Run:
         if isinstance(answer, BaseException):
             raise answer if isinstance(answer, ArenaError) else WorkerError(f"a worker failed: {answer}")
         if isinstance(answer, Lost):
-            self.work.lose(chunk)
+            self.work.lose(chunk, answer.in_play)
         elif isinstance(answer, Death):
             self.work.mourn(chunk, answer)
         else:

@@ -7,7 +7,7 @@ a time, as workers ask for more.
 from __future__ import annotations
 
 import itertools
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
@@ -26,6 +26,7 @@ SERVED = 500
 MAX_CHUNK = 2000
 LOOK_UP = 256
 TRIES = 3
+"""Worker processes that a match may end; workers that may be lost with it while it is among others, then alone."""
 LAST = 4.0
 """The longest matches are handed out first when less than so many times their length is left for each worker."""
 UNKNOWN = 60.0
@@ -78,6 +79,8 @@ class Work:
         self._last: deque[MatchSpec] = deque()
         """What is left of the plan, longest first; empty until the end comes near."""
         self._trouble: dict[tuple[bytes, int], _Trouble] = defaultdict(_Trouble)
+        self._losses: Counter[tuple[bytes, int]] = Counter()
+        """By match: workers that were lost with it in hand."""
 
     def _gate(self, number: int) -> Gate:
         """For a board, or for the present stage of an adaptive one."""
@@ -208,7 +211,8 @@ class Work:
                 self.gates[spec.block.board].expect(spec.block.table, -1)
                 self._again.popleft()
                 continue
-            alone = (spec.block.identity, spec.lineup) in self._trouble
+            match = (spec.block.identity, spec.lineup)
+            alone = match in self._trouble or self._losses[match] >= TRIES
             if matches and (alone or spec.block.board != matches[0][0].block.board):
                 break
             matches.append(self._again.popleft())
@@ -288,12 +292,20 @@ class Work:
         for (spec, _), row in zip(chunk.matches, rows, strict=True):
             self.costs.learn(spec, row.seconds)
             trouble = self._trouble.pop((spec.block.identity, spec.lineup), None)
+            self._losses.pop((spec.block.identity, spec.lineup), None)
             attempts = trouble.attempts if trouble else 1
             forfeits = [spec.seats[number] for number, seat in enumerate(row.seats) if seat[2] is not None]
             gate.take(spec.block, forfeits, Finished(spec, row, chunk.worker_name, attempts))
 
-    def lose(self, chunk: Chunk) -> None:
-        """A chunk did not come back, through no match's fault."""
+    def lose(self, chunk: Chunk, in_play: bool) -> None:
+        """A chunk did not come back; machines may go at any time, but no match may take one after the other with it."""
+        if in_play:
+            for spec, _ in chunk.matches:
+                self._losses[spec.block.identity, spec.lineup] += 1
+            spec = chunk.matches[0][0]
+            if len(chunk.matches) == 1 and self._losses[spec.block.identity, spec.lineup] >= 2 * TRIES:
+                self.not_played[spec] = f"{2 * TRIES} workers were lost with it, perhaps for want of memory"
+                return
         self._again.extendleft(reversed(chunk.matches))
 
     def mourn(self, chunk: Chunk, death: Death) -> None:

@@ -180,13 +180,14 @@ def test_nodes_lost_and_added_in_mid_run_give_the_same_and_one_with_other_code_i
     make = ray_pool.RayPool.__init__
 
     def note(pool, *arguments):
-        pools.append(pool)
         make(pool, *arguments)
+        pools.append(pool)
 
     def disturb(progress):
-        if progress.played > MATCHES // 6 and len(done) == 0:
+        if progress.played == 0:
+            wait_until(lambda: pools and pools[0].size == 2, "both nodes play")
+        elif progress.played > MATCHES // 6 and len(done) == 0:
             done.append("lost")
-            wait_until(lambda: pools[0].size == 2, "both nodes play")
             nodes.remove(nodes.second)
             wait_until(lambda: pools[0].size == 1, "the lost node is noticed")
         elif progress.played > MATCHES // 3 and len(done) == 1:

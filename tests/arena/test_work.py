@@ -142,6 +142,42 @@ def test_a_run_that_no_worker_is_left_for_waits_for_new_ones(tmp_path, monkeypat
     played(mixed(20), Deserted(1, by_bot), tmp_path, monkeypatch)
 
 
+class Eaten(Machine):
+    """A match that takes its worker with it, however often it is played."""
+
+    def __init__(self, workers, seconds, deadly):
+        super().__init__(workers, seconds)
+        self.deadly, self.lost, self.ended = deadly, [], []
+
+    def finish_one(self):
+        self.now, worker, _ = self.events[0]
+        queue = self.queues[worker]
+        ids = [spec.id for spec, _ in queue[0].matches]
+        if self.deadly not in ids:
+            self.ended += ids
+            return super().finish_one()
+        heapq.heappop(self.events)
+        self.lost.append(len(ids))
+        for place, chunk in enumerate(queue):
+            self.replies.put((worker, chunk, Lost(in_play=place == 0)))
+        queue.clear()
+
+
+def test_a_match_that_no_worker_comes_back_from_is_played_alone_and_given_up_and_all_others_are_played(
+    tmp_path, monkeypatch
+):
+    plan = mixed(20)
+    ids = [spec.id for block in plan.blocks() for spec in plan.matches(block)]
+    machine = Eaten(2, lambda spec: 0.01, ids[len(ids) // 2])
+    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    outcome = play(plan, tmp_path / "m.db", machine, monkeypatch)
+    assert machine.lost[0] > 1
+    assert machine.lost[-3:] == [1, 1, 1]
+    assert len(machine.lost) == 2 * work.TRIES
+    assert sorted(machine.ended) == sorted({*ids} - {machine.deadly})
+    assert outcome.not_played == [f"{machine.deadly}: 6 workers were lost with it, perhaps for want of memory"]
+
+
 def test_no_chunk_waits_behind_a_long_one(tmp_path, monkeypatch):
     machine = played(mixed(400, 20), Machine(3, by_board), tmp_path, monkeypatch)
     assert 0 < machine.behind <= LONG * work.CHUNK_SECONDS
