@@ -286,7 +286,7 @@ def knock(address: str) -> None:
     if not host or not port.isdigit():
         return
     try:
-        socket.create_connection((host, int(port)), KNOCK_LIMIT).close()
+        socket.create_connection((host.strip("[]"), int(port)), KNOCK_LIMIT).close()
     except OSError as error:
         raise WorkerError(f"nothing answers at {address} ({error}); `ray start --head` starts a head") from None
 

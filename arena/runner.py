@@ -20,7 +20,7 @@ from typing import Any
 
 import engine
 from arena.benching import Barrier
-from arena.errors import ArenaError, WorkerError
+from arena.errors import ArenaError, ClusterError, WorkerError
 from arena.plan import Plan
 from arena.pools import LISTEN, Chunk, LocalPool, Lost, Pool, Reply
 from arena.process import Death, WorkerProcess
@@ -298,7 +298,7 @@ class Run:
         if self._ray_error is not None:
             message = f"Ray could not be used: {self._ray_error}"
             if self.backend == "ray" or self.address is not None:
-                raise WorkerError(message)
+                raise ClusterError(message)
             self.progress.where = ""
             self.progress.remarks.append(f"{message}; local processes played on")
             return

@@ -75,7 +75,7 @@ def _mount_of(folder: Path, mounts: str) -> tuple[str, str]:
     best = ("?", "?")
     for line in mounts.splitlines():
         before, _, after = line.partition(" - ")
-        place = before.split()[4].encode().decode("unicode_escape")
+        place = before.split()[4].encode().decode("unicode_escape").encode("latin-1").decode(errors="surrogateescape")
         if path.is_relative_to(place) and len(place) >= len(best[0]):
             best = place, after.split()[0]
     return best

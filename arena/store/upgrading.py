@@ -7,6 +7,7 @@ more, clocks are empty (version 1 kept seconds by seat instead of every call), a
 from __future__ import annotations
 
 import contextlib
+import glob
 import itertools
 import json
 import os
@@ -52,7 +53,7 @@ def upgrade(path: Path) -> tuple[str, ...]:
 
     Whoever calls it holds the lock.
     """
-    for left_over in path.parent.glob(f"{_prefix(path)}*"):  # by one that was killed
+    for left_over in path.parent.glob(f"{glob.escape(_prefix(path))}*"):  # by one that was killed
         shutil.rmtree(left_over)
     with contextlib.closing(connect(path, "rw", lay_out, older=True)) as db:
         version = version_of(db)

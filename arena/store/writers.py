@@ -48,14 +48,21 @@ class Writer:
         if len(words) < 2 or words[0] != "arena" or words[1] not in RESUMABLE:
             return ""
         again = shlex.join(word for word in words if word != "--fresh")
-        return again if self.folder == os.getcwd() else f"cd {shlex.quote(self.folder)} && {again}"
+        return again if self.folder == _here() else f"cd {shlex.quote(self.folder)} && {again}"
+
+
+def _here() -> str:
+    """The working folder; empty when it has been removed."""
+    with contextlib.suppress(OSError):
+        return os.getcwd()
+    return ""
 
 
 def note_writer(lock: int) -> None:
     """Write into a locked file who holds it. Nothing depends on it, so a full disk is no reason to fail."""
     ours = Path(sys.argv[0]).stem in ("arena", "__main__") and len(sys.argv) > 1
     command = shlex.join(["arena", *sys.argv[1:]]) if ours else ""
-    writer = Writer(os.getpid(), platform.node(), datetime.now(UTC).isoformat(), command, os.getcwd())
+    writer = Writer(os.getpid(), platform.node(), datetime.now(UTC).isoformat(), command, _here())
     with contextlib.suppress(OSError):
         fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
     with contextlib.suppress(OSError):
