@@ -1,5 +1,7 @@
 """Property tests draw the same examples on every run, and none depends on the machine's speed."""
 
+import signal
+
 import hypothesis
 import pytest
 
@@ -12,6 +14,8 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
+    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; what we start inherits it
+        signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "chaos: only run with --chaos")
 
 
