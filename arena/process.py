@@ -24,6 +24,9 @@ from arena.games import folders_for
 from arena.status import SIZE, STARVED, Status, Work
 from arena.trees import end_tree
 
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+"""Environment of every process that bots run in: sums of several threads, and hashes, would differ from run to run."""
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
 START_LIMIT = 120.0
@@ -104,7 +107,7 @@ class WorkerProcess:
             self._folder = contextlib.ExitStack()
             folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
             path = os.pathsep.join([*self._games, *filter(None, [os.environ.get("PYTHONPATH")])])
-            environment = {**os.environ, "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": path}
+            environment = {**os.environ, **ALIKE, "PYTHONPATH": path}
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-m", "arena.worker"),

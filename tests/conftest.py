@@ -1,10 +1,12 @@
 """Property tests draw the same examples on every run, and none depends on the machine's speed."""
 
+import os
 import signal
 
 import hypothesis
 import pytest
 
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads is a fifth of a short command
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("repeatable")
 

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from arena.bundle import Bundle, packed
 from arena.errors import WorkerError
+from arena.process import ALIKE
 from arena.sandbox.channel import Channel
 from arena.sandbox.host import RemoteBot, must_be_able, open_pipes, processor_seconds
 from arena.sandbox.levels import Spawn, import_paths, python, python_paths
@@ -32,7 +33,6 @@ if TYPE_CHECKING:
 FORKSERVER = Path(__file__).with_name("forkserver.py")
 PREPARE_LIMIT = 600.0
 """Seconds that a fork server may take to start, or to load a game."""
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 
 
 class ForkServer:
@@ -157,9 +157,7 @@ def _environment(folder: str, isolation: Isolation) -> dict[str, str]:
     """One thread, hashes as in a worker; in the sandbox a cache that is only read."""
     common = {
         **_flags(),
-        **dict.fromkeys(THREADS, "1"),
-        "PYTHONHASHSEED": "0",
-        "PYTHONDONTWRITEBYTECODE": "1",
+        **ALIKE,
         "ARENA_CACHE": str(cache_root()),
         "TMPDIR": folder,
         "HOME": folder,

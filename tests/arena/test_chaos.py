@@ -99,7 +99,7 @@ def test_a_driver_killed_at_any_moment_and_started_again_plays_the_same_and_leav
     drivers, expected, tmp_path, chaos_in_full
 ):
     rng = random.Random(1)
-    wanted, each = (200, 30) if chaos_in_full else (5, 3)
+    wanted, each = (200, 30) if chaos_in_full else (4, 2)
     killed = 0
     for number, name in enumerate(itertools.cycle(NAMES if chaos_in_full else NAMES[:2])):
         config = write(tmp_path / f"{number}", CONFIGS[name], BOTS)

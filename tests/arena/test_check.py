@@ -167,7 +167,7 @@ def test_the_command_of_a_problem_plays_the_match_that_failed(desk):
 
 
 def test_the_command_of_a_problem_runs_the_bot_where_it_was_checked(desk, capsys):
-    report = check("b.py:Raises", "sandbox", players=[2])
+    report = check("b.py:Raises", "sandbox", games=["epicycle"], players=[2])
     command = report.boards[0].problems[0].command
     assert command.endswith(" --isolation sandbox")
     said = say(capsys, *shlex.split(command)[1:])

@@ -152,6 +152,7 @@ def test_deterministic_bots_that_repeat_themselves_pile_up_no_evidence(bots, tmp
     assert (fixed.end, len(fixed.tally.blocks), fixed.tally.counts.sum()) == ("fixed", 60, 1)
 
 
+@pytest.mark.chaos
 def test_an_interrupted_comparison_goes_on_and_its_log_is_no_other(bots, tmp_path, monkeypatch):
     monkeypatch.setenv("TEST_NAP", "0.05")
     options = (f"{bots}:Nap", "random", "--game", "epicycle", "--fixed", "24", "--workers", "1")

@@ -281,6 +281,7 @@ def test_every_match_can_be_audited_before_and_after_disclosure(config, capsys):
     assert "by the keys" in capsys.readouterr().err
 
 
+@pytest.mark.chaos
 def test_results_do_not_depend_on_workers_or_interruptions(tmp_path, monkeypatch, chunks_of_one):
     monkeypatch.setattr("arena.keys.secrets.token_bytes", lambda size: bytes(range(size)))
     one, two, resumed = (write(tmp_path / name, config_of(), BOTS) for name in ("one", "two", "resumed"))

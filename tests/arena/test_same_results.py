@@ -54,6 +54,7 @@ def test_two_workers_with_chunks_of_one_match_give_the_same(config, expected, mo
     assert len(rows(config, "SELECT DISTINCT worker FROM timings")) == 2
 
 
+@pytest.mark.chaos
 def test_workers_killed_from_outside_are_replaced_and_give_the_same(config, expected, monkeypatch):
     started = []
     start = process.WorkerProcess.start
@@ -118,6 +119,7 @@ def interrupt(config: Path, number: signal.Signals, workers: int) -> tuple[subpr
     return run, workers_of_run
 
 
+@pytest.mark.chaos
 def test_a_run_interrupted_with_ctrl_c_and_resumed_by_the_command_it_prints_gives_the_same(config, expected):
     run, workers = interrupt(config, signal.SIGINT, 1)
     _, said = run.communicate(timeout=tournaments.PATIENCE)

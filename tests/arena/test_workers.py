@@ -179,7 +179,7 @@ class Ghost(Bot):
     assert count(config) == 1
 
 
-@pytest.mark.parametrize("deed", ["os._exit(1)", "time.sleep(3600)"])
+@pytest.mark.parametrize("deed", ["os._exit(1)", pytest.param("time.sleep(3600)", marks=pytest.mark.chaos)])
 def test_what_a_bot_does_when_it_is_thrown_away_neither_stops_the_run_nor_changes_a_result(tmp_path, deed):
     text = f"""
 import os
