@@ -101,7 +101,7 @@ def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, m
     monkeypatch.setattr(ray_pool, "_start_driver", note_folder)
     monkeypatch.setattr(ray_pool.RayPool, "_take_up", note_start)
     monkeypatch.setattr(ray_pool.RayPool, "_take_reply", lose_one)
-    monkeypatch.setattr(work, "CHUNK_SECONDS", 0.05)
+    monkeypatch.setattr(work, "MAX_CHUNK", 10)
     outcome = api.run(config, home_of(config), workers=2, backend="ray", show=wait_for_another).outcome
     assert (outcome.progress.played, outcome.not_played) == (MATCHES, [])
     assert results(config) == expected
