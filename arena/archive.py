@@ -27,7 +27,7 @@ from pydantic import Field
 from arena.api import LOG, find_log, open_log
 from arena.archive_readme import ABOUT
 from arena.config import FORMATS, Model, validated
-from arena.errors import ArenaError, RecordError, StoreError
+from arena.errors import ArenaError, OlderLogError, RecordError, StoreError
 from arena.files import is_plain_path, whole_file
 from arena.keys import with_disclosed_key
 from arena.plan import schedule_from
@@ -130,6 +130,8 @@ def copy_log(log: Path, copy: Path) -> None:
             source.backup(target)
             target.execute("PRAGMA journal_mode = DELETE")
             target.execute("VACUUM INTO ?", (str(copy),))
+    except OlderLogError:
+        raise
     except (sqlite3.Error, StoreError) as error:
         raise StoreError(f"{log}: cannot be copied: {error}; `arena verify` tells what is wrong") from None
     finally:

@@ -448,7 +448,9 @@ def replay(
 def doctor(
     address: Annotated[
         Optional[str],  # noqa: UP045
-        typer.Option(help="A running Ray cluster, auto or ray://HOST:PORT: its nodes are compared with this machine."),
+        typer.Option(
+            help="A running Ray cluster: HOST:PORT of its head, or auto. Its nodes are compared with this machine."
+        ),
     ] = None,
     home: Home = None,
 ) -> None:

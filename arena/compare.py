@@ -21,7 +21,7 @@ from arena.config import COMPARISONS, OPENING, Isolation
 from arena.duels import Duel
 from arena.errors import ConfigError
 from arena.home import home_folder
-from arena.keys import now, with_dice_key
+from arena.keys import now, with_dice_key, with_disclosed_key
 from arena.plan import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
 from arena.process import WorkerProcess
 from arena.runner import Outcome, Progress, Run
@@ -167,8 +167,9 @@ def compare(
             outcome = Run(plan, store, workers or cores(), "local", None, worker, told, barrier.into).play()
             if outcome.complete:
                 store.finish_run(now(), disclose=plan.secret_dice)
+            resolved = with_disclosed_key(plan.resolved(), store)
         found = _comparison(plan, entries, asked, tally, outcome, folder)
-        _write(found)
+        _write(found, resolved)
         return found
     finally:
         worker.stop()
@@ -286,10 +287,10 @@ def _end(test: Sprt | None, tally: Tally, outcome: Outcome) -> End:
     return "fixed" if test is None else "max_blocks"
 
 
-def _write(comparison: Comparison) -> None:
+def _write(comparison: Comparison, resolved: dict[str, Any]) -> None:
     """Write comparison.json and plan.json beside the log."""
     from arena.report import write_file, write_plan
 
-    write_plan(comparison.folder, comparison.plan.resolved())
+    write_plan(comparison.folder, resolved)
     content = json.dumps(comparison.as_dict(), indent=1, ensure_ascii=False) + "\n"
     write_file(comparison.folder / "comparison.json", [content.encode()])

@@ -248,7 +248,7 @@ def home_of(home: str | Path | None) -> Finding:
     free = shutil.disk_usage(there).free
     where = f"{folder}: {'' if folder == there else 'will be made, '}writable, {size(free)} free"
     if free < ROOM:
-        return Finding(WARNING, "home", f"{where}; a million matches take about 200 MB, submitted bots more")
+        return Finding(WARNING, "home", f"{where}; a million matches take about 300 MB, submitted bots more")
     return Finding(OK, "home", where)
 
 

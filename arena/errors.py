@@ -27,6 +27,10 @@ class StoreError(ArenaError):
     """A match log cannot be opened, is in use, or does not hold what was asked for."""
 
 
+class OlderLogError(StoreError):
+    """A log of an older version, where one of this version is needed."""
+
+
 class UnwritableError(StoreError):
     """Something cannot be written for now: a full disk, a lock, a folder that is read-only. What was written stays."""
 

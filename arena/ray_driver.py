@@ -283,11 +283,11 @@ def connect(order: Order) -> None:
 def knock(address: str) -> None:
     """Raise `WorkerError` when nothing answers at a head's address; Ray itself would go on trying for minutes."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
-    if not host or not port.isdigit():
+    if not host or not port.isdecimal():
         return
     try:
         socket.create_connection((host.strip("[]"), int(port)), KNOCK_LIMIT).close()
-    except OSError as error:
+    except (OSError, OverflowError) as error:
         raise WorkerError(f"nothing answers at {address} ({error}); `ray start --head` starts a head") from None
 
 
@@ -309,12 +309,18 @@ def survey(address: str) -> list[dict[str, Any]]:
         from importlib.metadata import PackageNotFoundError, version
 
         try:
-            from arena.code import code_hash
+            from arena.code import code_hash, versions
 
-            arena, code = version("pyramid-arena"), code_hash()
+            arena, code, all_versions = version("pyramid-arena"), code_hash(), versions()
         except (ImportError, PackageNotFoundError):
-            arena, code = "", ""
-        found = {"python": platform.python_version(), "ray": version("ray"), "arena": arena, "code": code}
+            arena, code, all_versions = "", "", {}
+        found: dict[str, Any] = {
+            "python": platform.python_version(),
+            "ray": version("ray"),
+            "arena": arena,
+            "code": code,
+        }
+        found["versions"] = all_versions
         return {**found, "time": time.time()}
 
     try:

@@ -14,9 +14,8 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from arena.code import ROOT, code_hash
+from arena.code import ROOT, code_hash, differences, versions
 from arena.doctor import MISSING, OK, WARNING, Finding, size
-from arena.errors import WorkerError
 from arena.home import home_folder
 
 SHARED = Path("/dev/shm")
@@ -28,7 +27,6 @@ OVER_A_NETWORK = ("nfs", "cifs", "smb", "ceph", "gluster", "lustre", "afs", "9p"
 """What the names of file systems begin with on which SQLite's write-ahead log is not safe."""
 ASTRAY = 2.0
 """Seconds by which a node's clock may differ."""
-REACHED_WITHIN = 5.0
 
 
 def ray() -> Finding:
@@ -109,7 +107,6 @@ def compiled(ours: str | None = None) -> Iterator[Finding]:
 
 def cluster(address: str) -> Iterator[Finding]:
     """The nodes of a Ray cluster, each compared with this machine."""
-    _check_reachable(address)
     from arena.ray_driver import survey
 
     rows = survey(address)
@@ -117,16 +114,6 @@ def cluster(address: str) -> Iterator[Finding]:
     yield Finding(OK, "cluster", f"{len(rows)} node{'s' * (len(rows) != 1)}, {cpus} cores; from {socket.gethostname()}")
     for row in rows:
         yield node(row, code_hash())
-
-
-def _check_reachable(address: str) -> None:
-    """Raise `WorkerError` at once where nobody listens: Ray takes most of a minute to find out, and much to say so."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdecimal():
-        try:
-            socket.create_connection((host.strip("[]"), int(port)), REACHED_WITHIN).close()
-        except (OSError, OverflowError) as error:
-            raise WorkerError(f"no Ray cluster at {address}: {error}") from None
 
 
 def node(row: dict[str, Any], ours: str) -> Finding:
@@ -137,6 +124,8 @@ def node(row: dict[str, Any], ours: str) -> Finding:
     told = f"{row['cpus']} cores, Python {row['python']}, Ray {row['ray']}, arena {row['arena'] or 'not installed'}"
     if row["code"] != ours:
         return Finding(WARNING, what, f"{told}, other code than here: it will be refused; install this version there")
+    if decisive := differences(row["versions"], versions())[0]:
+        return Finding(WARNING, what, f"{told}, same code, but {', '.join(decisive)}: it will be refused")
     if abs(row["ahead"]) > ASTRAY:
         return Finding(WARNING, what, f"{told}, same code; its clock is {row['ahead']:+.1f} s from this one's")
     return Finding(OK, what, f"{told}, same code")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import sqlite3
+import zipfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,7 +16,7 @@ from typing import Any, Literal
 
 from arena.api import LOG, cores, find_log
 from arena.config import Isolation
-from arena.errors import ConfigError, StoreError, WorkerError
+from arena.errors import ConfigError, OlderLogError, StoreError, WorkerError
 from arena.store import Store
 from arena.store.reading import MATCH_ID
 from arena.store.writers import read_writer
@@ -116,14 +117,19 @@ def verify(
         raise ConfigError(f"rerun = {rerun}: must be all, or at least 1")
     job = _Job(rerun, seed, workers, isolation, show)
     path = Path(target)
-    if path.suffix == ".zip" and path.is_file():
+    if path.is_file() and (path.suffix == ".zip" or zipfile.is_zipfile(path)):
         from arena.archive import unpacked
 
         with unpacked(path, job.findings) as (folder, manifest):
             report = Report(str(target), LOG, manifest)
             if folder is not None:
                 job.isolation = isolation or "sandbox"
-                job.verify(folder / LOG, report)
+                try:
+                    job.verify(folder / LOG, report)
+                except OlderLogError:
+                    raise OlderLogError(
+                        f"{path}: its log is of an older version; unpack it, `arena upgrade` {LOG}, and verify that"
+                    ) from None
                 job.check_sources(folder)
     else:
         log = find_log(target, home)
@@ -203,6 +209,8 @@ class _Job:
         """The log at one moment, whatever a run adds meanwhile; None when it cannot be opened."""
         try:
             db = open_log(log)
+        except OlderLogError:
+            raise
         except (StoreError, OSError) as error:
             self.findings.add(str(error).removeprefix(f"{log}: "), file=log.name)
             yield None

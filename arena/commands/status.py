@@ -26,6 +26,8 @@ MINUTES = 5.0
 
 def print_status(target: str | None, watch: bool, as_json: bool, home: Path | None) -> None:
     """`arena status`."""
+    if target is None and watch:
+        raise ArenaError("--watch needs a tournament to watch")
     if target is None:
         print_list(list(standings(home)), as_json)
     elif watch:

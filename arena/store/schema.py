@@ -136,13 +136,14 @@ def connect(
         prepare(db)
         version = version_of(db)
         if not (version == SCHEMA_VERSION or (older and OLDEST <= version < SCHEMA_VERSION)):
-            raise StoreError(f"{path}: has log version {version}; {_remedy(version, path)}")
+            raise StoreError(f"{path}: has log version {version}; {remedy(version, path)}")
         db.execute("SELECT count(*) FROM runs")
         undo.pop_all()
     return db
 
 
-def _remedy(version: int, path: Path) -> str:
+def remedy(version: int, path: Path) -> str:
+    """What a user can do about a log of another version."""
     if OLDEST <= version < SCHEMA_VERSION:
         return f"`arena upgrade {path}` brings it to version {SCHEMA_VERSION}, and keeps a backup"
     if version > SCHEMA_VERSION:

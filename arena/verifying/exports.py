@@ -12,6 +12,7 @@ import pandas as pd
 from arena.adaptive import with_stages
 from arena.config import FORMATS
 from arena.exporting import JSON_LINES, export_log
+from arena.keys import with_disclosed_key
 from arena.plan import stage_data
 from arena.report import write_plan
 from arena.schedule import Schedule
@@ -35,7 +36,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple
             for what, formats in wanted or [("", [])]:
                 export_log(store, resolved, Path(place), [what], formats)
             if plan.is_comparison:
-                write_plan(Path(place), resolved)
+                write_plan(Path(place), with_disclosed_key(resolved, store))
         for made in sorted(Path(place).iterdir()):
             theirs = folder / made.name
             if theirs.is_file():

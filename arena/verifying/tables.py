@@ -7,8 +7,8 @@ import sqlite3
 from pathlib import Path
 from typing import Any
 
-from arena.errors import StoreError
-from arena.store.schema import SCHEMA, connect, is_at_rest
+from arena.errors import OlderLogError, StoreError
+from arena.store.schema import OLDEST, SCHEMA, SCHEMA_VERSION, connect, is_at_rest, remedy, version_of
 from arena.verifying.findings import MOST_TOLD, Findings
 
 HEADER = b"SQLite format 3\0"
@@ -18,19 +18,27 @@ OF_BLOCKS = ("matches", "seats", "timings", "faults")
 def open_log(path: Path) -> sqlite3.Connection:
     """A log for reading, whatever it may hold; texts that are no UTF-8 are read as they come.
 
-    Raises `StoreError` when it is no database, or one of another version.
+    Raises `OlderLogError` for a log of an older version, `StoreError` for whatever else is no log of this one.
     """
     try:
         with path.open("rb") as file:
             if file.read(len(HEADER)) != HEADER:
                 raise StoreError("is no SQLite database: its header is damaged, or it never was one")
-        db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro")
+        db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro", lambda db: _refuse_older(db, path))
     except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
         raise StoreError(f"cannot be opened: {error}") from None
     db.text_factory = lambda raw: raw.decode(errors="surrogateescape")
     db.execute("PRAGMA trusted_schema = OFF")
     db.execute("PRAGMA cell_size_check = ON")
     return db
+
+
+def _refuse_older(db: sqlite3.Connection, path: Path) -> None:
+    """Tell a log of an older version, which lacks digests, from one whose version is damaged."""
+    version = version_of(db)
+    columns = {name for (name,) in db.execute("SELECT name FROM pragma_table_info('matches')")}
+    if OLDEST <= version < SCHEMA_VERSION and "digest" not in columns:
+        raise OlderLogError(f"{path}: has log version {version}; {remedy(version, path)}")
 
 
 def check_file(db: sqlite3.Connection, path: Path, findings: Findings) -> bool:

@@ -16,7 +16,10 @@ import pytest
 from arena import api
 from arena.archive import LOG, MANIFEST, bundle
 from arena.bundle import hash_of
+from arena.check import submit
 from arena.cli import run_command
+from arena.compare import compare
+from arena.dice import key_hash
 from arena.errors import ArenaError, StoreError
 from arena.plan import bot_identity
 from arena.verify import verify
@@ -99,6 +102,19 @@ def test_a_secret_key_leaves_only_when_it_is_disclosed(config, tmp_path):
     with pytest.raises(StoreError, match="the key of its secret dice is not disclosed before everything is played"):
         bundle("packed", home, tmp_path / "early.zip")
     assert not (tmp_path / "early.zip").exists()
+
+
+def test_a_comparison_with_a_submitted_bot_tells_its_key_in_its_plan_and_is_sound_as_it_lies_and_packed(
+    config, tmp_path
+):
+    submit(f"{config.parent / 'b.py'}:Helped", "helped", "Ann", home=tmp_path)
+    compared = compare("helped", "random", "epicycle", fixed=2, workers=1, home=tmp_path)
+    plan = json.loads((compared.folder / "plan.json").read_text())
+    assert (plan["dice"], key_hash(bytes.fromhex(plan["dice_key"]))) == ("secret", plan["dice_key_hash"])
+    packed = bundle(compared.folder / LOG, out=tmp_path / "a.zip")
+    for target in (compared.folder / LOG, packed):
+        report = verify(target, workers=1)
+        assert (report.findings, "plan.json" in report.compared) == ([], True)
 
 
 def test_a_damaged_log_is_not_packed(config, tmp_path):

@@ -10,6 +10,7 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 
 from arena import api, doctor, surroundings
+from arena.code import versions
 from arena.doctor import MISSING, NOTE, OK, WARNING, Finding, Setting
 from arena.errors import WorkerError
 from arena.process import WorkerProcess
@@ -257,7 +258,10 @@ def test_compiled_code_of_other_versions_is_told_with_its_size(tmp_path):
     assert not list(surroundings.compiled(str(tmp_path / "numba" / "ours" / "none")))
 
 
-NODE = {"host": "a", "cpus": 8, "python": "3.12.1", "ray": "2.50", "arena": "0.1.0", "code": "ours", "ahead": 0.1}
+NODE = {
+    **{"host": "a", "cpus": 8, "python": "3.12.1", "ray": "2.50", "arena": "0.1.0", "code": "ours", "ahead": 0.1},
+    "versions": versions(),
+}
 
 
 @pytest.mark.parametrize(
@@ -266,6 +270,7 @@ NODE = {"host": "a", "cpus": 8, "python": "3.12.1", "ray": "2.50", "arena": "0.1
         ({}, None),
         ({"code": "other"}, "other code than here"),
         ({"arena": "", "code": ""}, "arena not installed"),
+        ({"versions": {**versions(), "numba": "0.1"}}, "numba is 0.1, not"),
         ({"ahead": -30.0}, "its clock is -30.0 s"),
         ({"error": "timed out"}, "cannot be asked: timed out"),
     ],

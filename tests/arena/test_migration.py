@@ -17,12 +17,14 @@ import pytest
 
 from arena import api
 from arena.adaptive import with_stages
+from arena.archive import bundle
 from arena.errors import StoreError
 from arena.keys import _lacks_any
 from arena.plan import schedule_from
 from arena.replay import check_draws, keys_of, replay
 from arena.store import SCHEMA_VERSION, Store, upgrading
 from arena.store.schema import SCHEMA
+from arena.verify import verify
 from tests.arena.samples import begin, fill, schedule
 
 DATA = Path(__file__).parent / "data"
@@ -222,3 +224,11 @@ def test_a_newer_log_is_refused_with_what_it_needs(log):
             opened(log)
     assert not list(log.parent.glob("matches.v*.db"))
     gc.collect()
+
+
+def test_what_needs_digests_says_how_an_older_log_gets_them(log, version, tmp_path):
+    told = f"has log version {version}; `arena upgrade {log}` brings it to version 3"
+    for what in (verify, bundle):
+        with pytest.raises(StoreError) as refused:
+            what(log)
+        assert told in str(refused.value)
