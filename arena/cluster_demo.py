@@ -85,8 +85,8 @@ class Nodes:
 class Disturbance:
     """Loses a node after a quarter of the matches, and adds one after half of them."""
 
-    def __init__(self, nodes: Nodes) -> None:
-        self.nodes = nodes
+    def __init__(self, nodes: Nodes, log: Path) -> None:
+        self.nodes, self.log = nodes, log
         self.adding = threading.Thread(target=self.add, daemon=True)
         self.lost = False
 
@@ -97,11 +97,12 @@ class Disturbance:
             print(f"No node was added: {error}", flush=True)
 
     def __call__(self, progress: Progress) -> None:
-        if not self.lost and progress.played > progress.total // 4:
-            self.lost = True
-            print(f"{progress.played:,} matches are played: ending the second node", flush=True)
-            self.nodes.end(1)
-        elif self.adding.ident is None and progress.played > progress.total // 2:
+        if not self.lost:
+            if progress.played > progress.total // 4 and len(workers(self.log)) == 2:
+                self.lost = True
+                print(f"{progress.played:,} matches are played: ending the second node", flush=True)
+                self.nodes.end(1)
+        elif self.adding.ident is None and progress.played > progress.total // 3:
             print(f"{progress.played:,} matches are played: adding a node", flush=True)
             self.adding.start()
 
@@ -109,7 +110,7 @@ class Disturbance:
 def play_on_nodes(config: str, home: Path, folder: str) -> api.RunResult:
     """Play a tournament on two nodes of this machine, with a loss and an addition; no node is left afterwards."""
     nodes = Nodes(folder)
-    disturbance = Disturbance(nodes)
+    disturbance = Disturbance(nodes, api.find_log(config, home))
     try:
         print("Starting a head and a second node on this machine, with one worker each ...", flush=True)
         nodes.start_head()
@@ -128,10 +129,10 @@ def matches_of(config: str, home: Path) -> bytes:
     return (home / "exported" / "matches.jsonl").read_bytes()
 
 
-def tell_workers(log: Path) -> None:
+def workers(log: Path) -> list[tuple[str, int]]:
+    """The workers of a log and how many of its matches each has played."""
     with contextlib.closing(sqlite3.connect(f"{log.absolute().as_uri()}?mode=ro", uri=True)) as db:
-        for worker, count in db.execute("SELECT worker, count(*) FROM timings GROUP BY worker ORDER BY worker"):
-            print(f"  worker {worker} played {count:,}")
+        return db.execute("SELECT worker, count(*) FROM timings GROUP BY worker ORDER BY worker").fetchall()
 
 
 def main(config: str) -> int:
@@ -144,14 +145,15 @@ def main(config: str) -> int:
         if result.outcome.interrupted:
             print("Interrupted; nothing is left of it.")
             return 130
-        tell_workers(result.folder / api.LOG)
+        for worker, count in workers(result.folder / api.LOG):
+            print(f"  worker {worker} played {count:,}")
         for (game, players), frame in result.leaderboards.items():
             print_board(game, players, frame)
         print("Playing the same on this machine without Ray ...", flush=True)
         api.run(config, local, backend="local")
         same = matches_of(config, clustered) == matches_of(config, local)
-        count = result.outcome.progress.played
-        print(f"{count:,} matches, {'byte for byte the same' if same else 'NOT the same'} as without a cluster")
+        played = result.outcome.progress.played
+        print(f"{played:,} matches, {'byte for byte the same' if same else 'NOT the same'} as without a cluster")
         return 0 if same else 1
 
 
