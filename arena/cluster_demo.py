@@ -83,7 +83,7 @@ class Nodes:
 
 
 class Disturbance:
-    """Loses a node after a quarter of the matches, and adds one after half of them."""
+    """Loses a node after a quarter of the matches, when it has played, and adds one after a third."""
 
     def __init__(self, nodes: Nodes, log: Path) -> None:
         self.nodes, self.log = nodes, log
