@@ -254,7 +254,7 @@ class Players(Workers):
         return self.falls.rows[spec.id]
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**9))
 def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_the_rules_say(seed):
     rng = random.Random(seed)

@@ -77,12 +77,13 @@ SPECS = [
 BOARDS = """
 games = [
     { game = "epicycle", players = 3 },
+    { game = "magic_mids", players = 2 },
     { game = "midgard(variant=loki)", players = 2 },
     { game = "pyramid_punch", players = 4 },
 ]
-max_tables = 3
+max_tables = 5
 """
-TWO_BOARDS = 'games = [{ game = "epicycle(setup=random)", players = 2 }, { game = "magic_mids", players = 2 }]'
+TWO_BOARDS = 'games = [{ game = "epicycle(setup=random)", players = 2 }, { game = "magic_mids", players = 3 }]'
 RESULTS = (
     "SELECT hex(identity), lineup, ended, plies, timed, hex(final), hex(course), notes FROM blocks JOIN matches "
     "USING (block) ORDER BY 1, 2"

@@ -24,7 +24,7 @@ from tests.engine.vectors import choices
 PLAYERS = (2, 3, 4, 5)
 GAMES = {players: engine.load_game("pyramid_punch", players=players) for players in PLAYERS}
 walks = st.tuples(st.sampled_from(PLAYERS), st.integers(0, 2**32 - 1))
-few = settings(max_examples=20, deadline=None)
+few = settings(max_examples=40, deadline=None)
 
 # Matches of several tiles that begin where seats are out, so that tiles lie apart
 APART = (
