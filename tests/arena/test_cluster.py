@@ -184,13 +184,14 @@ def test_nodes_lost_and_added_in_mid_run_give_the_same_and_one_with_other_code_i
         pools.append(pool)
 
     def disturb(progress):
-        if progress.played == 0:
+        if len(done) == 0:
+            done.append("began")
             wait_until(lambda: pools and pools[0].size == 2, "both nodes play")
-        elif progress.played > MATCHES // 6 and len(done) == 0:
+        elif progress.played > MATCHES // 6 and len(done) == 1:
             done.append("lost")
             nodes.remove(nodes.second)
             wait_until(lambda: pools[0].size == 1, "the lost node is noticed")
-        elif progress.played > MATCHES // 3 and len(done) == 1:
+        elif progress.played > MATCHES // 3 and len(done) == 2:
             done.append("added")
             nodes.second = nodes.add()
             with monkeypatch.context() as patch:
@@ -203,7 +204,7 @@ def test_nodes_lost_and_added_in_mid_run_give_the_same_and_one_with_other_code_i
     monkeypatch.setattr(work, "MAX_CHUNK", 10)
     config = write(tmp_path / "run")
     outcome = api.run(config, home_of(config), backend="ray", address=nodes.address, show=disturb).outcome
-    assert done == ["lost", "added"]
+    assert done == ["began", "lost", "added"]
     assert (outcome.progress.played, outcome.not_played) == (MATCHES, [])
     assert results(config) == expected
     (remark,) = outcome.progress.remarks

@@ -84,11 +84,14 @@ def played(folder: Path, config: str) -> Path:
 
 @pytest.fixture(scope="module")
 def logs(tmp_path_factory):
-    """Tournaments: in rounds with secret dice, adaptive with public ones; a comparison in duels."""
+    """Tournaments: in rounds with secret dice, the same each time; adaptive with public ones; a comparison in duels."""
     folder = tmp_path_factory.mktemp("logs")
     duel = compare("random", "greedy", "epicycle", 3, fixed=4, workers=1, home=folder)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.keys.secrets.token_bytes", lambda size: bytes(range(size)))
+        rounds = played(folder / "rounds", SECRET)
     return {
-        "rounds": played(folder / "rounds", SECRET),
+        "rounds": rounds,
         "adaptive": played(folder / "adaptive", ADAPTIVE),
         "duel": duel.folder / api.LOG,
     }
