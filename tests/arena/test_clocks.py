@@ -400,15 +400,15 @@ def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_pat
 
 
 def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_each(tmp_path, hosts, monkeypatch):
-    monkeypatch.setattr(programs, "processor_seconds", lambda limits: 0.25)  # the kernel counts in whole seconds
-    burn = "until = time.process_time() + 0.15 if message['type'] == 'newgame' else 0"
+    monkeypatch.setattr(programs, "processor_seconds", lambda limits: 1.0)  # room for a slow start and one burn
+    burn = "until = time.process_time() + 0.3 if message['type'] == 'newgame' else 0"
     code = f"{burn}\n    while time.process_time() < until: pass"
     bot = RemoteContestant(program(tmp_path / "bot", code, resettable=True), hosts)
     played = [play(SimpleNamespace(clock=Clock()), bot, Random, block=number) for number in range(10)]
     assert [result.falls for result in played] == [{}] * 10
     starts, preparations = zip(*[[call.cpu for call in result.clocks if call.seat == 0][:2] for result in played])
     assert 0.0 in starts[1:]  # a process that is there already has used nothing in this match
-    assert min(preparations) >= 0.15
+    assert min(preparations) >= 0.3
 
 
 # A starved machine
