@@ -26,6 +26,8 @@ MOST = 65536
 """Bytes of a lock file that are read."""
 RESUMABLE = ("run", "compare")
 """Commands that go on where they ended when they are given again."""
+ADDING = ("import", "merge", "upgrade")
+"""Commands that add to what those have played, or rearrange it: afterwards those still go on."""
 
 
 @dataclass(frozen=True)
@@ -40,15 +42,28 @@ class Writer:
     """The command line, empty when it was no command of the arena's."""
     folder: str
     """Where it was given."""
+    before: tuple[str, str] = ("", "")
+    """Command line and folder of the writer before, when this one only adds to what it has played."""
+
+    @property
+    def before_adding(self) -> tuple[str, str]:
+        """Command line and folder of the last writer that did more than add."""
+        return self.before if _name_of(self.command) in ADDING else (self.command, self.folder)
 
     @property
     def resumes(self) -> str:
-        """The command line that goes on with what it did; empty when there is none."""
-        words = shlex.split(self.command)
-        if len(words) < 2 or words[0] != "arena" or words[1] not in RESUMABLE:
+        """The command line that goes on with what is in the log; empty when there is none."""
+        command, folder = self.before_adding
+        if _name_of(command) not in RESUMABLE:
             return ""
-        again = shlex.join(word for word in words if word != "--fresh")
-        return again if self.folder == _here() else f"cd {shlex.quote(self.folder)} && {again}"
+        again = shlex.join(word for word in shlex.split(command) if word != "--fresh")
+        return again if folder == _here() else f"cd {shlex.quote(folder)} && {again}"
+
+
+def _name_of(command: str) -> str:
+    """Which of the arena's commands a command line is; empty for another one."""
+    words = shlex.split(command)
+    return words[1] if len(words) > 1 and words[0] == "arena" else ""
 
 
 def _here() -> str:
@@ -62,7 +77,9 @@ def note_writer(lock: int) -> None:
     """Write into a locked file who holds it. Nothing depends on it, so a full disk is no reason to fail."""
     ours = Path(sys.argv[0]).stem in ("arena", "__main__") and len(sys.argv) > 1
     command = shlex.join(["arena", *sys.argv[1:]]) if ours else ""
-    writer = Writer(os.getpid(), platform.node(), datetime.now(UTC).isoformat(), command, _here())
+    last = _parsed(os.pread(lock, MOST, 0)) if _name_of(command) in ADDING else None
+    before = last.before_adding if last else ("", "")
+    writer = Writer(os.getpid(), platform.node(), datetime.now(UTC).isoformat(), command, _here(), before)
     with contextlib.suppress(OSError):
         fcntl.fcntl(lock, fcntl.F_OFD_SETLK, struct.pack(FLOCK, fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0))
     with contextlib.suppress(OSError):
@@ -93,10 +110,12 @@ def _parsed(content: bytes) -> Writer | None:
     try:
         found = json.loads(content)
         kinds = {"pid": int, "host": str, "started": str, "command": str, "folder": str}
-        if not all(isinstance(found[name], kind) and str(found[name]).isprintable() for name, kind in kinds.items()):
+        command, folder = found.get("before", ("", ""))
+        told = [(found[name], kind) for name, kind in kinds.items()] + [(command, str), (folder, str)]
+        if not all(isinstance(value, kind) and str(value).isprintable() for value, kind in told):
             return None
-        writer = Writer(**{name: found[name] for name in kinds})
-        shlex.split(writer.command)
+        writer = Writer(**{name: found[name] for name in kinds}, before=(command, folder))
+        _name_of(writer.command), _name_of(command)
         return writer
-    except (ValueError, KeyError, TypeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None

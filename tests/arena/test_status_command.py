@@ -130,6 +130,27 @@ def test_a_lock_that_is_no_file_or_names_another_program_is_not_followed(log):
     assert read_writer(log) == (False, None)
 
 
+def test_what_only_adds_to_a_log_leaves_it_to_the_run_before_to_go_on(log, monkeypatch):
+    fill(log, PLAN, leave_out=[0])
+    for command, resumes in [
+        ("arena merge a.db b.db", ""),
+        ("arena run --fresh x.toml", "arena run x.toml"),
+        ("arena merge a.db b.db", "arena run x.toml"),
+        ("arena upgrade log", "arena run x.toml"),
+        ("arena compare greedy random", "arena compare greedy random"),
+        ("arena import matches.txt", "arena compare greedy random"),
+        ("pytest run", ""),
+        ("arena import matches.txt", ""),
+    ]:
+        monkeypatch.setattr("sys.argv", command.split())
+        Store.create(log).close()
+        assert standing(log).resume == resumes
+    lock = log.with_suffix(".lock")
+    for before in ([1, 2], "abc", {"a": 1}, ["arena run \x1b", "/"], ["arena '", "/"], None):
+        lock.write_text(json.dumps(json.loads(lock.read_text()) | {"before": before}))
+        assert read_writer(log) == (False, None)
+
+
 @pytest.mark.parametrize(
     "change",
     [
