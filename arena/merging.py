@@ -47,6 +47,8 @@ class Merged:
     """Matches that this plan has, as far as is known."""
     plans: int
     """Different plans of the logs' latest runs."""
+    name: str
+    """Of the latest run's plan: of a tournament, or `compare/...`."""
     remarks: tuple[str, ...]
 
 
@@ -103,7 +105,7 @@ def _merge(sources: Sequence[Store], store: Store) -> Merged:
         added, known = (sum(counts) for counts in zip(*taken, strict=True))
         if done == planned and added and not store.is_finished():
             store.finish_run(now(), disclose=_plan(store)["dice"] == "secret")
-    return Merged(store.path, added, known, done, planned, len(latest), store.remarks)
+    return Merged(store.path, added, known, done, planned, len(latest), _plan(store)["name"], store.remarks)
 
 
 def _begun(log: Store) -> tuple[str, str, str]:

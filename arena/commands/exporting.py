@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena import api
+from arena.commands.logs import print_exports
 from arena.commands.output import say
 
 
@@ -36,3 +37,5 @@ def print_import(files: Sequence[Path], name: str, plan: Path | None, home: Path
         say(line)
     known = f"; {done.skipped:,} were there already" if done.skipped else ""
     say(f"{done.added:,} matches imported into {done.log}{known}")
+    if done.added:
+        print_exports(done.log)

@@ -6,6 +6,7 @@ import json
 import random
 import shutil
 import sqlite3
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.cli import run_command
+from arena.commands.logs import merged_in_words
 from arena.errors import ArenaError, StoreError
 from arena.merging import merge
 from arena.store import Store
@@ -254,3 +256,17 @@ def test_the_command_tells_what_it_did_and_what_is_left(tmp_path, capsys):
     told = " ".join(capsys.readouterr().out.split())
     assert "9 matches merged into" in told and "2 were in more than one log" in told
     assert "9 of the 36 matches of the plan are there; `arena run CONFIG` plays the other 27." in told
+    assert "beside it" not in told
+    (tmp_path / "home" / "cup" / "plan.json").write_text("{}")
+    for log, stale in ((one, False), (make(tmp_path / "3.db", [20], "2026-01-03"), True)):
+        command = ["merge", str(log), "--into", "cup", "--home", str(tmp_path / "home")]
+        assert run_command(command) == 0
+        told = capsys.readouterr().out
+        assert (f"  arena export {tmp_path / 'home' / 'cup' / 'matches.db'}\n" in told) is stale
+
+
+def test_of_a_comparison_it_says_where_its_log_has_to_lie_to_go_on(tmp_path):
+    done = replace(merge([make(tmp_path / "1.db", range(5))], tmp_path / "2.db"), name="compare/epicycle_2p-a-b-1234")
+    told = " ".join(merged_in_words(done, tmp_path))
+    assert f"goes on when its log is {tmp_path}/compare/epicycle_2p-a-b-1234/matches.db." in told
+    assert "arena run" not in told
