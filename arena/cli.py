@@ -262,6 +262,7 @@ def diff(
 
 @app.command(epilog="Example: arena compare greedy random --game pyramid_punch --players 3 --with random")
 def compare(
+    context: typer.Context,
     a: Annotated[str, typer.Argument(metavar="A", help="A bot: name, name:key=value, file.py:Class or bot.toml.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Another one.")],
     game: Annotated[str, typer.Option(help="A game's spec.")],
@@ -290,6 +291,10 @@ def compare(
     """Play two bots against each other, with common dice, until it is clear which one is stronger."""
     from arena.commands.comparing import print_comparison
 
+    of_test = ("elo0", "elo1", "alpha", "beta", "model", "max_blocks")
+    told = [name for name in of_test if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
+    if fixed is not None and told:
+        raise typer.BadParameter(f"tests nothing, so --{told[0].replace('_', '-')} says nothing", param_hint="--fixed")
     question = {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta, "model": model}
     how = {"fixed": fixed, "max_blocks": max_blocks, "seed": seed, "opening": opening, "isolation": isolation}
     raise typer.Exit(

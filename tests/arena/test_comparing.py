@@ -46,6 +46,13 @@ def test_a_test_that_gives_up_says_so(home, capsys):
     assert "normalised Elo" in words
 
 
+def test_what_a_fixed_number_of_blocks_leaves_no_use_for_is_refused(home, capsys):
+    for option in ("--elo0", "--elo1", "--alpha", "--beta", "--max-blocks"):
+        assert compare(home, "--fixed", "2", option, "5") == 1
+        assert capsys.readouterr().err.strip().endswith(f"--fixed: tests nothing, so {option} says nothing")
+    assert compare(home, "--fixed", "2", "--model", "logistic") == 1
+
+
 def test_a_line_of_progress_shows_the_ratio_between_its_bounds_in_80_columns():
     tally = Tally(Sprt(), 2, 0)
     progress = Progress(20_000, played=1_234_500)
