@@ -51,6 +51,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
 
 import numba
 from numba.core.caching import Cache
+from numba.np import linalg
 
 numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # also when something imported Numba before us
 
@@ -71,6 +72,23 @@ def _forgiving(save: Callable[..., None]) -> Callable[..., None]:
 
 
 Cache.save_overload = _forgiving(Cache.save_overload)  # type: ignore[method-assign]
+
+
+def _spare_linear_algebra() -> None:
+    """Load Numba's array functions without SciPy's linear algebra, a third of what a process pays to start.
+
+    Numba loads that only to see that it is there, and looks again where a kernel calls it.
+    """
+    look = linalg.ensure_blas
+    linalg.ensure_blas = lambda: None
+    try:
+        importlib.import_module("numba.np.arraymath")
+    finally:
+        linalg.ensure_blas = look
+
+
+if importlib.util.find_spec("scipy") is not None:
+    _spare_linear_algebra()
 
 COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
 

@@ -99,6 +99,8 @@ def trusted_modules(bundle: Bundle) -> list[str]:
     found = {name for name in imported_names(bundle) if name.partition(".")[0] in LIBRARIES}
     own = {name.partition("/")[0].removesuffix(".py") for name in bundle.files}
     trusted = sorted(name for name in found if name.partition(".")[0] not in own)
+    if any(name.partition(".")[0] == "numba" for name in trusted):
+        trusted.append("scipy.linalg")  # Numba loads it where a kernel multiplies matrices
     if is_house(bundle.files):
         names = [Path(name).with_suffix("") for name in bundle.files if name.startswith("bots/") and name[-3:] == ".py"]
         trusted += sorted(".".join(name.parts).removesuffix(".__init__") for name in names)

@@ -6,8 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.sparse import csr_array
-from scipy.sparse.csgraph import connected_components
 from scipy.special import ndtr
 
 from arena.errors import ConfigError
@@ -78,6 +76,9 @@ def entangled(edges: pd.DataFrame, bots: Sequence[str]) -> list[list[str]]:
 
     Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972.
     """
+    from scipy.sparse import csr_array  # slow to load, and leaderboards do without
+    from scipy.sparse.csgraph import connected_components
+
     graph = csr_array(np.isfinite(_p_matrix(edges, bots)))
     _, component = connected_components(graph, directed=True, connection="strong")
     groups: dict[int, list[str]] = {}

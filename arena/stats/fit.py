@@ -10,7 +10,6 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.optimize import brentq
 from scipy.special import ndtri
 
 from arena.errors import ArenaError
@@ -150,4 +149,6 @@ def _zero(falling: Callable[[float], float], low: float, guess: float, high: flo
         if far == (high if start > 0 else low):
             return far
         near, far = far, min(far * FARTHER, high) if start > 0 else max(far / FARTHER, low)
+    from scipy.optimize import brentq  # slow to load, and of no use to boards without draws
+
     return float(brentq(falling, min(near, far), max(near, far), xtol=MARGIN_ACCURACY * BETA))

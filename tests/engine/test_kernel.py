@@ -146,6 +146,23 @@ def test_a_second_process_takes_compiled_code_from_the_cache(tmp_path):
     assert list((tmp_path / "cache" / "numba").iterdir())
 
 
+SPARED = """
+import sys
+import engine
+state = engine.load_game("epicycle", 2).new_initial_state()
+print("scipy.linalg" in sys.modules)
+import numba, numpy
+square = numba.njit(lambda matrix: matrix @ matrix)
+print(square(numpy.array([[1.0, 2.0], [3.0, 4.0]])).tolist(), "scipy.linalg" in sys.modules)
+"""
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_linear_algebra_is_loaded_when_a_kernel_wants_it_and_not_before():
+    run = subprocess.run([sys.executable, "-c", SPARED], capture_output=True, text=True, check=True, cwd=ROOT)
+    assert run.stdout.splitlines() == ["False", "[[7.0, 10.0], [15.0, 22.0]] True"]
+
+
 def test_the_cache_lies_where_it_was_chosen(tmp_path, monkeypatch):
     monkeypatch.setenv("ARENA_CACHE", str(tmp_path / "deep" / "cache"))
     assert cache_root() == tmp_path / "deep" / "cache"
