@@ -8,6 +8,7 @@ import os
 import select
 import signal
 import time
+from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 from arena.referee import MAX_TRACEBACK, Fault
@@ -188,11 +189,12 @@ class Channel:
             raise Fault("memory", f"it made more than {MOST_FILES:,} files")
 
     def _files(self) -> int:
-        try:
-            files = os.statvfs(self.tmp)
-        except OSError:  # it has just ended
-            return 0
-        return files.f_files - files.f_ffree
+        """How many files it has made; 0 as long as its sandbox is being made and it still sees the machine's."""
+        with contextlib.suppress(OSError), _folder(self.tmp) as folder:  # it may just have ended
+            if not os.path.samestat(os.fstat(folder), os.stat("/tmp")):
+                files = os.fstatvfs(folder)
+                return files.f_files - files.f_ffree
+        return 0
 
     def _resident(self) -> int:
         """Bytes of memory that it has now."""
@@ -229,6 +231,15 @@ class Channel:
             self._listen()
         for descriptor in (self.to_bot, self.from_bot, self.stderr, self.process):
             os.close(descriptor)
+
+
+@contextlib.contextmanager
+def _folder(path: str) -> Iterator[int]:
+    descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
 
 
 def _refuse(constant: str) -> None:

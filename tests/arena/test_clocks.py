@@ -8,6 +8,7 @@ import json
 import math
 import re
 import time
+from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
@@ -19,7 +20,7 @@ from arena import api, referee
 from arena.bundle import bundle_program
 from arena.errors import WorkerError
 from arena.referee import Clock, Clocking, Contestant, Fault, play_match
-from arena.sandbox import programs
+from arena.sandbox import channel, programs
 from arena.sandbox.host import RemoteBot
 from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.schedule import Limits
@@ -409,6 +410,24 @@ def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_eac
     starts, preparations = zip(*[[call.cpu for call in result.clocks if call.seat == 0][:2] for result in played])
     assert 0.0 in starts[1:]  # a process that is there already has used nothing in this match
     assert min(preparations) >= 0.3
+
+
+def test_a_program_is_charged_with_its_own_files_and_not_with_the_machines_while_its_sandbox_is_made(
+    tmp_path, hosts, monkeypatch
+):
+    monkeypatch.setattr(channel, "LOOK", 1e-6)  # all the time, from the first moment on
+    monkeypatch.setattr(channel, "MOST_FILES", 20)  # the machine has more
+    bot = RemoteContestant(replace(program(tmp_path / "bot", "pass"), isolation="sandbox"), hosts)
+    for never_made in (False, True):
+        if never_made:
+            monkeypatch.setattr(programs, "Channel", lambda *parts: channel.Channel(*parts[:4], "/proc/self/root/tmp"))
+        assert play(SimpleNamespace(clock=Clock()), bot, Random, block=never_made).falls == {}
+    monkeypatch.undo()
+    monkeypatch.setattr(channel, "MOST_FILES", 20)
+    hoard = "any(open(f'/tmp/{number}', 'w').close() for number in range(30)); time.sleep(0.2)"
+    bot = RemoteContestant(replace(program(tmp_path / "hoarder", hoard), isolation="sandbox"), hosts)
+    fall = play(SimpleNamespace(clock=Clock()), bot, Random).falls[0]
+    assert (fall.cause, fall.detail.splitlines()[-1]) == ("memory", "it made more than 20 files")
 
 
 # A starved machine
