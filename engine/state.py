@@ -25,6 +25,27 @@ def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
     return _bound[key]
 
 
+class Fields(np.record):  # type: ignore[misc]  # its base is final in NumPy's stubs alone
+    """A record whose fields are read and written in a third of the time that NumPy's own takes: it has no others."""
+
+    __getattribute__ = np.void.__getattribute__
+    __getitem__ = np.void.__getitem__  # type: ignore[assignment]
+
+    def __getattr__(self, name: str) -> Any:
+        try:
+            return self[name]
+        except ValueError:
+            raise AttributeError(f"no field of the record is called {name!r}") from None
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            self[name] = value
+        except ValueError:
+            if name in (self.dtype.names or ()):
+                raise
+            raise AttributeError(f"no field of the record is called {name!r}") from None
+
+
 class KernelGame(Game):
     """A game whose rules are kernels over a record; Numba is imported and the rules compiled on first use."""
 
@@ -42,6 +63,10 @@ class KernelGame(Game):
     @cached_property
     def dtype(self) -> np.dtype:
         return self.rules.state_dtype(self.params)
+
+    @cached_property
+    def _fields(self) -> np.dtype:
+        return np.dtype((Fields, self.dtype))
 
     @cached_property
     def compiled(self) -> SimpleNamespace:
@@ -80,7 +105,7 @@ class KernelGame(Game):
 
     def record(self, words: np.ndarray) -> np.record:
         """The game's record over those words; writing to it writes to them."""
-        return words.view(self.dtype)[0]
+        return words.view(self._fields)[0]
 
     def new_initial_state(self) -> KernelState:
         return self._start.clone()
