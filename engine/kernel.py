@@ -87,10 +87,9 @@ def _spare_linear_algebra() -> None:
         linalg.ensure_blas = look
 
 
-if importlib.util.find_spec("scipy") is not None:
-    _spare_linear_algebra()
-
 COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+if COMPILED and importlib.util.find_spec("scipy") is not None:
+    _spare_linear_algebra()
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
