@@ -10,7 +10,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
 	@echo "make test    run the tests"
-	@echo "make chaos   kill, cut and fill up runs hundreds of times, and compare what they leave (10 minutes)"
+	@echo "make chaos   kill, cut and fill up runs hundreds of times, and compare what they leave (12 minutes)"
 	@echo "make lint    check style and types"
 	@echo "make format  format the code"
 	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
