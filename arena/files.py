@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import glob
 import json
 import os
 import re
 import shutil
+import stat
 import subprocess
 import tempfile
 from collections.abc import Callable, Iterable, Iterator
@@ -130,12 +132,57 @@ def is_plain_path(name: str) -> bool:
     return all(len(part.encode(errors="replace")) <= MAX_NAME for part in path.parts)
 
 
+def read_regular(path: str | Path, limit: int, below: Path | None = None) -> bytes:
+    """Read a file that anybody may have made: never waited for, and not beyond `limit` bytes.
+
+    Raises `OSError` as `open_regular` does, and `ValueError` for a file of more than `limit` bytes.
+    """
+    with open_regular(path, below) as file:
+        size = os.fstat(file.fileno()).st_size
+        content = file.read(limit + 1) if size <= limit else None
+    if content is None and size <= limit:  # one of the kernel's, which has nothing to say for now
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN), str(path))
+    if content is None or len(content) > limit:
+        raise ValueError(f"more than {limit >> 20} MiB" if limit >= 2**20 else f"more than {limit:,} bytes")
+    return content
+
+
+def open_regular(path: str | Path, below: Path | None = None) -> IO[bytes]:
+    """Open a file that anybody may have made, once and without waiting for it.
+
+    With `below`, `path` is relative to that folder, and no part of it may be a link. Raises `OSError`, with the path
+    and the reason, for what is no regular file, a link where none may be, or cannot be opened.
+    """
+    whole = os.path.join(below or "", path)
+    try:
+        descriptor = _descriptor(Path(path), below)
+    except OSError as error:
+        is_link = below is not None and error.errno in (errno.ELOOP, errno.ENOTDIR)
+        raise OSError(error.errno, "Is a link, or below one" if is_link else error.strerror, whole) from None
+    kind = stat.S_IFMT(os.fstat(descriptor).st_mode)
+    if kind != stat.S_IFREG:
+        os.close(descriptor)
+        raise OSError(errno.EINVAL, "Is a directory" if kind == stat.S_IFDIR else "Not a regular file", whole)
+    return open(descriptor, "rb")
+
+
+def _descriptor(path: Path, below: Path | None) -> int:
+    """A file of whatever kind, open."""
+    flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
+    if below is None:
+        return os.open(path, flags)
+    with contextlib.ExitStack() as folders:
+        folder = os.open(below, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+        folders.callback(os.close, folder)
+        for part in path.parts[:-1]:
+            folder = os.open(part, os.O_PATH | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=folder)
+            folders.callback(os.close, folder)
+        return os.open(path.name, flags | os.O_NOFOLLOW, dir_fd=folder)
+
+
 def read_json(path: Path) -> Any:
-    """The data of a JSON file; raises `ValueError` for one that is none, too large, or nested too deep."""
-    with path.open("rb") as file:
-        content = file.read(MAX_JSON + 1)
-    if len(content) > MAX_JSON:
-        raise ValueError(f"more than {MAX_JSON >> 20} MiB")
+    """The data of a JSON file; raises as `read_regular`, and `ValueError` for one that is none or nested too deep."""
+    content = read_regular(path, MAX_JSON)
     try:
         return json.loads(content)
     except RecursionError:
