@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import os
 import subprocess
 import sys
 import tempfile
@@ -72,9 +73,17 @@ def plans(full: bool) -> Iterator[Row]:
 def cluster() -> Iterator[subprocess.Popen[str]]:
     """A process that keeps simulated nodes: it prints the address, and adds a node for every line that it is sent."""
     pipe = subprocess.PIPE
-    with subprocess.Popen(
-        [sys.executable, "-c", NODES, str(CORES)], stdin=pipe, stdout=pipe, stderr=subprocess.DEVNULL, text=True
-    ) as process:
+    with (
+        tempfile.TemporaryDirectory(prefix="arena-", dir="/tmp", ignore_cleanup_errors=True) as folder,
+        subprocess.Popen(
+            [sys.executable, "-c", NODES, str(CORES)],
+            stdin=pipe,
+            stdout=pipe,
+            stderr=subprocess.DEVNULL,
+            text=True,
+            env={**os.environ, "RAY_TMPDIR": folder},
+        ) as process,
+    ):
         try:
             yield process
         finally:

@@ -1,11 +1,22 @@
-"""`.ci/tools` brings or names what the tests need besides Python."""
+"""`.ci/tools` brings or names what the tests need besides Python; `.ci/run` runs them as on a new machine."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
-TOOLS = Path(__file__).parents[2] / ".ci" / "tools"
+CI = Path(__file__).parents[2] / ".ci"
+TOOLS = CI / "tools"
+MAKE = """
+if [ "$*" = test ]; then
+    find "$HOME" "$TMPDIR" -mindepth 1
+    env | grep -v -e ^PATH= -e ^PWD= -e ^SHLVL= -e ^_=
+    touch "$HOME/left" "$TMPDIR/left"
+else
+    echo "$ARENA_CACHE: make $*"
+fi
+"""
 
 
 @pytest.fixture
@@ -44,3 +55,17 @@ def test_where_nothing_can_be_installed_one_line_says_what_is_missing(tools, com
     assert tools(node="", **commands) == [
         "the tests need programs that are missing here: apt-get install gcc libc6-dev bubblewrap"
     ]
+
+
+def test_the_tests_of_ci_see_nothing_that_an_earlier_run_left(tmp_path):
+    (tmp_path / "make").write_text(f"#!/bin/bash\n{MAKE}")
+    (tmp_path / "make").chmod(0o755)
+    found = {"PATH": f"{tmp_path}:{os.environ['PATH']}", "HOME": str(tmp_path), "RAY_TMPDIR": str(tmp_path)}
+    done = subprocess.run(
+        [CI / "run"], env={**found, "ARENA_CACHE": "kept"}, capture_output=True, text=True, check=True
+    )
+    before, *variables = done.stdout.splitlines()
+    assert before == "kept: make tools lint"
+    folders = dict(line.split("=") for line in variables)
+    assert sorted(folders) == ["HOME", "TMPDIR"]
+    assert all(len(folder) < 20 and not Path(folder).exists() for folder in folders.values())

@@ -49,18 +49,17 @@ class First(Bot):
 
 
 class Nodes:
-    """A cluster with a head that plays, in a folder of its own."""
+    """A cluster with a head that plays, in the folder that RAY_TMPDIR names."""
 
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
-        self.folder = tempfile.mkdtemp(prefix="arena-nodes-", dir="/tmp")
         self.cluster = Cluster()
         self.head = self.add()
 
     def add(self, **arguments):
         more = {"include_dashboard": False} if self.cluster.head_node is None else {}
-        return self.cluster.add_node(num_cpus=1, temp_dir=self.folder, **more, **arguments)
+        return self.cluster.add_node(num_cpus=1, **more, **arguments)
 
     @property
     def address(self) -> str:
@@ -75,11 +74,21 @@ class Nodes:
     def close(self) -> None:
         for node in self.cluster.list_all_nodes():
             self.end(node)
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="module")
-def nodes():
+def rays_folder():
+    """A folder for everything of Ray's: Ray makes none for the file that tells a cluster's address."""
+    with (
+        tempfile.TemporaryDirectory(prefix="arena-", dir="/tmp", ignore_cleanup_errors=True) as folder,
+        pytest.MonkeyPatch.context() as patch,
+    ):
+        patch.setenv("RAY_TMPDIR", folder)
+        yield
+
+
+@pytest.fixture(scope="module")
+def nodes(rays_folder):
     cluster = Nodes()
     cluster.second = cluster.add()
     yield cluster
