@@ -118,6 +118,7 @@ class ForkServer:
             _lay_out_descriptors(descriptors)
             if self.sandboxed:
                 _set_apart()
+                launch.control(launch.PR_SET_THP_DISABLE, 1)
                 lay_out(compiled.files)
             launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)
             launch.control(launch.PR_SET_NO_NEW_PRIVS, 1)

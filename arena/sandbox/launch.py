@@ -10,7 +10,7 @@ import resource
 import signal
 import sys
 
-PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS = 1, 22, 36, 38
+PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, PR_SET_THP_DISABLE = 1, 22, 36, 38, 41
 OPEN_FILES = 64
 FILE_BYTES = TMP_BYTES = 64 * 2**20
 MOST_FILES = 10_000
@@ -62,6 +62,7 @@ def main() -> None:
     limits = json.loads(sys.argv[1])
     if limits["sandboxed"]:
         hand_over()
+        control(PR_SET_THP_DISABLE, 1)
     control(PR_SET_PDEATHSIG, signal.SIGKILL)
     control(PR_SET_CHILD_SUBREAPER, 1)
     control(PR_SET_NO_NEW_PRIVS, 1)

@@ -4,7 +4,8 @@ The filter is a list of refusals, not of permissions: interpreters and their lib
 keeps a bot from the machine are namespaces, a read-only file system and lost capabilities. Refused is what reaches
 deep into the kernel, what a bot could use to look at other processes, what is not bounded by other limits, what could
 wake a stopped process (signals from timers and descriptors), and (strictly) every further process, and what passes a
-word through a file that others read too: locks, watches, questions for what is in memory of it.
+word from one bot to another: locks and watches on files that all read, the page cache, huge pages, counters of the
+whole machine. Calls that are newer than this list are refused as on a kernel that does not have them.
 """
 
 from __future__ import annotations
@@ -14,6 +15,7 @@ import ctypes.util
 import errno
 import functools
 import os
+import struct
 import tempfile
 
 LIBRARY = "libseccomp.so.2"
@@ -27,6 +29,13 @@ F_SETSIG, F_SETLEASE, F_NOTIFY = 10, 1024, 1026
 LOCKS = (5, 6, 7, 36, 37, 38)
 """`fcntl`'s F_GETLK, F_SETLK, F_SETLKW, and the same for open file descriptions."""
 RWF_NOWAIT = 8
+PR_SET_THP_DISABLE = 41
+ADVICE = (3, 12, 14, 20, 21, 22, 23, 25)
+"""`madvise`'s MADV_WILLNEED, MERGEABLE, HUGEPAGE, COLD, PAGEOUT, POPULATE_READ, POPULATE_WRITE, COLLAPSE."""
+OF_NAMESPACES = 0xB700
+"""`ioctl`s that ask for the numbers of namespaces, by their second byte."""
+NEWEST = 450
+"""The last system call that this list knows; from 424 on numbers are the same on all machines."""
 UNRELATED = (
     "acct add_key adjtimex bind bpf cachestat chroot clock_adjtime clock_settime create_module delete_module "
     "fanotify_init finit_module fsconfig fsmount fsopen fspick get_kernel_syms get_mempolicy init_module "
@@ -40,6 +49,8 @@ UNRELATED = (
 )
 OWN_ONLY = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"
 """Calls whose first argument is a process: 0, the caller, is allowed."""
+MACHINE_WIDE = "fadvise64 readahead sync syncfs sync_file_range statfs fstatfs ustat sysinfo"
+"""What asks for, or acts on, the state of the whole machine: page cache, disks, memory, load."""
 
 
 class _Compare(ctypes.Structure):
@@ -79,9 +90,16 @@ def bpf(processes: bool = False) -> bytes:
         with tempfile.TemporaryFile() as file:
             _check(seccomp.seccomp_export_bpf(context, file.fileno()))
             file.seek(0)
-            return file.read()
+            return _refusing_newer() + file.read()
     finally:
         seccomp.seccomp_release(context)
+
+
+def _refusing_newer() -> bytes:
+    """The filter's beginning: load the call's number; above `NEWEST` fail, else go on."""
+    load, above, give = 0x20, 0x25, 0x06
+    steps = [(load, 0, 0, 0), (above, 0, 1, NEWEST), (give, 0, 0, ERRNO | errno.ENOSYS)]
+    return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
 def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_Compare]]]:
@@ -104,6 +122,11 @@ def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_
         wanted += [("preadv2", errno.EOPNOTSUPP, [_Compare(5, MASKED_EQUAL, RWF_NOWAIT, RWF_NOWAIT)])]
         wanted += [("flock", errno.ENOLCK, [])]
         wanted += [("fcntl", errno.ENOLCK, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)]) for call in LOCKS]
+        wanted += [(name, errno.EPERM, []) for name in MACHINE_WIDE.split()]
+        wanted += [("statx", errno.ENOSYS, [])]  # tells numbers of mounts; libraries fall back on other calls
+        wanted += [("madvise", errno.EINVAL, [_Compare(2, MASKED_EQUAL, 0xFFFFFFFF, advice)]) for advice in ADVICE]
+        wanted += [("ioctl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFF00, OF_NAMESPACES)])]
+        wanted += [("prctl", errno.EPERM, [_Compare(0, MASKED_EQUAL, 0xFFFFFFFF, PR_SET_THP_DISABLE)])]
     numbered = [(seccomp.seccomp_syscall_resolve_name(name.encode()), error, rule) for name, error, rule in wanted]
     return [(number, error, rule) for number, error, rule in numbered if number >= 0]
 
