@@ -9,11 +9,26 @@ import bisect
 import hashlib
 import itertools
 from collections.abc import Sequence
+from enum import IntEnum
 
 from engine import CHANCE, State
 
 DICE_PERSON = b"arena dice v1"
 BOTS_PERSON = b"arena bots v1"
+
+
+class Kind(IntEnum):
+    """What the dice of a block are drawn from, and with which key."""
+
+    PUBLIC = 0
+    """The block's id, with keys that follow from the tournament's seed."""
+    VERSION_1 = 1
+    """The block's id, with a secret key, and bots' seeds with a public one: in logs of version 3."""
+    SECRET = 2
+    """Each match's own id, with a secret key; so bots' seeds."""
+    COMMON = 3
+    """The block's id, with a secret key; so bots' seeds."""
+
 
 SETUP = "setup"
 OPENING = "opening"

@@ -27,7 +27,7 @@ from arena.match_files import blocks_in_plan
 from arena.plan import schedule_from
 from arena.schedule import Schedule
 from arena.store import Store
-from arena.store.merging import Taken, age, check_rows, readable, runs_of, take_bots, take_key, take_matches, take_runs
+from arena.store.merging import Taken, age, check_rows, readable, runs_of, take_bots, take_keys, take_matches, take_runs
 
 BATCH = 256
 """Blocks looked up at a time."""
@@ -98,7 +98,7 @@ def _merge(sources: Sequence[Store], store: Store) -> Merged:
         taken = [Taken(0, 0)]
         for source, runs in zip(sources, numbers, strict=True):
             with readable(source):
-                take_key(store, source)
+                take_keys(store, source)
                 take_bots(store, source)
                 taken.append(take_matches(store, source, runs))
         done, planned = _progress(store)

@@ -54,7 +54,7 @@ class WholeMatch(NamedTuple):
     """Of the block."""
     lineup: Any
     block: Row | None
-    """(identity, id, game, players, round, opening, seed, secret)."""
+    """As `block_rows` has it: (identity, id, game, players, round, opening, seed, kind of dice, hash of their key)."""
     match: Row | None
     """(lineup, ended, plies, timed, final, course, notes)."""
     digest: Any
@@ -92,12 +92,17 @@ def _name(key: Any, identity: Any, lineup: Any) -> str:
 
 
 def block_rows(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Row]:
-    """The rows of blocks with their boards, by key."""
+    """The rows of blocks with their boards, by key; where they have a key of dice, its hash comes last."""
     query = (
-        "SELECT block, identity, id, game, players, round, opening, seed, secret FROM blocks LEFT JOIN boards "
-        f"USING (board) WHERE block IN ({','.join('?' * len(keys))})"
+        "SELECT block, identity, id, game, players, round, opening, seed, dice, blocks.key, hash FROM blocks "
+        "LEFT JOIN boards USING (board) LEFT JOIN keys ON number = blocks.key "
+        f"WHERE block IN ({','.join('?' * len(keys))})"
     )
-    return {row[0]: row[1:] for row in db.execute(query, keys)}
+    found = db.execute(query, keys)
+    return {
+        key: (*row, dice, hash) if dice or number is not None else (*row, dice)
+        for key, *row, dice, number, hash in found
+    }
 
 
 def whole_matches(db: sqlite3.Connection, keys: Sequence[int]) -> Iterator[WholeMatch]:

@@ -14,7 +14,17 @@ from arena.store.reading import StoreReader
 from arena.store.rows import read_course
 from arena.store.writing import Store, primary
 
-BLOCK = ("identity", "id of the dice", "game", "number of players", "round", "opening", "seed", "kind of dice")
+BLOCK = (
+    "identity",
+    "id of the dice",
+    "game",
+    "number of players",
+    "round",
+    "opening",
+    "seed",
+    "kind of dice",
+    "key of the dice",
+)
 MATCH = ("line-up", "ending", "length", "mark of a clock", "final position", "course", "notes")
 SEAT = ("number", "bot", "rank", "score", "cause", "fall")
 OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH)
@@ -95,21 +105,14 @@ def _repeat_latest(target: Store) -> None:
             _append(target, latest, finished)
 
 
-def take_key(target: Store, source: StoreReader) -> None:
-    """Take the key of secret dice; raises `StoreError` when each has another one."""
-    ours, theirs = target.secret_key(), source.secret_key()
-    if theirs is None:
-        return
-    if ours is None:
-        theirs.checked()
-        target.keep_key(theirs.key, theirs.drawn, theirs.disclosed)
-    elif ours.checked() != theirs.checked():
-        raise StoreError(
-            f"{source.path}: its secret dice have another key (hash {theirs.hash[:16]}...) than those of "
-            f"the other log ({ours.hash[:16]}...): one log holds the matches of one key"
-        )
-    elif theirs.disclosed is not None:
-        target._set("keys", "disclosed", theirs.disclosed, "TRUE")
+def take_keys(target: Store, source: StoreReader) -> None:
+    """Take the keys of secret dice; what either log has disclosed is disclosed."""
+    ours = {key.checked() for key in target.secret_keys()}
+    for key in source.secret_keys():
+        if key.checked() not in ours:
+            target.keep_key(key.key, key.drawn, key.disclosed)
+        elif key.disclosed is not None:
+            target._set("keys", "disclosed", key.disclosed, f"hash = '{key.hash}'")
 
 
 def take_bots(target: Store, source: StoreReader) -> None:
@@ -156,14 +159,16 @@ def _places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[
         found = target._db.execute("SELECT block FROM blocks WHERE identity = ?", (identity,)).fetchone()
         if found is None:
             query = (
-                "INSERT INTO blocks (identity, id, board, round, opening, seed, secret) VALUES (?, ?, ?, ?, ?, ?, ?)"
+                "INSERT INTO blocks (identity, id, board, round, opening, seed, dice, key) "
+                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
             )
-            cursor = target._db.execute(query, (identity, id, target._board_key(game, players), *rest))
+            number = target._number(*rest[4:]) if len(rest) > 4 else None
+            cursor = target._db.execute(query, (identity, id, target._board_key(game, players), *rest[:4], number))
             places[key] = int(cursor.lastrowid or 0)
             continue
         places[key] = found[0]
         ours = block_rows(target._db, found)[found[0]]
-        for what, theirs, mine in zip(BLOCK, row, ours, strict=True):
+        for what, theirs, mine in itertools.zip_longest(BLOCK, row, ours):
             if theirs != mine:
                 raise StoreError(f"{source.path}: block {identity.hex()} is in the logs twice, with another {what}")
     return places

@@ -92,16 +92,33 @@ class StoreReader:
         """Whether all runs had the same plan."""
         return bool(self._db.execute("SELECT count(DISTINCT plan) < 2 FROM runs").fetchone()[0])
 
+    def secret_keys(self) -> list[SecretKey]:
+        """The keys of secret dice in the order in which they were drawn, unchecked.
+
+        Raises `StoreError` when one that matches were played with is gone.
+        """
+        found = self._keys()
+        marks = ",".join("?" * len(found))
+        lost = f"SELECT EXISTS (SELECT 1 FROM blocks WHERE key IS NOT NULL AND key NOT IN ({marks}))"
+        if self._db.execute(lost, [*found]).fetchone()[0]:
+            raise self._lost_key()
+        return [*found.values()]
+
+    def _keys(self) -> dict[int, SecretKey]:
+        """The same by number."""
+        query = "SELECT number, CAST(key AS BLOB), hash, drawn, disclosed FROM keys ORDER BY number"
+        return {number: SecretKey(*row) for number, *row in self._db.execute(query)}
+
+    def _lost_key(self) -> StoreError:
+        return StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
+
     def secret_key(self) -> SecretKey | None:
-        """The key of secret dice, unchecked; raises `StoreError` when there was one and it is gone."""
-        row = self._db.execute("SELECT CAST(key AS BLOB), hash, drawn, disclosed FROM keys").fetchone()
-        if row is None and self.has_blocks(secret=True):
-            raise StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
-        return SecretKey(*row) if row else None
+        """The latest key of secret dice."""
+        return next(reversed(self.secret_keys()), None)
 
     def has_blocks(self, secret: bool) -> bool:
         """Whether any block was played with secret dice, or with public ones."""
-        query = "SELECT EXISTS (SELECT 1 FROM blocks WHERE secret = ?)"
+        query = "SELECT EXISTS (SELECT 1 FROM blocks WHERE (dice != 0) = ?)"
         return bool(self._db.execute(query, (int(secret),)).fetchone()[0])
 
     def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
@@ -251,13 +268,15 @@ class StoreReader:
         for block, lineup, place, detail in self._db.execute(query, parameters):
             details.setdefault((block, lineup), {})[place] = detail
         query = (
-            "SELECT block, lineup, identity, id, game, players, round, opening, seed, secret, ended, course, final, "
+            "SELECT block, lineup, identity, id, game, players, round, opening, seed, b.key, ended, course, final, "
             "timed, notes, clocks, again FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
             f"LEFT JOIN timings USING (block, lineup) WHERE {where} ORDER BY block, lineup"
         )
         rows = self._db.execute(query, parameters).fetchall()
-        key = self.secret_key() if any(row[9] for row in rows) else None
-        return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), key) for row in rows]
+        keys = self._keys() if any(row[9] is not None for row in rows) else {}
+        if any(row[9] is not None and row[9] not in keys for row in rows):
+            raise self._lost_key()
+        return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), keys.get(row[9])) for row in rows]
 
     def damaged(self) -> Iterator[str]:
         """What has changed since it was written, by digests: ids of matches, and names of rows of other tables."""
@@ -270,7 +289,7 @@ class StoreReader:
 
 
 def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: SecretKey | None) -> StoredMatch:
-    _, lineup, identity, id, game, players, number, opening, seed, secret, ended, course, final, *more = row
+    _, lineup, identity, id, game, players, number, opening, seed, _, ended, course, final, *more = row
     timed, notes, clocks, again = more
     return StoredMatch(
         identity=identity,
@@ -293,5 +312,5 @@ def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: Secret
         details=details,
         clocks=read_clocks(clocks or ""),
         again=bool(again),
-        secret=key if secret else None,
+        secret=key,
     )

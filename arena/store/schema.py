@@ -17,8 +17,8 @@ from pathlib import Path
 from arena.errors import StoreError
 from arena.store.writers import note_writer
 
-SCHEMA_VERSION = 3
-OLDEST = 1
+SCHEMA_VERSION = 4
+OLDEST = 3
 """The first version that `arena.store.upgrading` knows."""
 
 SCHEMA = """
@@ -30,10 +30,10 @@ CREATE TABLE runs (
     finished TEXT,               -- UTC: when every match of the plan was in the log
     digest BLOB NOT NULL         -- over the row, as all columns of this name: arena.store.digests says how
 );
-CREATE TABLE keys (              -- the key of secret dice: one row, or none
-    number INTEGER PRIMARY KEY CHECK (number = 1),
+CREATE TABLE keys (              -- of secret dice, in the order in which they were drawn
+    number INTEGER PRIMARY KEY,
     key BLOB NOT NULL,
-    hash TEXT NOT NULL,          -- BLAKE2b-256 of it, hexadecimal
+    hash TEXT NOT NULL UNIQUE,   -- BLAKE2b-256 of it, hexadecimal
     drawn TEXT NOT NULL,         -- UTC
     disclosed TEXT,              -- UTC: when it was first written beside the leaderboards
     digest BLOB NOT NULL
@@ -61,12 +61,13 @@ CREATE TABLE boards (
 CREATE TABLE blocks (
     block INTEGER PRIMARY KEY,
     identity BLOB NOT NULL UNIQUE,
-    id BLOB NOT NULL,            -- what the dice are drawn from
+    id BLOB NOT NULL,            -- what openings are drawn from, and dice that a block's matches share
     board INTEGER NOT NULL REFERENCES boards,
     round INTEGER NOT NULL,
     opening INTEGER NOT NULL,    -- random plies
     seed INTEGER NOT NULL,
-    secret INTEGER NOT NULL      -- 1 when the dice are drawn with the key in `keys`
+    dice INTEGER NOT NULL,       -- their kind: arena.dice.Kind
+    key INTEGER REFERENCES keys  -- what they are drawn with; NULL for public ones
 );
 CREATE TABLE matches (
     block INTEGER NOT NULL REFERENCES blocks,

@@ -1,7 +1,7 @@
 """Logs of older versions: read as they would be in this one, and brought to it before they are written to.
 
-What an older version did not keep is told as what it was, or as unknown: dice were public, no match was played once
-more, clocks are empty (version 1 kept seconds by seat instead of every call), and whether a run was finished is open.
+Version 3 knew one key, and blocks with or without it. What was damaged stays so: no digest is computed anew for a row
+that it did not fit.
 """
 
 from __future__ import annotations
@@ -9,7 +9,6 @@ from __future__ import annotations
 import contextlib
 import glob
 import itertools
-import json
 import os
 import shutil
 import sqlite3
@@ -17,15 +16,16 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.dice import key_hash
 from arena.errors import StoreError
-from arena.store.digests import PARTS, SIZE, TABLES, block_keys, row_digest, whole_matches
+from arena.store.digests import PARTS, TABLES, block_keys, whole_matches
 from arena.store.schema import SCHEMA_VERSION, address, connect, lay_out, version_of
 
 SMALL = 64 * 2**20
 """Bytes of an older log up to which it is read through a copy in memory."""
-UNKNOWN = {"finished": "NULL", "secret": "0", "clocks": "''", "again": "0", "digest": f"zeroblob({SIZE})"}
-"""Columns that older versions lack, as SQL."""
+CHANGED = {("blocks", "dice"): "secret", ("blocks", "key"): "CASE secret WHEN 1 THEN 1 END"}
+"""Columns that older versions had otherwise, as SQL over theirs."""
+WITHOUT_KEY = 8
+"""Values of a block's row in the digests of version 3."""
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
@@ -101,10 +101,9 @@ def _copy(path: Path, new: sqlite3.Connection) -> None:
     new.execute("ATTACH ? AS old", (address(path, "ro"),))
     with new:
         new.execute("BEGIN")
-        for table in ("boards", "blocks", *TABLES, *PARTS):
+        for table in (*TABLES, "boards", "blocks", *PARTS):
             _copy_table(new, table)
-        _complete_plans(new)
-        set_digests(new)
+        _name_keys(new)
     new.execute("DETACH old")
 
 
@@ -113,30 +112,16 @@ def _columns(db: sqlite3.Connection, schema: str, table: str) -> list[str]:
 
 
 def _copy_table(db: sqlite3.Connection, table: str) -> None:
-    there = _columns(db, "old", table)
-    if there:
-        values = (name if name in there else UNKNOWN[name] for name in _columns(db, "main", table))
+    if _columns(db, "old", table):
+        values = (CHANGED.get((table, name), name) for name in _columns(db, "main", table))
         db.execute(f"INSERT INTO main.{table} SELECT {', '.join(values)} FROM old.{table}")
 
 
-def _complete_plans(db: sqlite3.Connection) -> None:
-    """Plans of version 1 said nothing of the kind of their dice: all were public."""
-    for run, text in db.execute("SELECT run, plan FROM main.runs").fetchall():
-        with contextlib.suppress(ValueError, KeyError, TypeError):
-            plan = json.loads(text)
-            if "dice" not in plan:
-                plan |= {"dice": "public", "dice_key_hash": key_hash(bytes.fromhex(plan["dice_key"]))}
-                db.execute("UPDATE main.runs SET plan = ? WHERE run = ?", (json.dumps(plan, sort_keys=True), run))
-
-
-def set_digests(db: sqlite3.Connection) -> None:
-    """Compute all digests anew, whatever they are."""
-    for table in TABLES:
-        key = _columns(db, "main", table)[0]
-        for *row, _ in db.execute(f"SELECT * FROM main.{table}").fetchall():
-            query = f"UPDATE main.{table} SET digest = ? WHERE {key} = ?"
-            db.execute(query, (row_digest(table, row), row[0]))
+def _name_keys(db: sqlite3.Connection) -> None:
+    """Bring the key of secret dice into the digests of their matches, but for those that were wrong before."""
     for whole in itertools.chain.from_iterable(whole_matches(db, keys) for keys in block_keys(db)):
-        for table, digest in zip(("matches", "timings"), whole.digests(), strict=True):
-            query = f"UPDATE main.{table} SET digest = ? WHERE block = ? AND lineup = ?"
-            db.execute(query, (digest, whole.key, whole.lineup))
+        if whole.block is not None and len(whole.block) > WITHOUT_KEY:
+            before = whole._replace(block=whole.block[:WITHOUT_KEY])
+            for table, digest in zip(("matches", "timings"), whole.digests() * before.is_sound, strict=False):
+                query = f"UPDATE main.{table} SET digest = ? WHERE block = ? AND lineup = ?"
+                db.execute(query, (digest, whole.key, whole.lineup))

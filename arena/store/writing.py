@@ -115,14 +115,16 @@ class Store(StoreReader):
 
     def _set(self, table: str, column: str, value: str, where: str) -> None:
         """Set a table's last column but for the digest, where it has no value yet."""
-        for *row, _, _ in self._db.execute(f"SELECT * FROM {table} WHERE {where} AND {column} IS NULL").fetchall():
-            query = f"UPDATE {table} SET {column} = ?, digest = ? WHERE {where}"
-            self._db.execute(query, (value, row_digest(table, (*row, value))))
+        for at, *row, _, _ in self._db.execute(
+            f"SELECT rowid, * FROM {table} WHERE {where} AND {column} IS NULL"
+        ).fetchall():
+            query = f"UPDATE {table} SET {column} = ?, digest = ? WHERE rowid = ?"
+            self._db.execute(query, (value, row_digest(table, (*row, value)), at))
 
     def keep_key(self, key: bytes, drawn: str, disclosed: str | None = None) -> SecretKey:
-        """Keep the key of secret dice for good; a second one is refused by the database."""
+        """Keep a key of secret dice for good; the same one twice is refused by the database."""
         with self.transaction():
-            row = (1, key, key_hash(key), drawn, disclosed)
+            row = (self._next("keys", "number"), key, key_hash(key), drawn, disclosed)
             self._db.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)", (*row, row_digest("keys", row)))
         return SecretKey(key, key_hash(key), drawn, disclosed)
 
@@ -176,15 +178,24 @@ class Store(StoreReader):
         board = schedule.boards[block.board]
         at = (board.game, board.players)
         rest = (block.round, board.opening, schedule.seed, int(schedule.secret != ""))
+        key = self._number(schedule.secret) if schedule.secret else None
         cursor = self._db.execute(
-            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed, secret) "
-            "VALUES (?, ?, ?, ?, ?, ?, ?)",
-            (block.identity, block.id, self._board_key(*at), *rest),
+            "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed, dice, key) "
+            "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            (block.identity, block.id, self._board_key(*at), *rest, key),
         )
         if cursor.rowcount == 1:
-            return int(cursor.lastrowid or 0), ascii((block.identity, block.id, *at, *rest))
+            named = (schedule.secret,) if schedule.secret else ()
+            return int(cursor.lastrowid or 0), ascii((block.identity, block.id, *at, *rest, *named))
         found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
         return found[0], ascii(block_rows(self._db, found)[found[0]])
+
+    def _number(self, hash: str) -> int:
+        """Of a key of secret dice."""
+        row = self._db.execute("SELECT number FROM keys WHERE hash = ?", (hash,)).fetchone()
+        if row is None:
+            raise self._lost_key()
+        return int(row[0])
 
     def _board_key(self, game: str, players: int) -> int:
         at = (game, players)

@@ -124,6 +124,8 @@ class Checker:
 
     def _check_place(self, plan: int, block: Block | None, stored: Stored) -> None:
         """That a block's row is what the plan says."""
+        if stored.number is not None and stored.key is None:
+            raise StoreError(f"its block has the key {stored.number}, which is not in the log")
         if block is None:
             if plan == NO_PLAN:
                 raise StoreError("its block belongs to no plan of the log")
@@ -131,7 +133,8 @@ class Checker:
         schedule = self.schedules[plan]
         board = schedule.boards[block.board]
         ours = (block.identity, block.id, board.game, board.players, block.round, board.opening, schedule.seed)
-        for name, mine, theirs in zip(Stored._fields, (*ours, int(schedule.secret != "")), stored, strict=True):
+        dice = (int(schedule.secret != ""), schedule.secret or None)
+        for name, mine, theirs in zip(Stored._fields, (*ours, *dice), stored, strict=False):
             if mine != theirs:
                 raise StoreError(f"the {name} of its block is {_shown(theirs)}, {_shown(mine)} by the plan")
 
@@ -149,7 +152,7 @@ class Checker:
         if game is None:
             done.unverified += 1
         else:
-            done.draws += check_match(match, self._keys(match.seed, bool(stored.secret)), game)
+            done.draws += check_match(match, self._keys(match.seed, bool(stored.dice)), game)
 
     def _check_seats(self, schedule: Schedule, block: Block, lineup: int, seats: list[tuple]) -> None:
         """That those whom the plan seats there sit there."""

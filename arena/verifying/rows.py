@@ -28,7 +28,11 @@ class Stored(NamedTuple):
     round: int
     opening: int
     seed: int
-    secret: int
+    dice: int
+    key: str | None
+    """Hash of the key of secret dice."""
+    number: int | None
+    """Of that key in the log."""
 
 
 @dataclass
@@ -47,8 +51,8 @@ def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = 
     """All rows of some blocks, or of one match."""
     marks = f"block IN ({','.join('?' * len(keys))})"
     query = (
-        "SELECT block, identity, id, game, players, round, opening, seed, secret "
-        f"FROM blocks LEFT JOIN boards USING (board) WHERE {marks}"
+        "SELECT block, identity, id, game, players, round, opening, seed, dice, hash, blocks.key "
+        f"FROM blocks LEFT JOIN boards USING (board) LEFT JOIN keys ON number = blocks.key WHERE {marks}"
     )
     found = {key: Rows(Stored(*row)) for key, *row in db.execute(query, keys)}
     if lineup is not None:

@@ -34,10 +34,10 @@ def open_log(path: Path) -> sqlite3.Connection:
 
 
 def _refuse_older(db: sqlite3.Connection, path: Path) -> None:
-    """Tell a log of an older version, which lacks digests, from one whose version is damaged."""
+    """Tell a log of an older version, which lacks kinds of dice, from one whose version is damaged."""
     version = version_of(db)
-    columns = {name for (name,) in db.execute("SELECT name FROM pragma_table_info('matches')")}
-    if OLDEST <= version < SCHEMA_VERSION and "digest" not in columns:
+    columns = {name for (name,) in db.execute("SELECT name FROM pragma_table_info('blocks')")}
+    if OLDEST <= version < SCHEMA_VERSION and "dice" not in columns:
         raise OlderLogError(f"{path}: has log version {version}; {remedy(version, path)}")
 
 

@@ -7,11 +7,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from arena.dice import key_hash
 from arena.store import Store
 from arena.store.digests import PARTS, TABLES
 from tests.arena.samples import all_matches, begin, fill, finished, row, schedule
 
-PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=3, secret="ab" * 32)
+KEY = bytes(32)
+PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=3, secret=key_hash(KEY))
 MATCHES = all_matches(PLAN)
 VALUES = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(), st.text(max_size=9), st.binary(max_size=9))
 
@@ -26,8 +28,7 @@ def loosened(log):
     """A log whose tables take any value, as a disk does that writes another bit."""
     connection = sqlite3.connect(log, isolation_level=None)
     connection.execute("PRAGMA writable_schema = ON")
-    bare = "replace(replace(sql, ' NOT NULL', ''), 'CHECK (number = 1)', '')"
-    connection.execute(f"UPDATE sqlite_master SET sql = {bare} WHERE type = 'table'")
+    connection.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE type = 'table'")
     connection.close()
     connection = sqlite3.connect(log, isolation_level=None)
     yield connection
@@ -38,9 +39,10 @@ def loosened(log):
 def sound(tmp_path_factory):
     """A log with every match of the plan, forfeits, long and short courses, notes, a key and two runs."""
     log = tmp_path_factory.mktemp("sound") / "matches.db"
+    with Store.create(log) as store:
+        store.keep_key(KEY, "2026")
     fill(log, PLAN, leave_out=[0])
     with Store.create(log) as store:
-        store.keep_key(bytes(32), "2026")
         noted = row(0, [0, 1], course="S- L+ " * 99)._replace(notes=[[0, "no surrogate \x00 é"]])
         store.add(PLAN, [finished(MATCHES[0], noted)], begin(store, PLAN))
         store.finish_run("2027", disclose=True)
@@ -100,6 +102,7 @@ def test_what_follows_from_the_plan_has_one_digest_whatever_the_machine(tmp_path
     def digests(name, **changes):
         log = tmp_path / name / "matches.db"
         with Store.create(log) as store:
+            store.keep_key(KEY, "2026")
             begin(store, PLAN)
             result = row(0, [0, 1])._replace(**changes)
             store.add(PLAN, [finished(MATCHES[0], result)], begin(store, PLAN))
@@ -115,7 +118,7 @@ def test_whole_scores_may_come_as_floats(tmp_path):
     log = tmp_path / "matches.db"
     with Store.create(log) as store:
         made = row(0, [0, 1])._replace(seats=[[0, 3.0, None, None], [1, -2.5, None, None]], seconds=1)
+        store.keep_key(KEY, "2026")
         store.add(PLAN, [finished(MATCHES[0], made)], begin(store, PLAN))
-        store.keep_key(bytes(32), "2026")
         assert store.match(MATCHES[0].block.identity, 0).scores == [3, -2.5]
     assert damage_of(log) == []

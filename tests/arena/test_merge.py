@@ -30,7 +30,7 @@ CONTENT = (
     "SELECT plan, versions, started FROM runs ORDER BY run DESC LIMIT 1",
     "SELECT identity, spec, module, class, bundle FROM bots ORDER BY 1",
     "SELECT bundle, files FROM bundles ORDER BY 1",
-    "SELECT identity, id, game, players, round, opening, seed, secret FROM blocks JOIN boards USING (board) ORDER BY 1",
+    "SELECT identity, id, game, players, round, opening, seed, dice FROM blocks JOIN boards USING (board) ORDER BY 1",
     "SELECT identity, lineup, ended, plies, timed, final, course, notes, digest FROM matches JOIN blocks USING (block) "
     "ORDER BY 1, 2",
     "SELECT k.identity, lineup, seat, b.identity, rank, score, cause, fell FROM seats JOIN blocks k USING (block) "
@@ -178,16 +178,15 @@ def test_what_a_killed_merge_has_left_goes_with_the_next_one(tmp_path):
         merge([tmp_path / "no.db"], tmp_path / "no.db")
 
 
-def test_two_keys_of_secret_dice_are_refused_and_one_is_taken_along(tmp_path):
+def test_keys_of_secret_dice_are_taken_along_each_once(tmp_path):
     first, second = bytes(32), bytes(range(32))
     one, two = make(tmp_path / "1.db", range(5), key=first), make(tmp_path / "2.db", range(5, 9), key=second)
     same = make(tmp_path / "3.db", range(5, 9), key=first)
     none = make(tmp_path / "4.db", range(9, 12))
-    with pytest.raises(StoreError, match="have another key"):
-        merge([one, two], tmp_path / "m.db")
-    merge([none, same, one], tmp_path / "m.db")
+    merge([none, same, one, two], tmp_path / "m.db")
     with Store.open(tmp_path / "m.db") as store:
-        assert store.secret_key().checked() == first and store.totals()[0] == 12
+        assert [key.checked() for key in store.secret_keys()] == [first, second]
+        assert store.totals()[0] == 12
 
 
 def test_a_log_that_is_written_to_is_no_target_but_may_be_a_source(tmp_path):

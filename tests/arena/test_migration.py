@@ -5,7 +5,6 @@ import gc
 import io
 import json
 import os
-import shutil
 import sqlite3
 import stat
 import subprocess
@@ -28,7 +27,9 @@ from arena.verify import verify
 from tests.arena.samples import begin, fill, schedule
 
 DATA = Path(__file__).parent / "data"
-VERSIONS = (1, 2)
+KINDS = ("public", "secret")
+"""Of the dice in the logs of version 3 beside this file."""
+VERSION = 3
 CONTENT = (
     "SELECT identity, id, game, players, round, opening, seed FROM blocks JOIN boards USING (board) ORDER BY identity",
     "SELECT identity, lineup, ended, plies, timed, final, course, notes FROM matches JOIN blocks USING (block) "
@@ -53,37 +54,30 @@ def content(log):
     return [rows(log, query) for query in CONTENT]
 
 
-@pytest.fixture(scope="module")
-def old_logs(tmp_path_factory):
-    """Logs as arenas of those versions wrote them, by version."""
-    found = {}
-    for version in VERSIONS:
-        found[version] = tmp_path_factory.mktemp("old") / "matches.db"
-        with contextlib.closing(sqlite3.connect(found[version])) as connection:
-            connection.executescript((DATA / f"log_v{version}.sql").read_text())
-            connection.execute("PRAGMA journal_mode = WAL")
-    return found
-
-
-@pytest.fixture(params=VERSIONS)
-def version(request):
+@pytest.fixture(params=KINDS)
+def kind(request):
     return request.param
 
 
 @pytest.fixture
-def log(old_logs, version, tmp_path):
+def log(kind, tmp_path):
+    """A log as an arena wrote it that knew version 3."""
     (tmp_path / "old").mkdir()
-    return Path(shutil.copy(old_logs[version], tmp_path / "old" / "matches.db"))
+    log = tmp_path / "old" / "matches.db"
+    with contextlib.closing(sqlite3.connect(log)) as connection:
+        connection.executescript((DATA / f"log_v3_{kind}.sql").read_text())
+        connection.execute("PRAGMA journal_mode = WAL")
+    return log
 
 
-def test_an_old_log_is_brought_to_this_version_with_all_it_held_and_the_old_one_is_kept(log, version):
+def test_an_old_log_is_brought_to_this_version_with_all_it_held_and_the_old_one_is_kept(log):
     before, bytes_before = content(log), log.read_bytes()
     with Store.create(log) as store:
-        assert len(store.remarks) == 1 and f"matches.v{version}.db" in store.remarks[0]
+        assert len(store.remarks) == 1 and f"matches.v{VERSION}.db" in store.remarks[0]
         assert list(store.damaged()) == []
     assert content(log) == before
-    kept = log.with_name(f"matches.v{version}.db")
-    assert rows(kept, "PRAGMA user_version") == [(version,)]
+    kept = log.with_name(f"matches.v{VERSION}.db")
+    assert rows(kept, "PRAGMA user_version") == [(VERSION,)]
     assert content(kept) == before
     assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock", kept.name}
     with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
@@ -96,18 +90,18 @@ def test_an_old_log_is_brought_to_this_version_with_all_it_held_and_the_old_one_
     assert bytes_before != log.read_bytes()
 
 
-def test_boards_matches_and_replays_are_the_same_before_and_after(log, version):
+def test_boards_matches_and_replays_are_the_same_before_and_after(log, kind):
     def read():
         frames = {name: frame.to_csv() for name, frame in api.leaderboard(log).items()}
         api.export(log, out=log.parent / "out", what=("matches", "records"))
         return frames, [(log.parent / "out" / name).read_bytes() for name in ("matches.jsonl", "matches.txt")]
 
     as_old = read()
-    assert rows(log, "PRAGMA user_version") == [(version,)], "reading changes nothing"
+    assert rows(log, "PRAGMA user_version") == [(VERSION,)], "reading changes nothing"
     Store.create(log).close()
     assert read() == as_old
-    board = pd.read_csv(io.StringIO(as_old[0]["epicycle", 2])).set_index("bot")
-    then = pd.read_csv(DATA / f"log_v{version}_epicycle_2p.csv").set_index("bot").loc[board.index]
+    board = pd.read_csv(io.StringIO(as_old[0]["pyramid_punch", 3])).set_index("bot")
+    then = pd.read_csv(DATA / f"log_v3_{kind}_pyramid_punch_3p.csv").set_index("bot").loc[board.index]
     same = ["matches", "wins", "ties", "mean_rank", "mean_return", "forfeits"]
     assert board[same].equals(then[same])
     with Store.open(log) as store:
@@ -120,11 +114,11 @@ def test_a_plan_of_an_old_log_is_complete_there_so_that_nothing_is_played_again(
     Store.create(log).close()
     with Store.open(log) as store:
         plan = with_stages(store, schedule_from(json.loads(store.last_plan())))
-        assert plan.total_matches == store.totals()[0] == 27
+        assert plan.total_matches == store.totals()[0] == 18
         assert not _lacks_any(plan, store)
 
 
-def test_an_old_log_can_be_read_where_nothing_can_be_written(log, version):
+def test_an_old_log_can_be_read_where_nothing_can_be_written(log):
     os.chmod(log.parent, stat.S_IRUSR | stat.S_IXUSR)
     try:
         assert len(api.leaderboard(log)) == 2
@@ -132,43 +126,55 @@ def test_an_old_log_can_be_read_where_nothing_can_be_written(log, version):
         os.chmod(log.parent, stat.S_IRWXU)
 
 
-def test_a_large_old_log_is_not_copied_to_be_read_but_the_command_that_upgrades_it_is_named(log, version, monkeypatch):
+def test_a_large_old_log_is_not_copied_to_be_read_but_the_command_that_upgrades_it_is_named(log, monkeypatch):
     monkeypatch.setattr(upgrading, "SMALL", 1000)
-    with pytest.raises(StoreError, match=rf"log version {version}, .*`arena upgrade .*matches\.db`"):
+    with pytest.raises(StoreError, match=rf"log version {VERSION}, .*`arena upgrade .*matches\.db`"):
         Store.open(log)
     before = content(log)
     Store.create(log).close()
     assert content(log) == before
-    assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock", f"matches.v{version}.db"}
+    assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock", f"matches.v{VERSION}.db"}
     Store.open(log).close()
     gc.collect()
 
 
-def test_a_backup_takes_a_name_that_is_free(log, version):
-    for name in (f"matches.v{version}.db", f"matches.v{version}.1.db"):
+def test_a_backup_takes_a_name_that_is_free(log):
+    for name in (f"matches.v{VERSION}.db", f"matches.v{VERSION}.1.db"):
         log.with_name(name).write_text("kept")
     with Store.create(log) as store:
-        assert f"matches.v{version}.2.db" in store.remarks[0]
-    assert log.with_name(f"matches.v{version}.db").read_text() == "kept"
+        assert f"matches.v{VERSION}.2.db" in store.remarks[0]
+    assert log.with_name(f"matches.v{VERSION}.db").read_text() == "kept"
 
 
 def test_a_match_of_the_plan_is_refused_by_an_upgraded_log_that_has_it(log):
     with Store.create(log) as store, store.transaction(), pytest.raises(sqlite3.IntegrityError):
-        store._db.execute("INSERT INTO blocks SELECT 999, identity, id, 1, 0, 0, 0, 0 FROM blocks LIMIT 1")
+        store._db.execute("INSERT INTO blocks SELECT 999, identity, id, 1, 0, 0, 0, 0, NULL FROM blocks LIMIT 1")
 
 
-def test_early_logs_of_version_2_lack_keys_and_are_upgraded_too(old_logs, tmp_path):
-    log = Path(shutil.copy(old_logs[2], tmp_path / "matches.db"))
-    with contextlib.closing(sqlite3.connect(log)) as connection:
-        connection.executescript(
-            "DROP TABLE keys; DROP INDEX forfeits; ALTER TABLE blocks DROP COLUMN secret; "
-            "ALTER TABLE runs DROP COLUMN finished; VACUUM;"
-        )
+def test_an_upgraded_log_is_sound(log):
     Store.create(log).close()
-    assert rows(log, "SELECT DISTINCT secret FROM blocks") == [(0,)]
-    assert rows(log, "SELECT finished FROM runs") == [(None,)]
+    report = verify(log, workers=1)
+    assert (report.sound, report.finished, report.walked.matches) == (True, True, 18), report.findings
+    assert report.walked.draws > 50
+
+
+@pytest.mark.parametrize(
+    "damage",
+    [
+        "UPDATE matches SET plies = plies + 1 WHERE (block, lineup) = (2, 1)",
+        "UPDATE timings SET seconds = 9.0 WHERE (block, lineup) = (2, 1)",
+        "UPDATE keys SET drawn = 'then'",
+    ],
+)
+@pytest.mark.parametrize("kind", ["secret"], indirect=True)
+def test_what_was_damaged_in_an_old_log_is_so_in_the_upgraded_one_and_nothing_else(log, damage):
+    with contextlib.closing(sqlite3.connect(log)) as connection, connection:
+        connection.execute(damage)
+    Store.create(log).close()
     with Store.open(log) as store:
-        assert list(store.damaged()) == []
+        (name,) = store.damaged()
+        identity, lineup = rows(log, "SELECT hex(identity), 1 FROM blocks WHERE block = 2")[0]
+    assert name == ("keys 1" if "keys" in damage else f"{identity.lower()}-{lineup}")
 
 
 POWER_CUT = """
@@ -194,10 +200,11 @@ def test_killed_at_any_moment_of_an_upgrade_the_log_is_the_old_one_or_the_new_on
     fill(log, schedule(["alice", "bob", "carol", "dave"], blocks=250))
     with Store.create(log) as store:
         begin(store, schedule(["alice"]))
-    with contextlib.closing(sqlite3.connect(log)) as connection:  # as version 2 had it
-        for table in ("runs", "keys", "bots", "bundles", "matches", "timings"):
-            connection.execute(f"ALTER TABLE {table} DROP COLUMN digest")
-        connection.execute("PRAGMA user_version = 2")
+    with contextlib.closing(sqlite3.connect(log)) as connection:  # as version 3 had it
+        connection.executescript(
+            "ALTER TABLE blocks DROP COLUMN key; ALTER TABLE blocks RENAME COLUMN dice TO secret; "
+            "PRAGMA user_version = 3;"
+        )
     before = content(log)
     delays = [0.0005 * 1.35**n for n in range(30)]
     done = subprocess.run(
@@ -212,7 +219,7 @@ def test_killed_at_any_moment_of_an_upgrade_the_log_is_the_old_one_or_the_new_on
     with Store.open(log) as store:
         assert list(store.damaged()) == []
     assert not list(log.parent.glob(".*")), "what a killed one left is removed by the next"
-    for backup in log.parent.glob("matches.v2*.db"):
+    for backup in log.parent.glob("matches.v3*.db"):
         assert content(backup) == before
 
 
@@ -220,14 +227,14 @@ def test_a_newer_log_is_refused_with_what_it_needs(log):
     with contextlib.closing(sqlite3.connect(log)) as connection:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     for opened in (Store.open, Store.create):
-        with pytest.raises(StoreError, match=r"has log version 4; .* update it"):
+        with pytest.raises(StoreError, match=r"has log version 5; .* update it"):
             opened(log)
     assert not list(log.parent.glob("matches.v*.db"))
     gc.collect()
 
 
-def test_what_needs_digests_says_how_an_older_log_gets_them(log, version, tmp_path):
-    told = f"has log version {version}; `arena upgrade {log}` brings it to version 3"
+def test_verify_and_bundle_say_how_an_older_log_is_brought_to_this_version(log, tmp_path):
+    told = f"has log version {VERSION}; `arena upgrade {log}` brings it to version 4"
     for what in (verify, bundle):
         with pytest.raises(StoreError) as refused:
             what(log)

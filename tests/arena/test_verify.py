@@ -20,8 +20,8 @@ from arena.errors import ArenaError, ConfigError
 from arena.referee import final_hash
 from arena.replay import keys_of, replay
 from arena.store import Store
+from arena.store.digests import TABLES, block_keys, row_digest, whole_matches
 from arena.store.schema import lock_log
-from arena.store.upgrading import set_digests
 from arena.verify import verify
 from arena.verifying import walk
 from arena.verifying.exports import _same
@@ -127,6 +127,18 @@ def changing(log: Path, digests: bool = True):
                 set_digests(db)
 
 
+def set_digests(db) -> None:
+    """Compute all digests anew, whatever they are."""
+    for table in TABLES:
+        key = columns(db, table)[0]
+        for *row, _ in db.execute(f"SELECT * FROM {table}").fetchall():
+            db.execute(f"UPDATE {table} SET digest = ? WHERE {key} = ?", (row_digest(table, row), row[0]))
+    for whole in itertools.chain.from_iterable(whole_matches(db, keys) for keys in block_keys(db)):
+        for table, digest in zip(("matches", "timings"), whole.digests(), strict=True):
+            query = f"UPDATE {table} SET digest = ? WHERE block = ? AND lineup = ?"
+            db.execute(query, (digest, whole.key, whole.lineup))
+
+
 def tables(db) -> list[str]:
     return [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
 
@@ -182,7 +194,7 @@ def test_the_tournaments_hold_what_is_to_be_checked(logs):
     with contextlib.closing(sqlite3.connect(logs["rounds"])) as db:
         assert db.execute("SELECT count(*) FROM seats WHERE cause = 'crash'").fetchone()[0] > 1
         assert db.execute("SELECT count(*) FROM matches WHERE typeof(course) = 'blob'").fetchone()[0] > 0
-        assert db.execute("SELECT min(secret), count(DISTINCT board) FROM blocks").fetchone() == (1, 3)
+        assert db.execute("SELECT min(dice), count(DISTINCT board) FROM blocks").fetchone() == (1, 3)
 
 
 def test_several_processes_find_what_one_finds_in_the_same_order(copy, monkeypatch):
