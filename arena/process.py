@@ -21,8 +21,8 @@ from arena.code import code_hash
 from arena.errors import UnwritableError, WorkerError, has_no_room, no_room
 from arena.files import own_folder
 from arena.games import folders_for
-from arena.status import SIZE, STARVED, Status, Work
-from arena.trees import end_tree
+from arena.status import NOBODY, SIZE, STARVED, Status, Work
+from arena.trees import PATIENCE, STOPPED, WAITING, end_tree, send, thread_states
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -32,11 +32,15 @@ GRACE = 2.0
 START_LIMIT = 120.0
 STARTS = 3
 """Tries to start a worker that is killed before it plays."""
-LAST_BREATH = 1.0
-"""Seconds in which a process that has closed its socket is gone."""
+LAST_BREATH = 2 * PATIENCE
+"""Seconds in which a worker that has closed its socket, or is to end, is gone with all that bots started."""
 NO_ROOM = b'{"no room"'
 """How a reply begins that tells of a full disk."""
 LOOK = 0.1
+STILL_LIMIT = 5.0
+"""Seconds after which a worker that uses no processor time is taken for stopped: a living one has a heartbeat."""
+LONGEST_LOOK = 1.0
+"""Seconds of stillness that one look tells of at most: when more have passed, it was this process that was stopped."""
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,28 @@ class Seen(NamedTuple):
     cpu: int
 
 
+class Pulse:
+    """Whether a worker lives, told by the processor time that it uses."""
+
+    def __init__(self, process: int) -> None:
+        """`process` is its number, 0 while that is not known."""
+        self.process = process
+        self._used, self._still, self._looked = -1, 0.0, time.monotonic()
+
+    def has_stopped(self, between_moves: bool) -> bool:
+        """Whether a signal has stopped it for a while or, `between_moves`, nothing at all happens in it.
+
+        A process that waits for a processor, the disk or a debugger has not stopped, however long that takes.
+        """
+        now, used = time.monotonic(), processor_time(self.process) if self.process else 0
+        self._still = self._still + min(now - self._looked, LONGEST_LOOK) if used == self._used else 0.0
+        self._used, self._looked = used, now
+        if self._still < STILL_LIMIT or not self.process:
+            return False
+        states = thread_states(self.process)
+        return bool(states & STOPPED or (between_moves and states and not states & WAITING))
+
+
 class WorkerProcess:
     """A worker, started again with the same plan whenever it dies.
 
@@ -77,6 +103,9 @@ class WorkerProcess:
         self._games: tuple[str, ...] = ()
         """Where it imports the plan's games from before all else."""
         self._process: subprocess.Popen[bytes] | None = None
+        """Of the supervisor."""
+        self._worker = 0
+        """The number of the worker's process."""
         self._ending = threading.Lock()
         self._seen: Seen | None = None
         self.versions: dict[str, str] = {}
@@ -110,7 +139,7 @@ class WorkerProcess:
             environment = {**os.environ, **ALIKE, "PYTHONPATH": path}
             self._process = subprocess.Popen(
                 [
-                    *(sys.executable, "-P", "-m", "arena.worker"),
+                    *(sys.executable, "-P", "-m", "arena.supervisor", str(os.getpid())),
                     *(str(theirs.fileno()), str(status.fileno()), folder),
                 ],
                 pass_fds=(theirs.fileno(), status.fileno()),
@@ -134,6 +163,7 @@ class WorkerProcess:
             raise WorkerError(
                 "a worker process runs another version of the arena than this command; was it just edited?"
             )
+        self._worker = hello["pid"]
         self.versions = hello["versions"]
         self.name = f"{hello['host']}:{hello['pid']}"
         if self._plan is not None:
@@ -184,7 +214,10 @@ class WorkerProcess:
             self._status.rest(0)  # the worker is idle: an old deadline counts no more
             self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
+            pulse = Pulse(self._worker)
             while not self._connection.poll(LOOK):
+                if pulse.has_stopped(between_moves=self._status.read().seat == NOBODY):
+                    return self._bury("crash", "it was stopped")
                 if self._overrun() or (deadline is not None and time.monotonic() > deadline):
                     return self._bury("timeout")
             return self._connection.recv_bytes()
@@ -195,25 +228,23 @@ class WorkerProcess:
         """Whether the worker is still at something whose time is up; it may write while we read, so look twice."""
         work = self._status.read()
         if self._seen is None or self._seen.work != work:
-            self._seen = Seen(work, time.monotonic_ns(), processor_time(self._process))
+            self._seen = Seen(work, time.monotonic_ns(), processor_time(self._worker))
         if time.monotonic_ns() <= work.until + GRACE * 1e9:
             return False
         time.sleep(LOOK)
         return self._status.read() == work
 
-    def _bury(self, cause: str) -> Death:
+    def _bury(self, cause: str, how: str = "") -> Death:
         work = self._status.read()
         starved = cause == "timeout" and self._starved()
-        how = "it hung" if cause == "timeout" else self._end_in_words()
+        how = how or ("it hung" if cause == "timeout" else self._end_in_words())
         self.stop()
         return Death(work.number, work.seat, work.ply, cause, starved, how)
 
     def _end_in_words(self) -> str:
         """How a process ended that has closed its socket."""
-        process = self._process
-        try:
-            code = process.wait(LAST_BREATH) if process is not None else 0
-        except subprocess.TimeoutExpired:
+        code = _code_of(self._process.pid) if self._process is not None else 0
+        if code is None:
             return "it does not answer"
         if code >= 0:
             return f"it ended with code {code}"
@@ -224,7 +255,7 @@ class WorkerProcess:
         """Whether it was left without the processor for most of the time that it was seen at its work."""
         if self._seen is None:
             return False
-        used = processor_time(self._process) - self._seen.cpu
+        used = processor_time(self._worker) - self._seen.cpu
         return used < STARVED * (time.monotonic_ns() - self._seen.since)
 
     def stop(self) -> None:
@@ -232,9 +263,10 @@ class WorkerProcess:
         with self._ending:
             if self._process is None:
                 return
-            end_tree(self._process.pid)  # with whatever a bot may have started
-            with contextlib.suppress(ProcessLookupError):
-                os.killpg(self._process.pid, signal.SIGKILL)
+            for number in (signal.SIGTERM, signal.SIGCONT):
+                send(self._process.pid, number)
+            _code_of(self._process.pid)
+            end_tree(self._process.pid)  # what a supervisor that was killed has left
             self._process.wait()
             self._process = None
             self._connection.close()
@@ -242,9 +274,20 @@ class WorkerProcess:
             self._folder.close()
 
 
-def processor_time(process: subprocess.Popen[bytes] | None) -> int:
+def _code_of(process: int) -> int | None:
+    """How a child ends, below 0 by a signal, left for others to take notice of; None when it does not, for a while."""
+    until = time.monotonic() + LAST_BREATH
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < until:
+            if (ended := os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+                return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+            time.sleep(0.001)
+    return None
+
+
+def processor_time(process: int) -> int:
     """Nanoseconds of processor time that a process has used, all its threads together; 0 when it is gone."""
     try:
-        return time.clock_gettime_ns(~process.pid << 3 | 2) if process is not None else 0
+        return time.clock_gettime_ns(~process << 3 | 2)
     except OSError:
         return 0

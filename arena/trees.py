@@ -12,7 +12,9 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 4, 36
+PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
+STOPPED, WAITING = frozenset("T"), frozenset("RDt")
+"""States of threads, in the kernel's letters: stopped by a signal; waiting for a processor, a disk or a debugger."""
 PATIENCE = 5.0
 LISTED = Path("/proc/thread-self/children").exists()
 """Whether the kernel lists every process's children; else all processes are looked at."""
@@ -20,15 +22,23 @@ LISTED = Path("/proc/thread-self/children").exists()
 
 def keep_orphans() -> None:
     """Whatever this process's children leave behind becomes its child, instead of the system's."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+    _control(PR_SET_CHILD_SUBREAPER, 1)
+
+
+def signal_at_parents_end(number: signal.Signals) -> None:
+    """Have the kernel send this process a signal when the thread that started it ends."""
+    _control(PR_SET_PDEATHSIG, number)
 
 
 def close_to_others() -> None:
     """Keep this process's memory from other processes of the same user, and out of core dumps: it knows the dice."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    _control(PR_SET_DUMPABLE, 0)
+
+
+def _control(option: int, value: int) -> None:
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_DUMPABLE, 0, 0, 0, 0)
+        ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
 
 
 def below(root: int) -> list[int]:
@@ -52,10 +62,15 @@ def _children(process: int) -> list[int]:
     return [int(number) for number in numbers]
 
 
-def _stat(process: int) -> list[str]:
+def thread_states(process: int) -> set[str]:
+    """The states that a process's threads are in, as letters; none when it is gone."""
+    return {_stat(path)[0] for path in Path(f"/proc/{process}/task").glob("*")}
+
+
+def _stat(process: int | Path) -> list[str]:
     """What the kernel tells of a process, from its state on: that, its parent and more; ["X", ""] when it is gone."""
     try:
-        return Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
+        return Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()
     except OSError:
         return ["X", ""]
 

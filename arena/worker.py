@@ -1,4 +1,4 @@
-"""A worker process: loads bots from bundles and plays the matches it is handed. Run as `python -m arena.worker`.
+"""A worker process: loads bots from bundles and plays the matches it is handed. Started by `arena.supervisor`.
 
 It talks JSON in length-prefixed frames over one socket with whoever spawned it (`arena.process`); it never sees the
 log. Where it is at work (which match, seat and ply, until when) stands in a small shared file, so that a watchdog can
@@ -13,8 +13,6 @@ import json
 import mmap
 import os
 import platform
-import shutil
-import signal
 import sys
 import threading
 import time
@@ -32,13 +30,16 @@ from arena.loader import lay_out, load_class
 from arena.referee import Charge, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits
 from arena.status import NOBODY, SIZE, Status
-from arena.trees import close_to_others, end_below, keep_orphans
+from arena.trees import close_to_others, keep_orphans
 from arena.warming import first_alone
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
     from arena.sandbox.host import RemoteBot
     from arena.sandbox.hosts import Hosts
+
+HEARTBEAT = 0.5
+"""Seconds."""
 
 
 def read_bundle(module: str, files: dict[str, str]) -> Bundle:
@@ -224,19 +225,17 @@ class Worker:
 
 def main(arguments: list[str]) -> None:
     """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
     keep_orphans()
     close_to_others()
     connection = Connection(int(arguments[0]))
     worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
-    threading.Thread(target=_leave_with, args=(os.getppid(), arguments[2]), daemon=True).start()
+    threading.Thread(target=_beat, daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:
         reply = json.dumps(worker.answer(json.loads(message)), separators=(",", ":")).encode()
         with contextlib.suppress(OSError):
             connection.send_bytes(reply)
     worker.remote.close()
-    _leave(arguments[2])
 
 
 def _receive(connection: Connection) -> bytes | None:
@@ -247,18 +246,10 @@ def _receive(connection: Connection) -> bytes | None:
         return None
 
 
-def _leave_with(parent: int, folder: str) -> None:
-    """End soon after the driver is gone, unless a bot is in foreign code that never lets Python's threads run."""
-    while os.getppid() == parent:
-        time.sleep(0.5)
-    _leave(folder)
-
-
-def _leave(folder: str) -> None:
-    """Do what a driver that was killed cannot do any more: remove the working folder, end what bots started."""
-    end_below(os.getpid())
-    shutil.rmtree(folder, ignore_errors=True)
-    os.killpg(os.getpid(), signal.SIGKILL)
+def _beat() -> None:
+    """Use a little processor time now and then, so that whoever watches sees a process that lives."""
+    while True:
+        time.sleep(HEARTBEAT)
 
 
 def _silence_bots() -> None:
@@ -268,7 +259,3 @@ def _silence_bots() -> None:
     for descriptor in (0, 1, 2):
         os.dup2(null, descriptor)
     os.close(null)
-
-
-if __name__ == "__main__":
-    main(sys.argv[1:])

@@ -230,6 +230,7 @@ def _remove(path: Path) -> None:
 def main() -> None:
     """Serve standard input."""
     signal.signal(signal.SIGINT, signal.SIG_DFL)
+    launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)  # also while it is stopped
     close_to_others()
     keep_orphans()
     ForkServer(sys.argv[1] == "sandbox").serve()

@@ -418,8 +418,8 @@ def holds(content, key):
 @pytest.mark.parametrize(
     ("isolation", "seen_for_sure"),
     [
-        ("none", [b"PYTHONHASHSEED=0", b"arena.worker", b"pytest", b"regular file: "]),
-        ("process", [b"PATH=", b"forkserver.py", b"arena.worker"]),
+        ("none", [b"PYTHONHASHSEED=0", b"arena.supervisor", b"pytest", b"regular file: "]),
+        ("process", [b"PATH=", b"forkserver.py", b"arena.supervisor"]),
     ],
 )
 def test_no_bot_finds_the_key_in_environment_arguments_or_files(tmp_path, monkeypatch, isolation, seen_for_sure):

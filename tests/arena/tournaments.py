@@ -15,6 +15,7 @@ from pathlib import Path
 from arena import api
 
 ARENA = [sys.executable, "-m", "arena"]
+SUPERVISOR = "arena.supervisor"
 PATIENCE = 300.0
 """Seconds; far more than anything takes, on a slow machine too, so that only what hangs is cut off."""
 CHILD_SECONDS = f"86{os.getpid():07}"
@@ -163,8 +164,14 @@ def processes() -> dict[int, tuple[int, str]]:
 
 
 def workers_of(driver: int) -> set[int]:
-    """The worker processes that a process has started."""
-    return {pid for pid, (parent, command) in processes().items() if parent == driver and "arena.worker" in command}
+    """The worker processes below a process, each a child of its supervisor."""
+    supervisors = supervisors_of(driver)
+    return {pid for pid, (parent, command) in processes().items() if parent in supervisors and SUPERVISOR in command}
+
+
+def supervisors_of(driver: int) -> set[int]:
+    """The parents of the workers that a process has started."""
+    return {pid for pid, (parent, command) in processes().items() if parent == driver and SUPERVISOR in command}
 
 
 def bots_children() -> set[int]:
