@@ -137,7 +137,7 @@ def export(
     target: Target,
     what: Annotated[
         Optional[list[str]],  # noqa: UP045
-        typer.Option(help="leaderboards, pairs, matches or records, joined by commas; by default leaderboards."),
+        typer.Option(help="leaderboards, pairs or matches, joined by commas; by default leaderboards."),
     ] = None,
     format: Annotated[
         Optional[list[str]],  # noqa: UP045
@@ -150,16 +150,16 @@ def export(
     out: Annotated[Optional[Path], typer.Option(help="Folder to write to; by default the tournament's.")] = None,  # noqa: UP045
     home: Home = None,
 ) -> None:
-    """Write a tournament's leaderboards, head-to-head, matches or records, with its plan and versions."""
+    """Write a tournament's leaderboards, head-to-head or matches, with its plan and versions."""
     from arena.commands.exporting import export_files
 
     export_files(target, what or ["leaderboards"], format or [], columns or [], out, home)
 
 
-@app.command("import", epilog="Example: arena import results/matches.txt --name copy")
+@app.command("import", epilog="Example: arena import results/matches.jsonl --name copy")
 def import_(
     files: Annotated[
-        list[Path], typer.Argument(metavar="FILE", help="Records that `arena export --what records` wrote.")
+        list[Path], typer.Argument(metavar="FILE", help="Matches that `arena export --what matches` wrote.")
     ],
     name: Annotated[str, typer.Option(help="The tournament that takes them; made if need be.")],
     plan: Annotated[
@@ -168,7 +168,7 @@ def import_(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Read records of matches into a log; every match is replayed and audited first, and all are taken or none."""
+    """Read exported matches into a log; every match is replayed and audited first, and all are taken or none."""
     from arena.commands.exporting import print_import
 
     print_import(files, name, plan, home)
@@ -426,7 +426,7 @@ def replay(
     match_id: Annotated[
         str,
         typer.Argument(
-            metavar="MATCH_ID|FILE", help="A match's id, its first part may be shortened; or a file of records."
+            metavar="MATCH_ID|FILE", help="A match's id, its first part may be shortened; or a file of matches."
         ),
     ],
     target: Annotated[
@@ -443,7 +443,7 @@ def replay(
     ] = None,
     home: Home = None,
 ) -> None:
-    """Replay a match from the log or from a file of records, without its bots."""
+    """Replay a match from the log or from an exported file, without its bots."""
     from arena.commands.matches import print_replay
 
     print_replay(match_id, target, audit, show, home, match)

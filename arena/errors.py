@@ -51,7 +51,7 @@ class ClusterError(WorkerError):
 
 
 class RecordError(ArenaError):
-    """A text is no record of a match, or a record does not fit its plan or its log."""
+    """A line or a plan.json is none, or a match does not fit its plan or its log."""
 
 
 def has_no_room(error: OSError) -> bool:

@@ -13,14 +13,14 @@ from arena.errors import ConfigError
 from arena.files import write_file
 from arena.keys import with_disclosed_key
 from arena.leaderboards import benched, board_matches, leaderboards
-from arena.match_files import check_match_columns, write_matches, write_records
+from arena.match_files import check_match_columns, write_matches
 from arena.plan import schedule_from
 from arena.report import render_boards, write_plan_and_versions
 from arena.schedule import Schedule
 from arena.store import Store
 from engine.errors import did_you_mean
 
-WHAT = ("leaderboards", "pairs", "matches", "records")
+WHAT = ("leaderboards", "pairs", "matches")
 JSON_LINES = "jsonl"
 """A format of matches alone, and theirs by default."""
 
@@ -47,8 +47,6 @@ def export_log(
     files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
-    if "records" in what:
-        files.append(write_records(folder, store, schedule))
     return [*files, *write_plan_and_versions(folder, with_disclosed_key(dict(resolved), store), store.last_versions())]
 
 
@@ -71,5 +69,3 @@ def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[
             raise ConfigError(f"'{name}' cannot be exported{did_you_mean(name, allowed)}")
     if JSON_LINES in formats and "matches" not in what:
         raise ConfigError(f"'{JSON_LINES}' is a format of matches alone")
-    if columns and set(what) == {"records"}:
-        raise ConfigError("--columns: records have no columns")

@@ -1,4 +1,4 @@
-"""Reading records of matches into a log: all of them or none, each replayed and audited before it is believed."""
+"""Reading matches as JSON Lines into a log: all of them or none, each replayed and audited before it is believed."""
 
 from __future__ import annotations
 
@@ -17,9 +17,8 @@ from arena.files import own_folder
 from arena.home import home_folder
 from arena.keys import now
 from arena.match_files import blocks_in_plan
+from arena.match_lines import Record, bare, read_records
 from arena.plan_files import ReadPlan, read_plan
-from arena.record_reader import read_records
-from arena.records import Record, bare
 from arena.replay import check_draws, check_game, check_words, replay
 from arena.schedule import Block, MatchSpec, Schedule, match_id
 from arena.store import BotRow, Finished, MatchRow, Store, StoredMatch
@@ -49,7 +48,7 @@ class Imported:
 def import_records(
     files: Sequence[Path], name: str, plan: Path | None = None, home: str | Path | None = None
 ) -> Imported:
-    """Read records into the log of the tournament `name`, made if need be; raises an `ArenaError` and changes nothing.
+    """Read matches into the log of the tournament `name`, made if need be; raises an `ArenaError` and changes nothing.
 
     `plan` is by default the plan.json beside the first file.
     """
@@ -97,7 +96,7 @@ def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int
             added += len(new)
             skipped += len(batch) - len(new)
         if not added + skipped:
-            raise RecordError(f"{', '.join(map(str, files))}: no records in there")
+            raise RecordError(f"{', '.join(map(str, files))}: no matches in there")
         if _is_complete(store, plan.schedule):
             store.finish_run(now(), disclose=plan.secret_key is not None)
     return added, skipped
@@ -183,19 +182,19 @@ class _Places:
         block = schedule.block(index, match.round, tuple(order))
         entries = [schedule.entries[entry] for entry in seats]
         compared: list[tuple[str, Any, Any]] = [
-            ("Bot0", list(schedule.seats(block, match.lineup)), seats),
-            ("Identity0", [entry.identity for entry in entries], list(record.identities)),
-            ("Spec0", [entry.spec for entry in entries], match.bots),
-            ("Opening", board.opening, match.opening),
-            ("Rules", board.rules_version, record.rules_version),
-            ("Seed", schedule.seed, match.seed),
-            ("Dice", schedule.secret, record.secret),
-            ("Block", block.id, match.block_id),
-            ("Match", match_id(block.identity, match.lineup), record.id),
+            ("bots", list(schedule.seats(block, match.lineup)), seats),
+            ("identities", [entry.identity for entry in entries], list(record.identities)),
+            ("specs", [entry.spec for entry in entries], match.bots),
+            ("opening", board.opening, match.opening),
+            ("rules_version", board.rules_version, record.rules_version),
+            ("seed", schedule.seed, match.seed),
+            ("dice_key_hash", schedule.secret, record.secret),
+            ("block", block.id, match.block_id),
+            ("match", match_id(block.identity, match.lineup), record.id),
         ]
         for key, ours, theirs in compared:
             if ours != theirs:
-                raise RecordError(f"{where}: match {record.id} is none of the plan: another [{key}]")
+                raise RecordError(f"{where}: match {record.id} is none of the plan: another {key}")
         return block
 
 

@@ -1,4 +1,4 @@
-"""The log's matches as files: JSON Lines, a table with a row a seat, records. A page at a time, for logs of millions.
+"""The log's matches as files: JSON Lines, or a table with a row a seat. A page at a time, for logs of millions.
 
 Every file holds all matches of the plan that are in the log, in fold order, those of incomplete blocks too.
 """
@@ -6,10 +6,8 @@ Every file holds all matches of the plan that are in the log, in fold order, tho
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -18,7 +16,7 @@ from arena.errors import ConfigError
 from arena.files import whole_file, write_file
 from arena.formats import as_csv, check_columns, chosen, render_frame
 from arena.leaderboards import DECIMALS, benched
-from arena.records import Record, record_text
+from arena.match_lines import KEYS, Record, as_line
 from arena.schedule import Block, Schedule, match_id
 from arena.store import Store, StoredMatch
 from engine import returns_from_ranks
@@ -36,11 +34,6 @@ TYPES = {
     **{"timed": "bool", "ended": "string", "plies": "int64"},
 }
 """Columns of the table of matches."""
-LINE = (
-    *("match", "block", "game", "players", "round", "lineup", "opening", "seed", "bots", "identities", "ranks"),
-    *("scores", "ended", "course", "final", "timed", "forfeits", "notes"),
-)
-"""Keys of a match in JSON Lines."""
 Played = tuple[Block, StoredMatch]
 
 
@@ -59,40 +52,17 @@ def played(store: Store, schedule: Schedule) -> Iterator[list[Played]]:
             yield [(block, match) for block in batch for match in found.get(block.identity, ())]
 
 
-def match_line(schedule: Schedule, block: Block, match: StoredMatch) -> dict[str, Any]:
-    """A match as plain data; side tables are left out."""
-    entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
-    return {
-        "match": match_id(match.identity, match.lineup),
-        "block": match.block_id.hex(),
-        "game": match.game,
-        "players": match.players,
-        "round": match.round,
-        "lineup": match.lineup,
-        "opening": match.opening,
-        "seed": match.seed,
-        "bots": [entry.label for entry in entries],
-        "identities": [entry.identity for entry in entries],
-        "ranks": match.ranks,
-        "scores": match.scores if match.scores[0] is not None else None,
-        "ended": match.ended,
-        "course": " ".join(match.course),
-        "final": match.final,
-        "timed": match.timed,
-        "forfeits": [{"seat": seat, "cause": cause, "ply": ply} for seat, (cause, ply) in match.falls.items()],
-        "notes": match.notes,
-    }
+def records_of(store: Store, schedule: Schedule) -> Iterator[Record]:
+    """Every match as a record, in fold order."""
+    for page in played(store, schedule):
+        for block, match in page:
+            entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
+            yield Record.of(match, entries, schedule.boards[block.board].rules_version, schedule.secret)
 
 
 def match_lines(store: Store, schedule: Schedule, columns: Sequence[str] = ()) -> Iterator[str]:
     """Every match as a line of JSON, with the keys that are wanted."""
-    for page in played(store, schedule):
-        for block, match in page:
-            line = match_line(schedule, block, match)
-            yield (
-                json.dumps({key: line[key] for key in columns or LINE}, separators=(",", ":"), ensure_ascii=False)
-                + "\n"
-            )
+    return (as_line(record, columns) for record in records_of(store, schedule))
 
 
 def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple]:
@@ -128,7 +98,7 @@ def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
     if set(kinds) - {"jsonl"}:
         check_columns(columns, list(TYPES), "matches")
     if "jsonl" in kinds:
-        check_columns(columns, LINE, "matches in JSON Lines")
+        check_columns(columns, KEYS, "matches in JSON Lines")
 
 
 def write_matches(
@@ -195,16 +165,3 @@ def _write_for_people(path: Path, frames: Iterator[pd.DataFrame], empty: pd.Data
                 "csv, json, jsonl and parquet take any number"
             )
     write_file(path, [render_frame(pd.concat(whole, ignore_index=True), path.suffix[1:], "Matches")])
-
-
-def records_of(store: Store, schedule: Schedule) -> Iterator[Record]:
-    """Every match as a record, in fold order."""
-    for page in played(store, schedule):
-        for block, match in page:
-            entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
-            yield Record.of(match, entries, schedule.boards[block.board].rules_version, schedule.secret)
-
-
-def write_records(folder: Path, store: Store, schedule: Schedule) -> Path:
-    """Write matches.txt, every match as a text for people and for `arena import`."""
-    return write_file(folder / "matches.txt", (record_text(record).encode() for record in records_of(store, schedule)))

@@ -11,9 +11,9 @@ from arena.config import validated
 from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.errors import ArenaError, RecordError
 from arena.files import read_json
+from arena.match_lines import Record
 from arena.plan import schedule_from
 from arena.plan_model import PlanFile
-from arena.records import Record
 from arena.schedule import Schedule
 from arena.store import SecretKey, StoredMatch
 
@@ -45,7 +45,7 @@ def read_plan(path: Path) -> ReadPlan:
     """
     if not path.is_file():
         raise RecordError(
-            f"{path}: no such file; records need the plan.json that `arena export` writes beside them; --plan names it"
+            f"{path}: no such file; matches need the plan.json that `arena export` writes beside them; --plan names it"
         )
     resolved, schedule = _read_schedule(path)
     key = bytes.fromhex(resolved["dice_key"]) if schedule.secret and resolved["dice_key"] else None

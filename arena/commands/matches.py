@@ -9,8 +9,8 @@ import engine
 from arena import api
 from arena.commands.output import isolation_of, print_detail, say
 from arena.errors import ArenaError, ConfigError, RecordError
+from arena.match_lines import read_records
 from arena.plan_files import with_key
-from arena.record_reader import read_records
 from arena.referee import without_controls
 from arena.replay import Ply, check_draws, keys_of, replay
 from arena.schedule import match_id
@@ -38,19 +38,17 @@ def print_replay(
     match: str, target: str | None, audit: bool, show: bool, home: Path | None, chosen: str | None = None
 ) -> None:
     """`arena replay`."""
-    if Path(match).suffix == ".txt" or Path(match).is_file():
+    if Path(match).suffix == ".jsonl" or Path(match).is_file():
         _replay_file(Path(match), chosen, audit, show)
         return
     if chosen is not None:
-        raise ConfigError("--match is for a file of records")
+        raise ConfigError("--match is for a file of matches")
     stored, _ = api.find_match(target, match, home)
     _print_stored(stored, audit, show)
 
 
 def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> None:
-    """Replay the chosen match of a file of records, or all of them; a single one is drawn."""
-    if not path.is_file():
-        raise RecordError(f"{path}: no such file")
+    """Replay the chosen match of a file, or all of them; a single one is drawn."""
     first, count = None, 0
     for line, record in read_records(path):
         if chosen is None or record.begins_with(chosen):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -101,7 +102,7 @@ class StoredMatch:
     notes: list[tuple[int, str]]
     bots: list[str]
     ranks: list[int]
-    scores: list[int | None]
+    scores: Sequence[float | None]
     falls: dict[int, tuple[str, int]]
     details: dict[int, str]
     clocks: list[Clocking]

@@ -56,8 +56,6 @@ def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
     formats = [kind for kind in (*FORMATS, JSON_LINES) if (folder / f"matches.{kind}").is_file()]
     if formats:
         yield "matches", formats
-    if (folder / "matches.txt").is_file():
-        yield "records", ()
 
 
 def _same(theirs: Path, ours: Path) -> bool:

@@ -20,9 +20,9 @@ from arena.bundle import Bundle
 from arena.config import Isolation
 from arena.errors import ConfigError, WorkerError
 from arena.leaderboards import benched
+from arena.match_lines import bare
 from arena.plan import Plan, ResolvedBot
 from arena.process import WorkerProcess
-from arena.records import bare
 from arena.referee import CLOCK_CAUSES
 from arena.registry import Source
 from arena.replay import replay

@@ -190,7 +190,7 @@ def dump(config: Path) -> dict[str, bytes]:
     folder = home_of(config) / "small"
     written = {path.name: path.read_bytes() for path in sorted(folder.iterdir()) if "matches" not in path.name}
     out = config.parent / "exported"
-    api.export(config, home_of(config), out, ("matches", "records"))
+    api.export(config, home_of(config), out, ("matches",))
     return {**written, **{f"exported {path.name}": path.read_bytes() for path in sorted(out.iterdir())}}
 
 

@@ -1,4 +1,4 @@
-"""A small tournament of all games, with notes, forfeits and scores, for tests of records and exports."""
+"""A small tournament of all games, with notes, forfeits and scores, for tests of exports and imports."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def play(folder: Path, dice: str = "auto") -> Path:
 
 
 def exported(target: str | Path, home: Path, out: Path) -> dict[str, bytes]:
-    """Leaderboards, matches and records of a tournament, by file, but for the versions of what played."""
+    """Leaderboards and matches of a tournament, by file, but for the versions of what played."""
     shutil.rmtree(out, ignore_errors=True)
-    api.export(target, home, out, ("leaderboards", "matches", "records"))
+    api.export(target, home, out, ("leaderboards", "matches"))
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}

@@ -273,9 +273,7 @@ def test_export_writes_what_it_says_where_it_is_told(here, tmp_path, capsys):
         "--out",
         out,
         "--what",
-        "matches,records",
-        "--what",
-        "leaderboards",
+        "matches,leaderboards",
         "--format",
         "md",
     )
@@ -286,7 +284,6 @@ def test_export_writes_what_it_says_where_it_is_told(here, tmp_path, capsys):
         "epicycle_3p.md",
         "epicycle-setup.random_2p.md",
         "matches.md",
-        "matches.txt",
         "plan.json",
         "versions.json",
     }

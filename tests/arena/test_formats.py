@@ -225,7 +225,6 @@ def test_a_column_of_one_board_alone_is_left_out_on_others(log, tmp_path):
         ("--what pairs --columns opponnent", "--columns: pairs have no column 'opponnent'; did you mean 'opponent'?"),
         ("--what leaderboards,pairs --columns rating", "--columns: pairs have no column 'rating'"),
         ("--what leaderboards,matches --columns bot", "matches in JSON Lines have no column 'bot'"),
-        ("--what records --columns bot", "--columns: records have no columns"),
         ("--format jsonl", "'jsonl' is a format of matches alone"),
         ("--what matches,pear", "'pear' cannot be exported; did you mean 'pairs'?"),
         ("--format html,xls", "'xls' cannot be exported"),

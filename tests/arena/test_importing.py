@@ -1,13 +1,13 @@
-"""Importing records: what was exported gives the same tournament; what does not fit is refused and leaves no trace."""
+"""Importing matches: what was exported gives the same tournament; what does not fit is refused and leaves no trace."""
 
 import contextlib
 import json
-import os
 import re
 import shutil
 import signal
 import sqlite3
 import subprocess
+import time
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,7 @@ from arena.cli import run_command
 from arena.compare import compare
 from arena.errors import ArenaError, RecordError, StoreError
 from arena.importing import import_records
-from arena.record_reader import read_records
+from arena.match_lines import Record, read_records
 from arena.referee import final_hash
 from arena.replay import replay
 from tests.arena import tournaments
@@ -45,8 +45,12 @@ def files_of(folder):
 
 
 def texts(folder):
-    """The records of a folder, one text each."""
-    return re.split(r"(?<=\n\n)(?=\[Match )", (folder / "matches.txt").read_text())
+    """The matches of a folder, one line each."""
+    return (folder / "matches.jsonl").read_text().splitlines(keepends=True)
+
+
+def read_one(path) -> Record:
+    return next(read_records(path))[1]
 
 
 def ids(store):
@@ -54,17 +58,17 @@ def ids(store):
 
 
 def refused(copy, home, told):
-    """Import a folder's records, which fails with these words and leaves nothing behind."""
+    """Import a folder's matches, which fails with these words and leaves nothing behind."""
     before = sorted(home.rglob("*")) if home.exists() else []
     with pytest.raises(ArenaError, match=told) as caught:
-        import_records([copy / "matches.txt"], "again", home=home)
+        import_records([copy / "matches.jsonl"], "again", home=home)
     assert "\n" not in str(caught.value)
     assert (sorted(home.rglob("*")) if home.exists() else []) == before
     return str(caught.value)
 
 
-def test_an_imported_tournament_has_the_same_boards_matches_and_records_byte_for_byte(export, tmp_path):
-    done = import_records([export / "matches.txt"], "again", home=tmp_path)
+def test_an_imported_tournament_has_the_same_boards_and_matches_byte_for_byte(export, tmp_path):
+    done = import_records([export / "matches.jsonl"], "again", home=tmp_path)
     assert done.log == tmp_path / "again" / "matches.db"
     assert (done.added, done.skipped) == (len(texts(export)), 0)
     assert exported("again", tmp_path, tmp_path / "out") == files_of(export)
@@ -77,7 +81,7 @@ def test_public_dice_come_along_too_and_the_log_goes_on_where_it_ended(tmp_path)
     out = tmp_path / "out"
     first = exported(config, home_of(config), out)
     home = tmp_path / "home"
-    import_records([out / "matches.txt"], "all", home=home)
+    import_records([out / "matches.jsonl"], "all", home=home)
     assert exported("all", home, tmp_path / "again") == first
     more = tournaments.write(
         config.parent, config.read_text().replace("blocks = 1", "blocks = 2"), (config.parent / "b.py").read_text()
@@ -89,12 +93,12 @@ def test_public_dice_come_along_too_and_the_log_goes_on_where_it_ended(tmp_path)
 
 def test_parts_may_come_one_after_the_other_and_again(export, tmp_path):
     parts = texts(export)
-    for name, part in (("first.txt", parts[::2]), ("second.txt", parts[1::3]), ("third.txt", parts)):
+    for name, part in (("first.jsonl", parts[::2]), ("second.jsonl", parts[1::3]), ("third.jsonl", parts)):
         (tmp_path / name).write_text("".join(part))
     plan = export / "plan.json"
     home = tmp_path / "home"
-    assert import_records([tmp_path / "first.txt"], "again", plan, home).added == len(parts[::2])
-    both = [tmp_path / name for name in ("first.txt", "second.txt", "third.txt")]
+    assert import_records([tmp_path / "first.jsonl"], "again", plan, home).added == len(parts[::2])
+    both = [tmp_path / name for name in ("first.jsonl", "second.jsonl", "third.jsonl")]
     done = import_records(both, "again", plan, home)
     assert done.added == len(parts) - len(parts[::2])
     assert done.skipped == len(parts[::2]) + len(parts[1::3]) + len(parts) - done.added
@@ -103,87 +107,90 @@ def test_parts_may_come_one_after_the_other_and_again(export, tmp_path):
 
 
 EDITS = {
-    "place": (r'^\[Places "1 2"', '[Places "2 1"', "ranks .* on replay"),
-    "end": (r'^\[Ended "normal"', '[Ended "cap"', "ending normal on replay"),
-    "score": (r'^\[Scores "', '[Scores "1', "scores .* on replay"),
-    "final position": (r'^\[Final "....', '[Final "0000', "final position's hash"),
-    "first move": (r"^1\. \S+", "1. nonsense", "cannot be replayed"),
-    "seed": (r'^\[Seed ".*"', '[Seed "5"', r"another \[Seed\]"),
-    "opening": (r'^\[Opening "2"', '[Opening "3"', r"another \[Opening\]"),
-    "round": (r'^\[Round "0"', '[Round "9"', r"another \[Block\]"),
-    "rules": (r'^\[Rules "1"', '[Rules "2"', r"another \[Rules\]"),
-    "dice": (r'^\[Dice ".*"', '[Dice "public"', r"another \[Dice\]"),
-    "version": (r'^\[Identity0 "random@....', '[Identity0 "random@0000', r"another \[Identity0\]"),
-    "spec": (r'^\[Spec0 "random"', '[Spec0 "greedy"', r"another \[Spec0\]"),
-    "bot": (r'^\[Bot0 "random"', '[Bot0 "nobody"', "does not seat nobody"),
-    "bot twice": (r'^\[Bot0 "random"', '[Bot0 "Fragile"', "does not seat"),
-    "game": (r'^\[Game "midgard"', '[Game "chess"', "the plan has no board chess, 2 players"),
-    "line-up": (r'^(\[Match "[0-9a-f]*)-0', r"\1-7", "the plan has no line-up 7"),
-    "identity": (r'^\[Match "....', '[Match "0000', r"another \[Match\]"),
-    "syntax": (r"^\[Seed.*", "[Seed]", "not a header line"),
+    "place": (lambda data: {"ranks": data["ranks"][::-1]}, "ranks .* on replay"),
+    "end": (lambda data: {"ended": "cap"}, "ending normal on replay"),
+    "score": (lambda data: {"scores": [score + 1 for score in data["scores"]]}, "scores .* on replay"),
+    "final position": (lambda data: {"final": "0000" + data["final"][4:]}, "final position's hash"),
+    "first move": (lambda data: {"course": "nonsense " + data["course"]}, "cannot be replayed"),
+    "seed": (lambda data: {"seed": 5}, "another seed"),
+    "opening": (lambda data: {"opening": data["opening"] + 1}, "another opening"),
+    "round": (lambda data: {"round": 9}, "another block"),
+    "rules": (lambda data: {"rules_version": 2}, "another rules_version"),
+    "dice": (lambda data: {"dice_key_hash": None}, "another dice_key_hash"),
+    "version": (lambda data: {"identities": ["random@" + "0" * 32, data["identities"][1]]}, "another identities"),
+    "spec": (lambda data: {"specs": ["greedy", data["specs"][1]]}, "another specs"),
+    "bot": (lambda data: {"bots": ["nobody", data["bots"][1]]}, "does not seat nobody"),
+    "bot twice": (lambda data: {"bots": data["bots"][:1] * 2}, "does not seat"),
+    "game": (lambda data: {"game": "chess"}, "the plan has no board chess, 2 players"),
+    "line-up": (lambda data: {"lineup": 7, "match": data["match"][:-1] + "7"}, "the plan has no line-up 7"),
+    "identity": (lambda data: {"match": "0000" + data["match"][4:]}, "another match"),
+    "syntax": (lambda data: {"seed": "5"}, "seed = '5': must be a whole number"),
 }
 
 
 @pytest.mark.parametrize("edit", EDITS)
 def test_an_edited_match_is_refused_with_its_line_and_nothing_is_left_behind(copy, tmp_path, edit):
-    old, new, told = EDITS[edit]
-    text = (copy / "matches.txt").read_text()
-    (copy / "matches.txt").write_text(re.sub(old, new, text, count=1, flags=re.MULTILINE))
-    assert (copy / "matches.txt").read_text() != text
-    assert re.search(r"matches.txt, line \d+: ", refused(copy, tmp_path / "home", told))
+    change, told = EDITS[edit]
+    lines = texts(copy)
+    at, data = next(
+        (at, data)
+        for at, data in enumerate(map(json.loads, lines))
+        if data["ended"] == "normal" and data["ranks"] == [0, 1] and data["scores"]
+    )
+    lines[at] = json.dumps({**data, **change(data)}) + "\n"
+    (copy / "matches.jsonl").write_text("".join(lines))
+    assert f"matches.jsonl, line {at + 1}: " in refused(copy, tmp_path / "home", told)
 
 
 def undisturbed(copy):
-    """The text of a match of two without forfeits, and its record."""
+    """The data of a match of two without forfeits, and its record."""
     for found in texts(copy):
-        (copy / "one.txt").write_text(found)
-        record = next(read_records(copy / "one.txt"))[1]
+        (copy / "one.jsonl").write_text(found)
+        record = read_one(copy / "one.jsonl")
         if record.match.players == 2 and not (record.match.falls or record.match.notes):
-            return found, record
+            return json.loads(found), record
     raise AssertionError("every match was disturbed")
 
 
+def spoil(copy, data, **changes):
+    """Leave one match with changes."""
+    (copy / "matches.jsonl").write_text(json.dumps({**data, **changes}))
+
+
 FORFEITS = {
-    "beyond the end": ("timeout 99999", "seat . cannot have forfeited at ply 99999"),
-    "out of turn": ("timeout {0}", "seat . cannot have forfeited at ply"),
-    "before play, and yet there is a course": ("init 0", "goes on after all seats but one have forfeited"),
+    "beyond the end": ("timeout", 99998, "seat . cannot have forfeited at ply 99999"),
+    "out of turn": ("timeout", None, "seat . cannot have forfeited at ply"),
+    "before play, and yet there is a course": ("init", -1, "goes on after all seats but one have forfeited"),
 }
 
 
 @pytest.mark.parametrize("case", FORFEITS)
 def test_a_forfeit_that_no_match_can_have_is_refused(copy, tmp_path, case):
-    forfeit, told = FORFEITS[case]
-    found, record = undisturbed(copy)
+    cause, ply, told = FORFEITS[case]
+    data, record = undisturbed(copy)
     loser = record.match.ranks.index(max(record.match.ranks))
-    plies = list(replay(record.match))
-    another = next(ply.number for ply in plies if ply.seat == 1 - loser) + 1
-    line = f'[Forfeit{loser} "{forfeit.format(another)}"]\n[Ended'
-    (copy / "matches.txt").write_text(found.replace("[Ended", line))
+    another = next(ply.number for ply in replay(record.match) if ply.seat == 1 - loser)
+    forfeit = {"seat": loser, "cause": cause, "ply": another if ply is None else ply}
+    spoil(copy, data, forfeits=[forfeit])
     with pytest.raises(StoreError, match=told):
-        list(replay(next(read_records(copy / "matches.txt"))[1].match))
-    refused(copy, tmp_path / "home", told if "99999" in forfeit else "audit|" + told)
-    (copy / "matches.txt").write_text(found.replace("[Ended", '[Forfeit0 "sloth 1"]\n[Ended'))
+        list(replay(read_one(copy / "matches.jsonl").match))
+    refused(copy, tmp_path / "home", told if ply == 99998 else "audit|" + told)
+    spoil(copy, data, forfeits=[{"seat": 0, "cause": "sloth", "ply": 0}])
     refused(copy, tmp_path / "home", "no cause of a forfeit: sloth")
 
 
 def test_a_match_that_was_cut_short_to_a_tie_is_refused(copy, tmp_path):
-    found, record = undisturbed(copy)
+    data, record = undisturbed(copy)
     state = list(replay(record.match))[-2].state
-    header, _ = found.split("\n\n", 1)
-    scores = state.scores()
-    edits = {"Places": "1 1", "Ended": "forfeit", "Plies": len(record.match.course) - 1, "Final": final_hash(state)}
-    for key, value in {**edits, **({"Scores": " ".join(map(str, scores))} if scores else {})}.items():
-        header = re.sub(rf"\[{key} .*", f'[{key} "{value}"]', header)
-    (copy / "matches.txt").write_text(f"{header}\n\n{' '.join(record.match.course[:-1])}\n\n")
+    course = " ".join(record.match.course[:-1])
+    spoil(copy, data, ranks=[0, 0], ended="forfeit", final=final_hash(state), scores=state.scores(), course=course)
     refused(copy, tmp_path / "home", "its course ends before the match does")
 
 
-@pytest.mark.parametrize("note", ["\\ud800", "\\u001b[31m", "x" * 201])
+@pytest.mark.parametrize("note", ["\ud800", "\x1b[31m", "x" * 201])
 def test_a_note_that_the_referee_would_not_keep_is_refused(copy, tmp_path, note):
-    found, record = undisturbed(copy)
-    (copy / "matches.txt").write_text(found.replace("\n\n1. ", f"\n\n1. {record.match.course[0]} {{{note}}} 2. ", 1))
-    text = (copy / "matches.txt").read_text().replace(f" 2. {record.match.course[0]} ", " 2. ", 1)
-    (copy / "matches.txt").write_text(text)
+    data, _ = undisturbed(copy)
+    spoil(copy, data, notes=[[0, note]])
     refused(copy, tmp_path / "home", "is not one of at most 200 printable characters")
 
 
@@ -194,7 +201,7 @@ def test_a_comparison_among_others_and_an_adaptive_tournament_come_along_too(tmp
     for target, home in ((duel.folder, None), (config, home_of(config))):
         files = exported(target, home, tmp_path / "out")
         name = Path(target).name.replace(".toml", "_2")
-        import_records([tmp_path / "out" / "matches.txt"], name, home=tmp_path / "home")
+        import_records([tmp_path / "out" / "matches.jsonl"], name, home=tmp_path / "home")
         assert exported(name, tmp_path / "home", tmp_path / "again") == files
         assert any(file.startswith("epicycle_") for file in files)
 
@@ -211,14 +218,15 @@ bots = [{ bot = "greedy" }, { bot = "random" }, { bot = "random", label = "anoth
 
 def test_a_roll_that_is_possible_but_not_the_keys_is_refused(copy, tmp_path):
     for found in texts(copy):
-        if '[Game "pyramid_punch' not in found or "Forfeit" in found:
+        data = json.loads(found)
+        if "pyramid_punch" not in data["game"] or data["forfeits"]:
             continue
         for roll in ("1-1", "2-5", "6-6"):
-            edited = re.sub(r"(?s)(.*) \d-\d ", rf"\1 {roll} ", found)
-            (copy / "matches.txt").write_text(edited)
+            edited = re.sub(r"(.*) \d-\d ", rf"\1 {roll} ", data["course"])
+            spoil(copy, data, course=edited)
             with contextlib.suppress(StoreError):
-                list(replay(next(read_records(copy / "matches.txt"))[1].match))
-                if edited != found:
+                list(replay(read_one(copy / "matches.jsonl").match))
+                if edited != data["course"]:
                     refused(copy, tmp_path / "home", r"is \d-\d in the log, \d-\d by the keys")
                     return
     pytest.fail("no other roll was possible")
@@ -227,8 +235,8 @@ def test_a_roll_that_is_possible_but_not_the_keys_is_refused(copy, tmp_path):
 def test_a_match_that_the_log_has_otherwise_is_refused_by_name_and_the_log_stays(export, tmp_path):
     home = tmp_path / "home"
     parts = texts(export)
-    (tmp_path / "part.txt").write_text("".join(parts[:-1]))
-    log = import_records([tmp_path / "part.txt"], "again", export / "plan.json", home).log
+    (tmp_path / "part.jsonl").write_text("".join(parts[:-1]))
+    log = import_records([tmp_path / "part.jsonl"], "again", export / "plan.json", home).log
     with contextlib.closing(sqlite3.connect(log)) as db, db:
         block, lineup = db.execute("SELECT block, lineup FROM matches ORDER BY block LIMIT 1").fetchone()
         identity = db.execute("SELECT identity FROM blocks WHERE block = ?", (block,)).fetchone()[0]
@@ -237,16 +245,16 @@ def test_a_match_that_the_log_has_otherwise_is_refused_by_name_and_the_log_stays
     with pytest.raises(
         RecordError, match=f"match {identity.hex()}-{lineup} is known already, with another course or result"
     ):
-        import_records([export / "matches.txt"], "again", home=home)
+        import_records([export / "matches.jsonl"], "again", home=home)
     assert exported("again", home, tmp_path / "after") == before
 
 
-def test_two_records_of_one_match_must_be_the_same(copy, tmp_path):
-    first = next(text for text in texts(copy) if '[Timed "yes"]' not in text)
-    (copy / "matches.txt").write_text(first + first.replace('[Plies "', '[Timed "yes"]\n[Plies "'))
+def test_two_lines_of_one_match_must_be_the_same(copy, tmp_path):
+    first = next(text for text in texts(copy) if '"timed":false' in text)
+    (copy / "matches.jsonl").write_text(first + first.replace('"timed":false', '"timed":true'))
     refused(copy, tmp_path / "home", "is known already")
-    (copy / "matches.txt").write_text(first + first)
-    done = import_records([copy / "matches.txt"], "again", home=tmp_path / "home")
+    (copy / "matches.jsonl").write_text(first + first)
+    done = import_records([copy / "matches.jsonl"], "again", home=tmp_path / "home")
     assert (done.added, done.skipped) == (1, 1)
 
 
@@ -256,13 +264,13 @@ def with_board(plan, **changes):
 
 
 PLANS = {
-    "missing": (lambda plan: None, "no such file; records need the plan.json that `arena export` writes beside them"),
+    "missing": (lambda plan: None, "no such file; matches need the plan.json that `arena export` writes beside them"),
     "no JSON": (lambda plan: "no plan", "is no plan.json"),
     "no plan": (lambda plan: {}, "is no plan.json: name: is missing"),
     "a list": (lambda plan: [], "is no plan.json: must be a table"),
     "undisclosed": (lambda plan: {**plan, "dice_key": None}, "secret and their key is not disclosed yet"),
     "other key": (lambda plan: {**plan, "dice_key": "00" * 32}, "its dice_key is not the one whose hash it holds"),
-    "other bots": (lambda plan: {**plan, "seed": 9}, r"another \[Seed\]"),
+    "other bots": (lambda plan: {**plan, "seed": 9}, "another seed"),
     "other rules": (
         lambda plan: {**plan, "boards": [{**board, "rules_version": 77} for board in plan["boards"]]},
         "was played by version 77 of its rules; this arena has version",
@@ -289,7 +297,7 @@ PLANS = {
 
 
 @pytest.mark.parametrize("case", PLANS)
-def test_records_without_their_plan_are_refused(copy, tmp_path, case):
+def test_matches_without_their_plan_are_refused(copy, tmp_path, case):
     change, told = PLANS[case]
     made = change(json.loads((copy / "plan.json").read_text()))
     (copy / "plan.json").write_text(made if isinstance(made, str) else json.dumps(made))
@@ -302,19 +310,19 @@ def test_another_tournaments_secret_dice_are_refused(export, tmp_path):
     config = play(tmp_path / "other", "secret")
     before = exported(config, home_of(config), tmp_path / "before")
     with pytest.raises(RecordError, match=r"holds another key of secret dice than .*json; choose another --name"):
-        import_records([export / "matches.txt"], "all", home=home_of(config))
+        import_records([export / "matches.jsonl"], "all", home=home_of(config))
     assert exported(config, home_of(config), tmp_path / "after") == before
 
 
 @pytest.mark.parametrize("name", ["bots", "compare", "../up", "", ".hidden"])
 def test_a_name_that_is_no_tournaments_is_refused(export, tmp_path, name):
     with pytest.raises(ArenaError, match=r"^--name"):
-        import_records([export / "matches.txt"], name, home=tmp_path / "home")
+        import_records([export / "matches.jsonl"], name, home=tmp_path / "home")
 
 
-def test_a_file_without_records_is_refused(copy, tmp_path):
-    (copy / "matches.txt").write_text("\n\n")
-    refused(copy, tmp_path / "home", "no records in there")
+def test_a_file_without_matches_is_refused(copy, tmp_path):
+    (copy / "matches.jsonl").write_text("\n\n")
+    refused(copy, tmp_path / "home", "no matches in there")
 
 
 @pytest.mark.parametrize("there", [pytest.param(False, marks=pytest.mark.chaos), True], ids=["new", "existing"])
@@ -323,20 +331,17 @@ def test_an_interrupted_import_leaves_nothing_behind(export, tmp_path, there):
     home.mkdir()
     parts = texts(export)
     if there:
-        (tmp_path / "first.txt").write_text("".join(parts[:3]))
-        import_records([tmp_path / "first.txt"], "again", export / "plan.json", home)
+        (tmp_path / "first.jsonl").write_text("".join(parts[:3]))
+        import_records([tmp_path / "first.jsonl"], "again", export / "plan.json", home)
         before = exported("again", home, tmp_path / "before")
-    os.mkfifo(tmp_path / "pipe.txt")
-    command = [*ARENA, "import", "pipe.txt", "--name", "again", "--plan", export / "plan.json", "--home", home]
+    (tmp_path / "long.jsonl").write_text("".join(parts * 300))
+    command = [*ARENA, "import", "long.jsonl", "--name", "again", "--plan", export / "plan.json", "--home", home]
     process = subprocess.Popen(list(map(str, command)), cwd=tmp_path, stderr=subprocess.PIPE, text=True)
-    with (tmp_path / "pipe.txt").open("w") as pipe:
-        with contextlib.suppress(BrokenPipeError):
-            pipe.write("".join(parts * 20))  # it reads no further than it has to, so it is in the midst of its work now
-            pipe.flush()
-        process.send_signal(signal.SIGINT)
-        assert process.wait(tournaments.PATIENCE) == 130
-        with contextlib.suppress(BrokenPipeError):
-            pipe.close()
+    begun = f'"pid": {process.pid}'  # as it writes into the lock file
+    while process.poll() is None and not any(begun in lock.read_text() for lock in home.rglob("*.lock")):
+        time.sleep(0.01)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(tournaments.PATIENCE) == 130
     with process.stderr as said:
         assert "Traceback" not in said.read()
     if there:
@@ -347,9 +352,9 @@ def test_an_interrupted_import_leaves_nothing_behind(export, tmp_path, there):
 def test_the_command_says_what_it_did(export, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     count = len(texts(export))
-    command = ["import", str(export / "matches.txt"), "--name", "again", "--home", "home"]
+    command = ["import", str(export / "matches.jsonl"), "--name", "again", "--home", "home"]
     assert run_command(command) == 0
     assert capsys.readouterr().out == f"{count} matches imported into home/again/matches.db\n"
     assert run_command(command) == 0
     assert f"0 matches imported into home/again/matches.db; {count} were there already" in capsys.readouterr().out
-    assert run_command(["replay", texts(export)[0][8:42], "--audit", "--no-show", "--home", "home"]) == 0
+    assert run_command(["replay", json.loads(texts(export)[0])["match"], "--audit", "--no-show", "--home", "home"]) == 0

@@ -93,7 +93,7 @@ def results(config: Path) -> dict[str, bytes]:
     out = config.parent / "exported"
     shutil.rmtree(out, ignore_errors=True)
     api.export(config, home_of(config), out, ("leaderboards",), ("csv", "json", "md", "parquet"))
-    api.export(config, home_of(config), out, ("matches", "records"))
+    api.export(config, home_of(config), out, ("matches",))
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
 
 

@@ -1,6 +1,8 @@
-"""Records of matches: what is written is read back, whatever is in it, and what is no record is refused in one line."""
+"""Matches as JSON Lines: what is written is read back, whatever is in it, and what is no match is refused."""
 
 import dataclasses
+import json
+import os
 import re
 from pathlib import Path
 
@@ -12,9 +14,8 @@ from arena import api
 from arena.cli import run_command
 from arena.errors import RecordError
 from arena.match_files import records_of
+from arena.match_lines import KEYS, MAX_LINE, Record, as_data, as_line, read_records
 from arena.plan import schedule_from
-from arena.record_reader import KEYS, MAX_LINE, read_records
-from arena.records import WIDTH, Record, record_text
 from arena.replay import replay
 from arena.store import StoredMatch
 from tests.arena.recorded import play
@@ -36,7 +37,7 @@ def records(played):
 
 @pytest.fixture
 def file(tmp_path):
-    return tmp_path / "matches.txt"
+    return tmp_path / "matches.jsonl"
 
 
 def read_back(path: Path, text: str) -> list[Record]:
@@ -45,29 +46,13 @@ def read_back(path: Path, text: str) -> list[Record]:
 
 
 def test_the_matches_of_all_games_are_read_back_as_they_are_in_the_log(played, records, file):
-    text = "".join(map(record_text, records))
+    text = "".join(map(as_line, records))
     assert read_back(file, text) == records
     assert {record.match.game.partition("(")[0] for record in records} >= {"magic_mids", "midgard", "pyramid_punch"}
     assert any(record.match.falls for record in records)
     assert any(record.match.notes for record in records)
-    (written,) = [
-        path for path in api.export(played, home_of(played), file.parent, ["records"]) if path.suffix == ".txt"
-    ]
-    assert written.read_text() == text
-    assert max(map(len, re.sub(r"(?m)^\[.*", "", text).splitlines())) <= WIDTH
-
-
-def test_every_line_of_moves_begins_with_the_number_of_its_ply(records):
-    for record in records:
-        moves = record_text(record).split("\n\n")[1]
-        plies = 0
-        for line in re.sub(r"\{[^}]*\}", lambda note: "\n" * note[0].count("\n"), moves).splitlines():
-            words = line.split()
-            if words and (found := re.fullmatch(r"(\d+)\.", words[0])):
-                assert int(found[1]) == plies + 1
-                words = words[1:]
-            plies += len(words)
-        assert plies == len(record.match.course)
+    written = api.export(played, home_of(played), file.parent, ["matches"])
+    assert next(path for path in written if path.suffix == ".jsonl").read_text() == text
 
 
 TEXTS = st.text(st.characters(codec=None), max_size=60) | st.text('[]{}"\\ \n;%.1a', max_size=60)
@@ -84,6 +69,7 @@ def any_record(draw):
     seats = st.lists(TEXTS, min_size=players, max_size=players)
     at = draw(st.sets(st.integers(0, len(course) - 1))) if course else set()
     cause = st.sampled_from(["crash", "illegal_action", "init"])
+    score = st.none() | st.integers(1 - 2**63, 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
     match = StoredMatch(
         identity=draw(st.binary(min_size=16, max_size=16)),
         block_id=draw(st.binary(min_size=16, max_size=16)),
@@ -100,7 +86,7 @@ def any_record(draw):
         notes=[(ply, draw(TEXTS)) for ply in sorted(at)],
         bots=draw(seats),
         ranks=draw(st.lists(st.integers(0, players - 1), min_size=players, max_size=players)),
-        scores=draw(st.lists(st.none() | st.integers(1 - 2**63, 2**63 - 1), min_size=players, max_size=players)),
+        scores=draw(st.lists(score, min_size=players, max_size=players)),
         falls=draw(st.dictionaries(st.integers(0, players - 1), st.tuples(cause, st.integers(-1, 10_000)))),
         details={},
         clocks=[],
@@ -112,16 +98,18 @@ def any_record(draw):
 
 @settings(max_examples=150, deadline=None)
 @given(st.lists(any_record(), max_size=3))
-def test_whatever_a_match_says_is_read_back_as_it_was(tmp_path_factory, made):
-    file = tmp_path_factory.getbasetemp() / "any.txt"
-    assert read_back(file, "".join(map(record_text, made))) == made
+def test_whatever_a_match_says_is_read_back_as_it_was_and_can_be_printed(tmp_path_factory, made):
+    file = tmp_path_factory.getbasetemp() / "any.jsonl"
+    lines = list(map(as_line, made))
+    assert all(line[:-1].isprintable() for line in lines)
+    assert read_back(file, "".join(lines)) == made
 
 
 @settings(max_examples=300, deadline=None)
 @given(st.data())
 def test_a_spoiled_file_is_refused_in_one_line_or_read_as_something_else(tmp_path_factory, records, data):
-    file = tmp_path_factory.getbasetemp() / "spoiled.txt"
-    content = "".join(map(record_text, records[:: len(records) // 3])).encode()
+    file = tmp_path_factory.getbasetemp() / "spoiled.jsonl"
+    content = "".join(map(as_line, records[:: len(records) // 3])).encode()
     start = data.draw(st.integers(0, len(content)))
     end = data.draw(st.integers(start, min(start + 40, len(content))))
     file.write_bytes(content[:start] + data.draw(st.binary(max_size=8)) + content[end:])
@@ -132,65 +120,68 @@ def test_a_spoiled_file_is_refused_in_one_line_or_read_as_something_else(tmp_pat
         assert "\n" not in str(error)
 
 
-def plain(records) -> str:
-    """A match without notes or forfeits."""
-    return next(
-        record_text(each)
-        for each in records
-        if len(each.match.course) > 20 and not (each.match.notes or each.match.falls)
-    )
+@settings(max_examples=300, deadline=None)
+@given(st.data())
+def test_whatever_stands_for_a_key_is_read_or_refused_in_one_line(tmp_path_factory, records, data):
+    file = tmp_path_factory.getbasetemp() / "other.jsonl"
+    simple = st.none() | st.booleans() | st.integers() | st.floats() | TEXTS
+    value = data.draw(simple | st.lists(simple, max_size=3) | st.lists(st.lists(simple, max_size=3), max_size=3))
+    edited = json.dumps({**as_data(records[0]), data.draw(st.sampled_from(KEYS)): value})
+    file.write_text(edited)
+    try:
+        ((_, record),) = read_records(file)
+        assert json.loads(as_line(record)) == json.loads(edited)
+    except RecordError as error:
+        assert re.match(rf"{re.escape(str(file))}, line 1: .", str(error))
+        assert "\n" not in str(error)
 
 
-@pytest.mark.parametrize(
-    ("old", "new", "told"),
-    [
-        (r"^\[Match", "[Mach", "line 1: no such key 'Mach'; did you mean 'Match'?"),
-        (r"^\[Block.*", "[Block]", 'line 2: not a header line, which looks like [Key "value"]'),
-        (r"^\[Block.*\n", "", "the header lacks [Block]"),
-        (r"^(\[Seed.*\n)", r"\1\1", "a second [Seed]"),
-        (r'^\[Seed ".*', '[Seed "-1"]', "[Seed] cannot be '-1'"),
-        (r'^\[Seed ".*', f'[Seed "{2**63}"]', "[Seed] cannot be"),
-        (r'^\[Game ".*', r'[Game "\\x"]', "not a JSON string"),
-        (r'^\[Players ".*', '[Players "3"]', "line 1: the header lacks [Bot2]"),
-        (r'^\[Players ".*', '[Players "1000"]', "line 1: [Players] must be 2 to 20"),
-        (r'^\[Places ".*', '[Places "1 3"]', "line 1: [Places] must be 1 to 2"),
-        (r'^\[Places ".*', '[Places "1"]', "line 1: [Places] must have 2 numbers"),
-        (r"^(\[Bot)1", r"\g<1>7", "the header lacks [Bot1]"),
-        (r'^\[Plies ".*', '[Plies "7"]', "but the header says 7"),
-        (r"^1\. ", "2. ", "ply 2. where 1. is next"),
-        (r"^1\. ", "1. {early} ", "a note that follows no move"),
-        (r"\n\n\Z", " {open\n\n", "a note without its closing brace"),
-        (r"\n\n1\.", "\n1.", "not a header line"),
-        (r"\[Ended(.|\n)*", "[Ended", "not a header line"),
-        (r"\n\n(.|\n)*", "\n", "the file ends within a match"),
-        (r'^\[Game ".*', f'[Game "{"x" * MAX_LINE}"]', "line 3: a line of more than 65,536 bytes"),
-    ],
-)
-def test_what_is_wrong_with_a_record_is_told_with_file_and_line(records, file, old, new, told):
-    text = plain([record for record in records if record.match.game == "midgard"])
-    spoiled = re.sub(old, new, text, count=1, flags=re.MULTILINE)
-    assert spoiled != text
+def changed(**values):
+    """A change to the data of a match."""
+    return lambda data: json.dumps({**data, **values})
+
+
+WRONG = {
+    "another key": (changed(mach=1), "mach = 1: unknown key; did you mean 'match'?"),
+    "a key missing": (lambda data: json.dumps({key: data[key] for key in data if key != "block"}), "block: is missing"),
+    "a key twice": (lambda data: '{"seed": 1, ' + json.dumps(data)[1:], "a key is there twice"),
+    "no table": (lambda data: "[1, 2]", "not a match, which is a table of keys and values"),
+    "no JSON": (lambda data: "match 1", "Expecting value"),
+    "nested": (lambda data: "[" * 100_000, "nested too deep"),
+    "a giant number": (lambda data: "9" * 5000, "Exceeds the limit"),
+    "a long line": (lambda data: " " * MAX_LINE + "x", "more than 16 MiB"),
+    "no UTF-8": (lambda data: "\udcff", "can't decode"),
+    "a seed": (changed(seed=-1), "seed = -1: must be greater than or equal to 0"),
+    "a large seed": (changed(seed=2**63), "seed = 9223372036854775808: must be less than"),
+    "many players": (changed(players=1000), "players = 1000: must be less than or equal to 20"),
+    "another number of players": (changed(players=3), "bots: must be 3, one for each seat"),
+    "a rank": (changed(ranks=[0, 2]), "ranks and seats of forfeits: must be 0 to 1, each seat at most once"),
+    "a score": (changed(scores=[1, float("nan")]), "scores"),
+    "a forfeit": (changed(forfeits=[{"seat": 2, "cause": "init", "ply": -1}]), "seats of forfeits: must be 0 to 1"),
+    "two forfeits": (changed(forfeits=[{"seat": 1, "cause": "init", "ply": -1}] * 2), "each seat at most once"),
+    "a line-up": (changed(lineup=7), "match: must end in the number of the line-up"),
+    "a note to no ply": (changed(notes=[[10**6, "far out"]]), "notes: must belong to plies"),
+    "notes in disorder": (changed(notes=[[1, "b"], [0, "a"]]), "notes: must belong to plies"),
+    "spaces": (changed(course="a1  a2"), "course: must have single spaces between moves"),
+}
+
+
+@pytest.mark.parametrize("case", WRONG)
+def test_what_is_wrong_with_a_match_is_told_with_file_and_line(records, file, case):
+    change, told = WRONG[case]
+    data = as_data(next(record for record in records if record.match.game == "midgard"))
+    file.write_text(as_line(records[0]) + change(data), errors="surrogateescape")
     with pytest.raises(RecordError) as caught:
-        read_back(file, spoiled)
-    assert str(caught.value).startswith(f"{file}, line ")
+        list(read_records(file))
+    assert str(caught.value).startswith(f"{file}, line 2: ")
     assert told in str(caught.value)
+    assert len(str(caught.value)) < 500
 
 
-def test_notes_that_belong_to_no_ply_are_not_written(records):
-    record = records[0]
-    spoiled = dataclasses.replace(record, match=dataclasses.replace(record.match, notes=[(9999, "far out")]))
-    with pytest.raises(RecordError, match="its notes do not belong to its plies"):
-        record_text(spoiled)
-
-
-def test_the_example_and_the_keys_in_the_document_are_those_of_records(file):
+def test_the_keys_in_the_document_are_those_of_a_line():
     text = (Path(__file__).parents[2] / "reports" / "README.md").read_text()
-    (example,) = re.findall(r"```\n(\[Match .*?\n)```", text, re.DOTALL)
-    (record,) = read_back(file, example)
-    assert record_text(record).strip() == example.strip()
-    assert record.match.notes == [(3, "value 0.31"), (9, "a fourth repetition of this pie would end it")]
-    for key in KEYS:
-        assert re.search(rf"`{key}0?`", text), f"{key} is not described"
+    table = text.partition("Keys of a line of `matches.jsonl`")[2].partition("\n\nThe first")[0]
+    assert re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE))) == list(KEYS)
 
 
 # arena replay FILE
@@ -204,7 +195,7 @@ def told(capsys, *arguments):
 
 
 def test_a_file_is_replayed_as_a_whole_or_match_by_match(records, file, capsys):
-    file.write_text("".join(map(record_text, records)))
+    file.write_text("".join(map(as_line, records)))
     assert told(capsys, "replay", file, "--audit") == (
         0,
         f"{len(records)} matches replayed, all as recorded and as the keys say.\n",
@@ -217,28 +208,34 @@ def test_a_file_is_replayed_as_a_whole_or_match_by_match(records, file, capsys):
     assert re.findall(r"^ *[0-9]+ (?:seat [0-9]|dice): (\S+)", said, re.MULTILINE) == chosen.match.course
     assert "all as recorded" in said
     assert told(capsys, "replay", file, "--match", "ffff")[2].endswith("has no match whose id begins with 'ffff'\n")
-    assert told(capsys, "replay", "none.txt")[2] == "error: none.txt: no such file\n"
 
 
-@pytest.mark.parametrize(
-    ("old", "new"),
-    [
-        (r'\[Places "1 2"\]', '[Places "2 1"]'),
-        (r'\[Ended "normal"\]', '[Ended "cap"]'),
-        ("final", "reversed"),
-        (r'\[Scores "', '[Scores "1'),
-        (r"^1\. \S+ \S+", "1. a1 a1"),
-    ],
-)
-def test_an_edited_record_is_detected_and_named_with_its_line(records, file, capsys, old, new):
+def test_what_is_no_regular_file_is_not_waited_for(tmp_path, capsys):
+    os.mkfifo(tmp_path / "pipe.jsonl")
+    (tmp_path / "folder.jsonl").mkdir()
+    (tmp_path / "plan.json").touch()
+    for name, why in (("none", "no such file"), ("pipe", "Not a regular file"), ("folder", "Is a directory")):
+        path = tmp_path / f"{name}.jsonl"
+        code, _, error = told(capsys, "replay", path)
+        assert (code, error.count("\n")) == (1, 1)
+        assert error.startswith(f"error: {path}: ")
+        assert why in error
+
+
+@pytest.mark.parametrize("what", ["ranks", "ended", "final", "scores", "course"])
+def test_an_edited_match_is_detected_and_named_with_its_line(records, file, capsys, what):
     record = next(
         each for each in records if each.match.ended == "normal" and each.match.ranks == [0, 1] and each.match.scores[0]
     )
-    text = record_text(record)
-    if old == "final":
-        old, new = record.match.final, record.match.final[::-1]
-    file.write_text(re.sub(old, new, text, count=1, flags=re.MULTILINE))
-    assert file.read_text() != text
+    data = as_data(record)
+    edited = {
+        "ranks": data["ranks"][::-1],
+        "ended": "cap",
+        "final": data["final"][::-1],
+        "scores": [score + 1 for score in data["scores"]],
+        "course": "a1 a1 " + data["course"],
+    }
+    file.write_text(json.dumps({**data, what: edited[what]}))
     code, _, error = told(capsys, "replay", file, "--no-show")
     assert code == 1
     assert error.startswith(f"error: {file}, line 1: match {record.id}: ")
@@ -256,7 +253,7 @@ def test_another_roll_that_is_possible_is_found_by_the_audit_alone(records, file
         course = [*match.course]
         course[last.number] = other
         edited = dataclasses.replace(match, course=course)
-        file.write_text(record_text(dataclasses.replace(record, match=edited)))
+        file.write_text(as_line(dataclasses.replace(record, match=edited)))
         code, _, _ = told(capsys, "replay", file, "--no-show")
         if other != match.course[last.number] and code == 0:
             assert "by the keys" in told(capsys, "replay", file, "--no-show", "--audit")[2]
