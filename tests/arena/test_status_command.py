@@ -138,9 +138,9 @@ def test_what_only_adds_to_a_log_leaves_it_to_the_run_before_to_go_on(log, monke
         ("arena merge a.db b.db", "arena run x.toml"),
         ("arena upgrade log", "arena run x.toml"),
         ("arena compare greedy random", "arena compare greedy random"),
-        ("arena import matches.txt", "arena compare greedy random"),
+        ("arena import matches.jsonl", "arena compare greedy random"),
         ("pytest run", ""),
-        ("arena import matches.txt", ""),
+        ("arena import matches.jsonl", ""),
     ]:
         monkeypatch.setattr("sys.argv", command.split())
         Store.create(log).close()
