@@ -57,7 +57,7 @@ def records_of(store: Store, schedule: Schedule) -> Iterator[Record]:
     for page in played(store, schedule):
         for block, match in page:
             entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
-            yield Record.of(match, entries, schedule.boards[block.board].rules_version, schedule.secret)
+            yield Record.of(match, entries, schedule.boards[block.board].rules_version)
 
 
 def match_lines(store: Store, schedule: Schedule, columns: Sequence[str] = ()) -> Iterator[str]:

@@ -96,10 +96,10 @@ class Record:
     """Hash of the secret dice's key; empty when the dice are public."""
 
     @classmethod
-    def of(cls, match: StoredMatch, seats: Sequence[Entry], rules_version: int, secret: str) -> Record:
+    def of(cls, match: StoredMatch, seats: Sequence[Entry], rules_version: int) -> Record:
         """The record of a match in the log; `seats` are the contestants by seat."""
         labels, identities = tuple(entry.label for entry in seats), tuple(entry.identity for entry in seats)
-        return cls(bare(match), labels, identities, rules_version, secret)
+        return cls(bare(match), labels, identities, rules_version, match.secret.hash if match.secret else "")
 
     @property
     def id(self) -> str:
