@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
+from typing import TextIO
 
 from rich import progress as bars
 from rich.console import Console, Group
@@ -24,9 +25,9 @@ REFRESH = 4
 STOPPING = "Finishing the matches in play. Press Ctrl-C again to drop them."
 
 
-def can_draw() -> bool:
-    """Whether standard error is a terminal that can move its cursor."""
-    return sys.stderr.isatty() and not Console(stderr=True).is_dumb_terminal
+def can_draw(stream: TextIO) -> bool:
+    """Whether a stream is a terminal that can move its cursor."""
+    return stream.isatty() and not Console(file=stream).is_dumb_terminal
 
 
 def tell(line: str) -> None:

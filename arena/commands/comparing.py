@@ -6,6 +6,7 @@ import json
 import math
 import os
 import shlex
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -99,7 +100,7 @@ class Screen:
 
     def __init__(self) -> None:
         self.live: Live | None = None
-        if can_draw():
+        if can_draw(sys.stderr):
             console = Console(stderr=True, markup=False, emoji=False, highlight=False)
             self.live = Live("Getting ready …", console=console, refresh_per_second=REFRESH, transient=True)
             self.live.start(refresh=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
@@ -28,7 +29,7 @@ def run_tournament(
     config: Path, workers: int | None, backend: str, address: str | None, fresh: bool, home: Path | None, quiet: bool
 ) -> int:
     """`arena run`; the exit code."""
-    screen = Live() if not quiet and can_draw() else Plain(quiet)
+    screen = Live() if not quiet and can_draw(sys.stderr) else Plain(quiet)
 
     def planned(plan: Plan, kept: Path | None) -> None:
         if kept is not None:

@@ -7,15 +7,16 @@ import sys
 import time
 from collections import deque
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from rich.console import Console
+from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
+from rich.text import Text
 
 from arena.commands.output import Output, fitted_table, say
 from arena.errors import ArenaError
-from arena.live import duration, tell
+from arena.live import REFRESH, can_draw, duration, tell
 from arena.standing import RUNNING, BoardStanding, Standing, standing, standings
 
 EVERY = 2.0
@@ -72,12 +73,20 @@ def print_standing(found: Standing, as_json: bool) -> None:
     if as_json:
         print(json.dumps(found.as_data(), indent=1, ensure_ascii=False))
         return
-    out = Output()
-    out.print(f"{found.name}: {in_words(found)}", style="bold")
-    out.print(board_table(found.boards, out.width))
-    for line in details(found):
-        say(line)
+    Output().print(Sheet(found))
     print_resuming([found.resume])
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One tournament, drawn as wide as what it is drawn on, whenever it is drawn."""
+
+    found: Standing
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield Text(f"{self.found.name}: {in_words(self.found)}", style="bold")
+        yield board_table(self.found.boards, options.max_width)
+        yield from map(Text, details(self.found))
 
 
 def in_words(found: Standing) -> str:
@@ -90,7 +99,7 @@ def in_words(found: Standing) -> str:
     return ", ".join(parts)
 
 
-def board_table(boards: list[BoardStanding], width: int) -> object:
+def board_table(boards: list[BoardStanding], width: int) -> RenderableType:
     """The boards with what they lack."""
     columns = {
         "game": [board.game for board in boards],
@@ -133,22 +142,28 @@ def _minute(moment: str) -> str:
 def watch_standing(target: str, as_json: bool, home: Path | None) -> None:
     """Look again and again until nobody writes any more; without a terminal, or as JSON, a line for each change."""
     looks = _looks(target, home)
-    if sys.stdout.isatty() and not as_json:
-        console = Console(markup=False, emoji=False, highlight=False)
-        with Live(console=console, auto_refresh=False) as live:
-            for found in looks:
-                with console.capture() as captured:
-                    console.print(f"{found.name}: {in_words(found)}", style="bold")
-                    console.print(board_table(found.boards, console.width))
-                    for line in details(found):
-                        console.print(line)
-                live.update(captured.get().rstrip("\n"), refresh=True)
+    if not as_json and can_draw(sys.stdout):
+        _draw(looks)
         return
     shown = None
     for found in looks:
         if (now := (found.state, found.matches)) != shown:
             shown = now
             print(json.dumps(found.as_data(), ensure_ascii=False) if as_json else in_words(found), flush=True)
+
+
+def _draw(looks: Iterator[Standing]) -> None:
+    """Draw each look on a screen of its own, which a terminal that changes its size does not spoil; leave the last."""
+    console = Console(highlight=False)
+    sheet = None
+    try:
+        with Live(Text("Looking …"), console=console, screen=True, refresh_per_second=REFRESH) as live:
+            for found in looks:
+                sheet = Sheet(found)
+                live.update(sheet, refresh=True)
+    finally:
+        if sheet is not None:
+            console.print(sheet)
 
 
 def _looks(target: str, home: Path | None) -> Iterator[Standing]:

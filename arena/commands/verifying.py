@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 import time
 from pathlib import Path
 from typing import Literal
@@ -25,7 +26,7 @@ class Bar:
     def __init__(self, quiet: bool) -> None:
         self.shown = time.monotonic()
         self.bar = None
-        if can_draw() and not quiet:
+        if can_draw(sys.stderr) and not quiet:
             text = bars.TextColumn("{task.description}  {task.fields[count]}")
             console = Console(stderr=True, markup=False, emoji=False)
             self.bar = bars.Progress(bars.BarColumn(bar_width=16), text, console=console, transient=True)
