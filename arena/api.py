@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import sqlite3
-from collections.abc import Callable, Sequence
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
 from arena.adaptive import with_stages
 from arena.config import COMPARISONS, OPENING, Config, Isolation, config_from
@@ -18,15 +21,20 @@ from arena.keys import now, with_dice_key, with_disclosed_key
 from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan, stage_data
 from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
+from arena.progress import notebook_line
+from arena.registry import spec_of
 from arena.runner import Outcome, Progress, Run
 from arena.schedule import MatchSpec, Schedule, match_id
 from arena.store import MatchRow, Store, StoredMatch, read_clocks, set_aside
+from arena.store.merging import readable
 from engine import load_game
 
 if TYPE_CHECKING:
     import pandas as pd
 
 LOG = "matches.db"
+SEEDS = 2**63
+"""A tournament's or match's seed is below."""
 
 
 def cores() -> int:
@@ -34,7 +42,7 @@ def cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class RunResult:
     """A finished (or interrupted) run."""
 
@@ -47,6 +55,21 @@ class RunResult:
     """As `faults` returns it."""
     files: list[Path]
 
+    def __repr__(self) -> str:
+        done = self.outcome.progress.found + self.outcome.progress.played
+        state = "complete" if self.outcome.complete else "not complete"
+        return (
+            f"<{self.plan.name}: {state}, {done:,} of {self.outcome.progress.total:,} matches, "
+            f"{len(self.leaderboards)} leaderboards, {self.folder}>"
+        )
+
+    def _repr_html_(self) -> str:
+        boards = (
+            f"<h4>{html.escape(game)}, {players} players</h4>{frame.to_html(index=False, border=0)}"
+            for (game, players), frame in self.leaderboards.items()
+        )
+        return f"<p>{html.escape(repr(self))}</p>{''.join(boards)}"
+
 
 def run(
     config: str | Path | Config | dict[str, Any],
@@ -55,14 +78,15 @@ def run(
     backend: str = "auto",
     address: str | None = None,
     fresh: bool = False,
-    show: Callable[[Progress], None] = lambda progress: None,
+    show: Callable[[Progress], None] | None = None,
     planned: Callable[[Plan, Path | None], None] = lambda plan, kept: None,
 ) -> RunResult:
     """Play what a tournament still lacks, then rate it and write its leaderboards.
 
     `workers` is the number of processes that play, by default one a core. `backend` is `auto` (local processes, Ray
     when enough is left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh` sets the
-    old log aside under another name and starts anew. `planned` is told the plan, and the name of a log set aside,
+    old log aside under another name and starts anew. `show` is told of the progress; without it a notebook gets a line
+    that is written over, anything else nothing. `planned` is told the plan, and the name of a log set aside,
     before anything is played.
     """
     count = cores() if workers is None else workers
@@ -83,7 +107,8 @@ def run(
 
                 write_plan(folder, plan.resolved())  # the hash of the key is there before anything is played
             planned(plan, kept)
-            outcome = Run(plan, store, count, backend, address, worker, show).play()
+            with nullcontext(show) if show is not None else notebook_line() as shown:
+                outcome = Run(plan, store, count, backend, address, worker, shown).play()
             if outcome.complete:
                 store.finish_run(now(), disclose=plan.secret_dice)
             plan = replace(plan, schedule=with_stages(store, plan.schedule))
@@ -248,7 +273,7 @@ def export(
 
 def play_match(
     game: str,
-    bots: Sequence[str],
+    bots: Sequence[str | type],
     seed: int = 0,
     opening: str | None = None,
     isolation: Isolation | Sequence[Isolation | None] | None = None,
@@ -256,16 +281,25 @@ def play_match(
 ) -> StoredMatch:
     """Play one match outside any log: bots by seat, all chance from the seed. A worker process runs the bots.
 
-    `isolation` is one level for all bots, or one by seat; None leaves a bot where it runs by itself.
+    A bot is given by its spec, or by its class, which must stand in a file. `isolation` is one level for all bots, or
+    one by seat; None leaves a bot where it runs by itself.
     """
-    loaded = load_game(game, len(bots))
+    specs = _specs(bots)
+    if type(seed) is not int or not 0 <= seed < SEEDS:
+        raise ConfigError(f"seed = {seed!r}: must be a whole number from 0 to 2^63 - 1")
+    levels = [isolation] * len(specs) if isolation is None or isinstance(isolation, str) else list(isolation)
+    for level in levels:
+        if level is not None and level not in get_args(Isolation):
+            raise ConfigError(f"isolation = {level!r}: must be {', '.join(get_args(Isolation))}")
+    if len(levels) != len(specs):
+        raise ConfigError(f"isolation: {len(levels)} levels for {len(specs)} bots; give one, or one for each seat")
+    loaded = load_game(game, len(specs))
     chosen = OPENING.fullmatch(opening or loaded.default_opening)
     if chosen is None:
         raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
     worker = WorkerProcess()
     try:
-        levels = [isolation] * len(bots) if isolation is None or isinstance(isolation, str) else isolation
-        wanted = [Wanted(bot, {}, level) for bot, level in zip(bots, levels, strict=True)]
+        wanted = [Wanted(spec, {}, level) for spec, level in zip(specs, levels, strict=True)]
         found = resolve_bots(wanted, [loaded], (), worker, lambda seat: f"seat {seat}: ", home)
         for bot in found:
             if bot.refusals[0] is not None:
@@ -275,6 +309,14 @@ def play_match(
         return play_specs(plan, [single_match(plan)], worker)[0]
     finally:
         worker.stop()
+
+
+def _specs(bots: object) -> list[str]:
+    """The specs of bots by seat, as `play_match` is given them."""
+    if isinstance(bots, (str, type)) or not isinstance(bots, Iterable):
+        name = bots.__name__ if isinstance(bots, type) else repr(bots)
+        raise ConfigError(f"bots = {name}: must be a list with a bot for each seat, such as ['random', 'greedy']")
+    return [spec_of(bot) for bot in bots]
 
 
 def single_match(plan: Plan) -> MatchSpec:
@@ -339,18 +381,26 @@ def logs_under(home: Path) -> list[Path]:
 
 
 def find_match(
-    target: str | Path | None, match: str, home: str | Path | None = None
+    target: str | Path | None,
+    match: str,
+    home: str | Path | None = None,
+    warn: Callable[[str], None] = lambda line: warnings.warn(line, stacklevel=3),
 ) -> tuple[StoredMatch, dict[str, Any]]:
     """A match by its id or the beginning of one, and the resolved plan it belongs to.
 
-    Without a target every tournament and comparison under the home folder is searched.
+    Without a target every tournament and comparison under the home folder is searched; `warn` is told of each log there
+    that cannot be read.
     """
     logs = [find_log(target, home)] if target is not None else logs_under(home_folder(home))
     found = []
     for log in logs:
-        store, resolved = open_plan(log)
-        with store:
-            found += [(store.match(*at), resolved) for at in store.find_matches(match)]
+        try:
+            found += _matches_in(log, match)
+        except ArenaError as error:
+            if target is not None:
+                raise
+            named = "" if str(log) in str(error) else f"{log}: "
+            warn(f"not looked through: {named}{error}")
     where = logs[0] if len(logs) == 1 else f"{home_folder(home)}{os.sep}"
     if not found:
         raise StoreError(f"{where}: has no match whose id begins with '{match}'")
@@ -358,3 +408,10 @@ def find_match(
         names = " and ".join(match_id(stored.identity, stored.lineup) for stored, _ in found[:2])
         raise StoreError(f"{where}: more than one match's id begins with '{match}', such as {names}; give more of it")
     return found[0]
+
+
+def _matches_in(log: Path, match: str) -> list[tuple[StoredMatch, dict[str, Any]]]:
+    """Those of a log whose id begins so; raises `StoreError` for one that is damaged."""
+    store, resolved = open_plan(log)
+    with store, readable(store):
+        return [(store.match(*at), resolved) for at in store.find_matches(match)]

@@ -13,7 +13,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from arena.errors import BotError
@@ -47,7 +47,7 @@ class Bundle:
 
     module: str
     """`bot.toml` for a program."""
-    files: Mapping[str, bytes]
+    files: Mapping[str, bytes] = field(repr=False)
 
     def __post_init__(self) -> None:
         for name in self.files:

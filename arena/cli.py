@@ -494,16 +494,11 @@ def run_command(arguments: list[str]) -> int:
     except OSError as error:
         return _complain(f"{error.filename or 'output'}: {error.strerror or error}")
     except (ValueError, RuntimeError, sqlite3.Error) as error:
-        if _is_ours(error) or isinstance(error, sqlite3.Error):
+        from engine.errors import ArenaError
+
+        if isinstance(error, (ArenaError, sqlite3.Error)):
             return _complain(str(error))
         raise
-
-
-def _is_ours(error: BaseException) -> bool:
-    from arena.errors import ArenaError
-    from engine.errors import EngineError
-
-    return isinstance(error, (ArenaError, EngineError))
 
 
 def _complain(message: str) -> int:

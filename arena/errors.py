@@ -3,16 +3,9 @@
 import errno
 from typing import Any
 
-from engine.errors import one_line
+from engine.errors import ArenaError as ArenaError
 
 NO_ROOM = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
-
-
-class ArenaError(ValueError):
-    """Base of every error that the arena raises on purpose; its text is one line for a user, whatever it quotes."""
-
-    def __init__(self, text: str) -> None:
-        super().__init__(one_line(text))
 
 
 class ConfigError(ArenaError):

@@ -63,19 +63,6 @@ def _short(label: str) -> str:
     return label if len(label) <= LONGEST else f"{label[:half]}…{label[1 - half :]}"
 
 
-def eta(progress: Progress) -> str:
-    """Time left as h:mm:ss."""
-    if progress.seconds_left is None:
-        return "-:--:--"
-    return duration(progress.seconds_left)
-
-
-def duration(length: float) -> str:
-    """Seconds as h:mm:ss."""
-    seconds = int(length)
-    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
-
-
 class Live:
     """A bar and the leaders, drawn on standard error."""
 
@@ -112,7 +99,7 @@ class Live:
         done = progress.found + progress.played
         where = f"  {progress.where}" if progress.where else ""
         self.bar.update(
-            self.task, total=progress.total, completed=done, rate=progress.rate, eta=eta(progress), where=where
+            self.task, total=progress.total, completed=done, rate=progress.rate, eta=progress.eta, where=where
         )
         table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), width=self.width)
         table.add_column(no_wrap=True)
@@ -145,9 +132,7 @@ class Plain:
         if self.quiet or time.monotonic() - self.shown < LINE_EVERY:
             return
         self.shown = time.monotonic()
-        done = progress.found + progress.played
-        where = f", {progress.where}" if progress.where else ""
-        tell(f"{done:,}/{progress.total:,} matches, {progress.rate:,.0f}/s{where}, left {eta(progress)}")
+        tell(progress.line)
 
     def end(self) -> None:
         pass

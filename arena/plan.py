@@ -8,7 +8,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -23,7 +23,7 @@ from arena.registry import Source, find_bot
 from arena.sandbox.levels import lacking
 from arena.schedule import Board, Entry, Limits, Schedule, Stage
 from arena.store import BotRow
-from engine import EngineError, Game
+from engine import Game
 from engine.errors import did_you_mean
 
 DESCRIBE_LIMIT = 120.0
@@ -68,7 +68,7 @@ def bot_identity(name: str, bundle: str, class_name: str, params: dict[str, Any]
     return f"{name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Plan:
     """A tournament ready to be played."""
 
@@ -81,10 +81,17 @@ class Plan:
     """Lines that say which bots do not play on which boards, and why."""
     secret_dice: bool = False
     """Whether the key of the dice is drawn at random, instead of following from the seed."""
-    secret_key: bytes | None = field(default=None, repr=False)
+    secret_key: bytes | None = None
     """The key that was drawn; `arena.keys` keeps it in the log."""
     remarks: tuple[str, ...] = ()
     """Lines about its log and its dice, to be said before anything is played."""
+
+    def __repr__(self) -> str:
+        schedule = self.schedule
+        return (
+            f"<plan of {self.name}: {schedule.total_matches:,} matches of {len(self.bots)} bots "
+            f"on {len(schedule.boards)} boards>"
+        )
 
     @property
     def dice_key(self) -> bytes:
@@ -250,7 +257,7 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
 
 
 def load_plan(path: str | Path, worker: WorkerProcess | None = None, home: str | Path | None = None) -> Plan:
-    """Read a configuration and resolve it; raises an `ArenaError` or `EngineError` of one line."""
+    """Read a configuration and resolve it; raises an `ArenaError` of one line."""
     path = Path(path)
     return make_plan(load_config(path), str(path), path.parent, worker, home)
 
@@ -342,7 +349,7 @@ def resolve_bots(
                     'isolation = "process" (in a command: --isolation process) runs it all the same, with your rights'
                 )
             found.append((source, source.bundle(), {**options, **params}, isolation))
-        except (ArenaError, EngineError) as error:
+        except ArenaError as error:
             raise ConfigError(f"{where(number)}{error}") from None
     boards = [(game.spec, game.players) for game in games]
     own = worker or WorkerProcess()

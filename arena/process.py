@@ -126,6 +126,10 @@ class WorkerProcess:
                 raise
 
     def _start(self) -> None:
+        if _plays_bots():
+            raise WorkerError(
+                'matches are played while a bot\'s file is read; put what plays them below if __name__ == "__main__":'
+            )
         self._games = folders_for(self._plan) if self._plan is not None else ()
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
@@ -272,6 +276,12 @@ class WorkerProcess:
             self._connection.close()
             self._status.close()
             self._folder.close()
+
+
+def _plays_bots() -> bool:
+    """Whether this process is itself one in which bots run."""
+    program = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return program is not None and program.name.startswith(("arena.supervisor", "arena.sandbox."))
 
 
 def _code_of(process: int) -> int | None:

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+import sys
 import time
 from collections import defaultdict
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+NOTEBOOK_EVERY = 0.5
+"""Seconds between two lines in a notebook."""
 SETTLED = 2.0
 """Seconds after the first reply from which the rate is believed."""
 
@@ -49,8 +54,63 @@ class Progress:
         return 0.0 if self.first_match is None else time.monotonic() - self.started - self.first_match
 
     @property
+    def line(self) -> str:
+        """How far it is, in a line."""
+        where = f", {self.where}" if self.where else ""
+        done = self.found + self.played
+        return f"{done:,}/{self.total:,} matches, {self.rate:,.0f}/s{where}, left {self.eta}"
+
+    @property
+    def eta(self) -> str:
+        """Time left as h:mm:ss."""
+        return "-:--:--" if self.seconds_left is None else duration(self.seconds_left)
+
+    @property
     def left(self) -> int:
         return self.total - self.found - self.played - self.failed
+
+
+def duration(length: float) -> str:
+    """Seconds as h:mm:ss."""
+    seconds = int(length)
+    return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
+
+
+def in_notebook() -> bool:
+    """Whether what is printed goes to a cell of a notebook."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython is not None else None
+    return getattr(shell, "kernel", None) is not None
+
+
+@contextlib.contextmanager
+def notebook_line() -> Iterator[Callable[[Progress], None]]:
+    """Something to tell of a run's progress: in a notebook it writes one line over and over, elsewhere nothing."""
+    if not in_notebook():
+        yield lambda progress: None
+        return
+    shown, width = -NOTEBOOK_EVERY, 0
+    latest: Progress | None = None
+
+    def write(progress: Progress) -> None:
+        nonlocal width
+        line = progress.line
+        width = max(width, len(line))
+        print(f"\r{line:{width}}", end="", flush=True)
+
+    def show(progress: Progress) -> None:
+        nonlocal shown, latest
+        latest = progress
+        if time.monotonic() - shown >= NOTEBOOK_EVERY:
+            shown = time.monotonic()
+            write(progress)
+
+    try:
+        yield show
+    finally:
+        if latest is not None:
+            write(latest)
+            print()
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -137,6 +138,28 @@ def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = 
     path = _find_file(file_name, folders)
     _check_class(path, class_name)
     return Source(class_name, path.stem, class_name, path.parent, path.name), options
+
+
+def spec_of(bot: object) -> str:
+    """The spec of a bot that a program names, or of which it gives the class; raises `BotError` for anything else."""
+    if isinstance(bot, str):
+        return bot
+    if isinstance(bot, type) and not callable(getattr(bot, "choose", None)):
+        raise BotError(f"{bot.__name__} is no bot's class; derive it from bots.Bot and give it choose(self, state)")
+    if not isinstance(bot, type):
+        raise BotError(f"an object of type {type(bot).__name__} is no bot: give a bot's spec, or its class")
+    for name, source in named_bots().items():
+        if (source.module, source.class_name) == (bot.__module__, bot.__qualname__):
+            return name
+    file = getattr(sys.modules.get(bot.__module__), "__file__", None) or ""
+    if not (file.endswith(".py") and Path(file).is_file()):
+        raise BotError(
+            f"{bot.__name__} is in no file, so no process can load it: write it to one (in a notebook: "
+            f"%%writefile my_bot.py) and name it 'my_bot.py:{bot.__name__}'"
+        )
+    if bot.__qualname__ != bot.__name__:
+        raise BotError(f"{bot.__qualname__} stands inside of something else: a bot's class is at the top of its file")
+    return f"{Path(file).resolve()}:{bot.__name__}"
 
 
 def _find_file(name: str, folders: Sequence[Path]) -> Path:

@@ -1,4 +1,4 @@
-"""What can go wrong in the engine: one family, so that a caller can catch `EngineError` and print one line."""
+"""What can go wrong: one family, so that a caller can catch `ArenaError` and print one line."""
 
 import difflib
 from collections.abc import Iterable, Sequence
@@ -9,11 +9,15 @@ def one_line(text: str) -> str:
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
-class EngineError(ValueError):
-    """Base of every error that the engine raises on purpose; its text is one line for a user, whatever it quotes."""
+class ArenaError(ValueError):
+    """Base of every error that engine and arena raise on purpose; its text is one line, whatever it quotes."""
 
     def __init__(self, text: str) -> None:
         super().__init__(one_line(text))
+
+
+class EngineError(ArenaError):
+    """Base of every error of the engine."""
 
 
 class UnknownNameError(EngineError):

@@ -9,6 +9,7 @@ import engine
 from arena import api
 from arena.commands.output import isolation_of, print_detail, say
 from arena.errors import ArenaError, ConfigError, RecordError
+from arena.live import tell
 from arena.match_lines import read_records
 from arena.plan_files import with_key
 from arena.referee import without_controls
@@ -43,7 +44,7 @@ def print_replay(
         return
     if chosen is not None:
         raise ConfigError("--match is for a file of matches")
-    stored, _ = api.find_match(target, match, home)
+    stored, _ = api.find_match(target, match, home, lambda line: tell(f"warning: {line}"))
     _print_stored(stored, audit, show)
 
 

@@ -17,8 +17,9 @@ from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.commands.boards import print_board
 from arena.commands.output import Output, say
 from arena.errors import ClusterError, UnwritableError, has_no_room, no_room
-from arena.live import Live, Plain, can_draw, duration, matches, tell
+from arena.live import Live, Plain, can_draw, matches, tell
 from arena.plan import Plan
+from arena.progress import duration
 from arena.stats.power import open_ranks
 
 MOST_TIMES = 100

@@ -16,7 +16,8 @@ from rich.text import Text
 
 from arena.commands.output import Output, fitted_table, say
 from arena.errors import ArenaError
-from arena.live import REFRESH, can_draw, duration, tell
+from arena.live import REFRESH, can_draw, tell
+from arena.progress import duration
 from arena.standing import RUNNING, BoardStanding, Standing, standing, standings
 
 EVERY = 2.0

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 from arena.dice import key_hash
 from arena.errors import StoreError
 from arena.referee import Clocking
-from arena.schedule import MatchSpec
+from arena.schedule import MatchSpec, match_id
 
 MAX_COURSE = 64 * 2**20
 
@@ -83,7 +83,7 @@ class Finished(NamedTuple):
     attempts: int
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class StoredMatch:
     """One match read back."""
 
@@ -110,6 +110,11 @@ class StoredMatch:
     """Played once more, because the machine starved a bot."""
     secret: SecretKey | None = None
     """What its dice were drawn with; None when that follows from the seed."""
+
+    def __repr__(self) -> str:
+        places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.bots, self.ranks, strict=True))
+        name = match_id(self.identity, self.lineup)
+        return f"<match {name} of {self.game}, {len(self.course)} plies, ended {self.ended}; places: {places}>"
 
 
 def read_clocks(text: str) -> list[Clocking]:
