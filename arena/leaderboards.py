@@ -151,8 +151,8 @@ def _course_number(course: str | bytes) -> int:
 def _returns(ranks: np.ndarray) -> np.ndarray:
     """Utilities from ranks, as `engine.returns_from_ranks`, for all matches at once; shape (matches, seats)."""
     beaten = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
-    tied = (ranks[:, None, :] == ranks[:, :, None]).sum(axis=2) - 1
-    return (2 * beaten + tied) / max(ranks.shape[1] - 1, 1) - 1
+    beaten_by = (ranks[:, None, :] < ranks[:, :, None]).sum(axis=2)
+    return (beaten - beaten_by) / max(ranks.shape[1] - 1, 1)
 
 
 def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:

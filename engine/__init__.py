@@ -7,6 +7,7 @@ state = game.new_initial_state()
 
 from typing import Any
 
+from engine.bounds import Bounds
 from engine.errors import (
     DuplicateNameError,
     EngineError,
@@ -24,6 +25,7 @@ from engine.specs import Parameter
 __all__ = [
     "CHANCE",
     "TERMINAL",
+    "Bounds",
     "Credit",
     "DuplicateNameError",
     "EngineError",

@@ -6,13 +6,18 @@ import importlib
 import operator
 import reprlib
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from types import MappingProxyType
-from typing import Any, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
-from engine.errors import EngineError, IllegalActionError, UnsupportedError
+from engine.bounds import Bounds
+from engine.errors import EngineError, IllegalActionError, NotationError, UnsupportedError
 from engine.specs import Parameter, Value, canonical_options, resolve
+
+if TYPE_CHECKING:
+    import numpy as np
 
 CHANCE = -1
 TERMINAL = -4
@@ -56,6 +61,8 @@ class GameType:
     """`check_options(params, given)` raises `ParameterError` for options that do not go together."""
     default_opening: Callable[[Mapping[str, Value]], str] = lambda params: "none"
     """The opening, by the game's params, that a tournament uses when its plan names none: `none` or `random:k`."""
+    bounds: Callable[[int, Mapping[str, Value]], Bounds] | None = None
+    """`bounds(players, params)`: how far a match can go; None when nobody has worked that out."""
 
     def load(self, players: int, options: Mapping[str, object]) -> Game:
         """The game for that many players; raises an `EngineError` for options or players that it does not know."""
@@ -117,7 +124,45 @@ class Game(ABC):
 
     @property
     def explicit_chance(self) -> bool:
+        """False when no options whatever give the game a chance node; `has_chance` asks for these options."""
         return self.type.explicit_chance
+
+    @cached_property
+    def bounds(self) -> Bounds:
+        """How far a match can go; raises `UnsupportedError` when the game does not tell."""
+        if self.type.bounds is None:
+            raise UnsupportedError(f"{self.name} does not tell how far its matches can go")
+        return self.type.bounds(self.players, self.params)
+
+    @property
+    def has_chance(self) -> bool:
+        """Whether a match can have a chance node, the set-up's included; True too when the game does not tell."""
+        return self.explicit_chance and (self.type.bounds is None or self.bounds.max_chance_nodes > 0)
+
+    @property
+    def max_game_length(self) -> int:
+        """No match has more actions of players; chance outcomes are not counted."""
+        return self.bounds.max_game_length
+
+    @property
+    def max_chance_nodes(self) -> int:
+        """No match has more chance outcomes."""
+        return self.bounds.max_chance_nodes
+
+    @property
+    def max_chance_outcomes(self) -> int:
+        """No chance node has more outcomes."""
+        return self.bounds.max_chance_outcomes
+
+    @property
+    def min_utility(self) -> float:
+        """No seat's return is smaller."""
+        return self.bounds.min_utility
+
+    @property
+    def max_utility(self) -> float:
+        """No seat's return is larger."""
+        return self.bounds.max_utility
 
     @property
     def perfect_information(self) -> bool:
@@ -136,6 +181,15 @@ class Game(ABC):
         """The state that a position string tells; raises `PositionError`, or `UnsupportedError` without positions."""
         raise UnsupportedError(f"{self.name} has no position strings")
 
+    def deserialize_state(self, text: str) -> State:
+        """The state of this game that `State.serialize` wrote; raises an `EngineError` for anything else."""
+        from engine.serialization import deserialize
+
+        state = deserialize(text)
+        if state.game != self:
+            raise NotationError(f"the state is one of {state.game!r}, not of {self!r}")
+        return state
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Game) and (self.spec, self.players) == (other.spec, other.players)
 
@@ -152,16 +206,20 @@ class Game(ABC):
 
 
 def returns_from_ranks(ranks: Sequence[int]) -> list[float]:
-    """Utilities in [-1, 1] that sum to 0: a seat that beats b of n seats and ties with t gets (2b + t)/(n - 1) - 1."""
-    others = len(ranks) - 1
-    return [
-        (2 * sum(rank > mine for rank in ranks) + sum(rank == mine for rank in ranks) - 1) / others - 1
-        for mine in ranks
-    ]
+    """Utilities in [-1, 1]: a seat that beats b of n seats and is beaten by w gets (b - w)/(n - 1).
+
+    Ranks in reverse give exactly the negatives. The numerators add up to 0; the floats do but for rounding.
+    """
+    others = max(len(ranks) - 1, 1)
+    return [(sum(rank > mine for rank in ranks) - sum(rank < mine for rank in ranks)) / others for mine in ranks]
 
 
 class State(ABC):
-    """One position of a match, with OpenSpiel's verbs. It checks what it is asked; kernels below it trust."""
+    """One position of a match, with OpenSpiel's verbs. It checks what it is asked; kernels below it trust.
+
+    `copy.copy` and `copy.deepcopy` are `clone`. States are equal when their games and their keys are; `hash` agrees.
+    A state changes when an action is applied, and its hash with it: keep clones, or `key`, in sets and dicts.
+    """
 
     __slots__ = ("_history", "game")
 
@@ -220,7 +278,7 @@ class State(ABC):
         return None
 
     def returns(self) -> list[float]:
-        """Utility of each seat in [-1, 1], summing to 0; only after the end."""
+        """Utility of each seat in [-1, 1], summing to 0 (see `returns_from_ranks`); only after the end."""
         return returns_from_ranks(self.ranks())
 
     def child(self, action: int) -> State:
@@ -232,6 +290,48 @@ class State(ABC):
     def history(self) -> list[int]:
         """Actions and chance outcomes since the state was made."""
         return list(self._history)
+
+    @property
+    def origin(self) -> str | None:
+        """The position string that the state was made from; None for the start. Games with positions tell it."""
+        return None
+
+    @property
+    def key(self) -> Hashable:
+        """Equal for states of one game that are the same and play on alike; equal in every process.
+
+        The position where the game has one, else the history. A game whose position string leaves out what decides
+        the rest of a match, such as how often positions have occurred, adds that.
+        """
+        return self.position if self.game.position else tuple(self._history)
+
+    def legal_actions_mask(self) -> np.ndarray:
+        """Bools, shape (num_distinct_actions,): True for legal actions; all False at chance nodes and at the end."""
+        import numpy as np
+
+        mask = np.zeros(self.game.num_distinct_actions, np.bool_)
+        mask[self.legal_actions()] = True
+        return mask
+
+    def serialize(self) -> str:
+        """The state as one line of text: game, players, position it was made from, history."""
+        from engine.serialization import serialize
+
+        return serialize(self)
+
+    def __copy__(self) -> State:
+        return self.clone()
+
+    def __deepcopy__(self, memo: dict[int, Any]) -> State:
+        return self.clone()
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, State):
+            return NotImplemented
+        return self is other or (self.game == other.game and self.key == other.key)
+
+    def __hash__(self) -> int:
+        return hash((self.game, self.key))
 
     @property
     def position(self) -> str:

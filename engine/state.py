@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import cached_property
 from types import SimpleNamespace
 from typing import Any
@@ -113,19 +114,20 @@ class KernelGame(Game):
     def state_from_position(self, text: str) -> KernelState:
         words = self.blank()
         self.text.read_position(self, self.record(words), text)
-        return KernelState(self, words)
+        return KernelState(self, words, text)
 
 
 class KernelState(State):
     """A state of a game with kernels. Not for sharing between threads: a game's buffers are used by all its states."""
 
-    __slots__ = ("_legal", "_who", "_words")
+    __slots__ = ("_legal", "_origin", "_who", "_words")
 
     game: KernelGame
 
-    def __init__(self, game: KernelGame, words: np.ndarray) -> None:
+    def __init__(self, game: KernelGame, words: np.ndarray, origin: str | None = None) -> None:
         self.game = game
         self._words = words
+        self._origin = origin
         self._history = []
         self._who, count = game.compiled.look(words, game.action_buffer)
         self._legal = game.action_buffer[:count].tolist()
@@ -218,6 +220,7 @@ class KernelState(State):
         state = object.__new__(KernelState)
         state.game = self.game
         state._words = self._words.copy()
+        state._origin = self._origin
         state._who = self._who
         state._legal = self._legal
         state._history = self._history.copy()
@@ -226,6 +229,16 @@ class KernelState(State):
     @property
     def position(self) -> str:
         return self.game.text.write_position(self.game, self.record)
+
+    @property
+    def origin(self) -> str | None:
+        return self._origin
+
+    @property
+    def key(self) -> Hashable:
+        """The position and how the match ended, with what the game's `text.memory(record)` adds while it runs."""
+        memory = getattr(self.game.text, "memory", None)
+        return self.position, self.ended, memory(self.record) if memory and self._who != TERMINAL else None
 
     def __str__(self) -> str:
         return self.game.text.draw(self)
@@ -240,10 +253,10 @@ class KernelState(State):
         return f"<{self.game.spec}: {self.position}>"
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return _restore, (self.game, self._words, self._history)
+        return _restore, (self.game, self._words, self._history, self._origin)
 
 
-def _restore(game: KernelGame, words: np.ndarray, history: list[int]) -> KernelState:
-    state = KernelState(game, words)
+def _restore(game: KernelGame, words: np.ndarray, history: list[int], origin: str | None) -> KernelState:
+    state = KernelState(game, words, origin)
     state._history = history
     return state

@@ -50,7 +50,7 @@ class ProgramHost:
 
     def begin(self, block: bytes, game: Game) -> None:
         """A process that knows the dice of this block may not play again in it."""
-        if block in self._blocks and game.explicit_chance:
+        if block in self._blocks and game.has_chance:
             self.close()
             self._blocks.clear()
         self._blocks.add(block)

@@ -1,7 +1,21 @@
 """Epicycle (Nick Wedig), 2 to 5 players: ten slots of pie, nine pyramids, one gap."""
 
+from collections.abc import Mapping
+
+from engine.bounds import Bounds
 from engine.game import Credit, GameType
-from engine.specs import Parameter
+from engine.specs import Parameter, Value
+
+
+def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
+    """The cap, and the deal of a random set-up. Tight.
+
+    Every play counts towards the cap. From the start, for every number of players, 10,000 plays can be made without
+    any position coming twice, so neither repetition nor an elimination need end a match before the largest cap.
+    """
+    deals = int(params["setup"] == "random")
+    return Bounds(int(params["max_turns"]), deals, 1680 * deals)
+
 
 GAME = GameType(
     name="epicycle",
@@ -24,5 +38,6 @@ GAME = GameType(
         ),
         Parameter("max_turns", int, 500, "plays after which the match is capped", minimum=1, maximum=10_000),
     ),
+    bounds=bounds,
     default_opening=lambda params: "random:2" if params["setup"] == "standard" else "none",
 )

@@ -56,6 +56,11 @@ def write_position(game: KernelGame, state: np.record) -> str:
     return f"{pie_letters(state)} {hands} {seat} {state.turn}"
 
 
+def memory(state: np.record) -> bytes:
+    """What the position leaves out: the positions that have occurred since the last elimination, in no order."""
+    return np.sort(state.history[: state.seen]).tobytes()
+
+
 def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
     pie, hands, seat, turn = split_fields(text, "PIE HANDS SEAT TURN")

@@ -1,7 +1,30 @@
 """Magic Mids (Kenneth Leyhe Sr.), 2 to 4 players: three dice, a torus of twenty squares, pyramids that capture."""
 
+from collections.abc import Mapping
+
+from engine.bounds import Bounds
 from engine.game import Credit, GameType
-from engine.specs import Parameter
+from engine.specs import Parameter, Value
+
+MIDS = {2: 15, 3: 11, 4: 8}  # of a seat, by number of players
+
+
+def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
+    """Every turn but the last leaves a mid in the mover's hand. Reached where it was tried, unless large mids are safe.
+
+    A seat has m mids, and its hand only shrinks in its own turn; placing the last mid ends the match. So a turn has at
+    most m - 1 placements, the last turn of the match m. Every roll of a turn leads to a placement, except that the
+    last one may allow none: at most one roll more than placements, and m in every turn. A mover who has rolled three
+    blanks again and again can capture all mids of the others on the way, so that the next seat has m in hand as well:
+    tests do so for five turns. With `capture_power=each` large mids stay, and matches remain below the bound.
+
+    When somebody has won and the losers tie, each has -1/(players - 1). Nobody has less if a full board is a draw.
+    """
+    mids, turns = MIDS[players], int(params["max_turns"])
+    nobody_is_last = params["losers"] == "tied" and params["full_board"] == "draw"
+    worst = -1 / (players - 1) if nobody_is_last else -1.0
+    return Bounds(turns * (mids - 1) + 1, turns * mids, 56, min_utility=worst)
+
 
 GAME = GameType(
     name="magic_mids",
@@ -41,5 +64,6 @@ GAME = GameType(
         ),
         Parameter("max_turns", int, 2000, "turns after which the match is capped", minimum=1, maximum=10_000),
     ),
+    bounds=bounds,
     score_unit="mids on the board",
 )

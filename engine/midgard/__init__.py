@@ -3,6 +3,7 @@
 import re
 from collections.abc import Mapping
 
+from engine.bounds import Bounds
 from engine.errors import ParameterError
 from engine.game import Credit, GameType
 from engine.specs import Parameter, Value
@@ -44,6 +45,32 @@ def opening(params: Mapping[str, Value]) -> str:
     return "none" if by_chance else "random:2"
 
 
+MOST_DROPS = 69
+ORBITS = 32
+
+
+def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
+    """At most 69 drops fit on the board; in Odin each may follow a declaration. Tight.
+
+    No drop is beside an earlier one. Neighbours point opposite ways, and all 69 cells that point down can take one; the
+    54 others besides the centre can each be paired with a different neighbour, so no set without neighbours is larger.
+    Hands have 70 tiles: drops alone empty none. In Odin two declarations in a row end the match, so it has at
+    most 69 drops, each after one declaration, the last leaving no ice; or 68 such pairs and two declarations.
+
+    Loki: of 123 cells but the centre a number k of seeds leaves 123 - k; up to 54 of them can lie so that 69 drops
+    still fit, on cells that point up and, the last three, beside the corners, which then take drops themselves.
+    """
+    if params["variant"] != "loki":
+        return Bounds(MOST_DROPS * (2 if params["variant"] == "odin" else 1))
+    seeds = str(params["seeds"])
+    if not seeds.isdecimal():
+        from engine.midgard.drops import most_drops
+
+        return Bounds(most_drops(seeds.split("+")))
+    picks = int(seeds) // 3
+    return Bounds(min(MOST_DROPS, 123 - int(seeds)), picks, ORBITS if picks else 0)
+
+
 GAME = GameType(
     name="midgard",
     title="Midgard",
@@ -69,6 +96,7 @@ GAME = GameType(
         ),
     ),
     check_options=seeds_need_loki,
+    bounds=bounds,
     score_unit="cells",
     default_opening=opening,
 )

@@ -1,5 +1,6 @@
 """What every game promises. A test class with a `game` fixture that inherits from these runs all of it."""
 
+import copy
 import pickle
 import random
 from collections import Counter
@@ -16,7 +17,7 @@ import engine
 from engine import CHANCE, TERMINAL, Game, State
 from engine.chance import new_rng
 from engine.state import KernelState
-from tests.engine.matches import finished, stops, walk
+from tests.engine.matches import finished, plies, stops, stretched, walk
 from tests.engine.vectors import choices
 
 ENDINGS = {"normal", "cap", "repetition", "full board"}
@@ -193,6 +194,115 @@ class GameContract:
             state.apply_action(rng.choice(choices(state)))
             assert snapshot(clone) == ahead
 
+    def test_copies_and_deep_copies_are_clones(self, game: Game) -> None:
+        for state in stops(game, 9):
+            before = snapshot(state)
+            for made in (copy.copy(state), copy.deepcopy(state), *copy.deepcopy([state])):
+                assert type(made) is type(state) and made.game is state.game
+                assert snapshot(made) == before
+                if choices(made):
+                    made.apply_action(choices(made)[0])
+                assert snapshot(state) == before
+
+    def test_equal_states_are_those_of_one_game_with_one_key(self, game: Game) -> None:
+        seen = []
+        for state in stops(game, 15):
+            twin = game.new_initial_state()
+            for action in state.history():
+                twin.apply_action(action)
+            assert twin == state == copy.copy(state) == pickle.loads(pickle.dumps(state))
+            assert hash(twin) == hash(state) and twin.key == state.key
+            assert state != state.history() and state not in seen
+            seen.append(state)
+        assert len(set(seen)) == len(seen)
+
+    def test_states_of_another_game_are_never_equal(self, game: Game) -> None:
+        for players in {game.type.min_players, game.type.max_players} - {game.players}:
+            assert engine.load_game(game.spec, players).new_initial_state() != game.new_initial_state()
+
+    def test_states_with_equal_keys_play_on_alike(self, game: Game) -> None:
+        known: dict[object, State] = {}
+        pairs = 0
+        for seed in range(40):
+            for ply, state in enumerate(walk(game, seed)):
+                if ply > 12 or pairs > 5:
+                    break
+                other = known.setdefault(state.key, state.clone())
+                if other.history() != state.history():
+                    pairs += 1
+                    self.plays_on_alike(state.clone(), other.clone(), random.Random(seed))
+
+    def plays_on_alike(self, one: State, other: State, rng: random.Random) -> None:
+        for _ in range(40):
+            assert one == other and one.ended == other.ended
+            assert without_history(snapshot(one)) == without_history(snapshot(other))
+            if one.is_terminal():
+                return
+            choice = rng.choice(choices(one))
+            one.apply_action(choice)
+            other.apply_action(choice)
+
+    def test_the_mask_marks_the_legal_actions(self, game: Game) -> None:
+        for state in stops(game, 16):
+            mask = state.legal_actions_mask()
+            assert (mask.shape, mask.dtype) == ((game.num_distinct_actions,), np.bool_)
+            assert np.flatnonzero(mask).tolist() == state.legal_actions()
+            mask[:] = True
+            assert state.legal_actions_mask().sum() == len(state.legal_actions())
+
+    @given(seed=SEEDS)
+    @settings(max_examples=2)
+    def test_a_state_is_written_as_a_line_and_read_back(self, game: Game, seed: int) -> None:
+        for state in stops(game, seed):
+            text = state.serialize()
+            assert text.isprintable()
+            read = game.deserialize_state(text)
+            assert (read, snapshot(read), read.serialize()) == (state, snapshot(state), text)
+            if game.position and not state.is_terminal():
+                moved = game.state_from_position(state.position)
+                moved.apply_action(choices(moved)[-1])
+                read = game.deserialize_state(moved.serialize())
+                assert (read, read.history(), read.origin) == (moved, moved.history(), state.position)
+
+    @given(data=st.data(), seed=SEEDS)
+    @settings(max_examples=40)
+    def test_a_garbled_line_is_refused_or_is_another_state(self, game: Game, data: st.DataObject, seed: int) -> None:
+        text = data.draw(st.sampled_from([state.serialize() for state in stops(game, seed % 20)]))
+        start = data.draw(st.integers(0, len(text)))
+        put = data.draw(st.text(alphabet=sorted({*text, *'-x0123456789[]{}",.eE'}), max_size=3))
+        try:
+            read = game.deserialize_state(text[:start] + put + text[start + data.draw(st.integers(0, 3)) :])
+        except engine.EngineError as error:
+            assert len(str(error).splitlines()) == 1
+            return
+        assert read.game == game
+
+    def test_a_game_with_bounds_tells_them_and_one_without_says_so(self, game: Game) -> None:
+        if game.type.bounds is None:
+            assert game.has_chance == game.explicit_chance
+            for name in ("max_game_length", "max_chance_nodes", "max_chance_outcomes", "min_utility", "max_utility"):
+                with pytest.raises(engine.UnsupportedError, match="does not tell"):
+                    getattr(game, name)
+            return
+        assert game.max_game_length > 0
+        assert -1 <= game.min_utility < game.max_utility <= 1
+        assert game.has_chance == (game.max_chance_nodes > 0) == (game.max_chance_outcomes > 0)
+        assert game.explicit_chance or not game.has_chance
+
+    @given(seed=SEEDS)
+    @settings(max_examples=4)
+    def test_no_match_exceeds_the_bounds(self, game: Game, seed: int) -> None:
+        for match in (walk(game, seed), stretched(game, seed)):
+            nodes = 0
+            for state in match:
+                nodes = max(nodes, len(state.chance_outcomes()))
+            actions, outcomes = plies(state)
+            assert game.has_chance or not outcomes
+            if game.type.bounds is not None:
+                assert actions <= game.max_game_length
+                assert outcomes <= game.max_chance_nodes and nodes <= game.max_chance_outcomes
+                assert all(game.min_utility <= value <= game.max_utility for value in state.returns())
+
     @given(seed=SEEDS)
     @settings(max_examples=3)
     def test_history_replays_to_the_same_state(self, game: Game, seed: int) -> None:
@@ -233,6 +343,8 @@ class GameContract:
         expected = [(2 * b + t) / (game.players - 1) - 1 for b, t in zip(beaten, tied, strict=True)]
         assert returns == pytest.approx(expected)
         assert sum(returns) == pytest.approx(0)
+        mirrored = engine.returns_from_ranks([max(ranks) - rank for rank in ranks])
+        assert [-value for value in mirrored] == returns
         assert all(-1 <= value <= 1 for value in returns)
 
     def test_scores_are_one_whole_number_a_seat_or_none_at_all(self, game: Game) -> None:

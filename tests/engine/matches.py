@@ -23,6 +23,27 @@ def walk(game: Game, seed: int) -> Iterator[State]:
     yield state
 
 
+def stretched(game: Game, seed: int) -> Iterator[State]:
+    """One match in which dice and seats shun whatever ends it at once: the same state before every ply, and the end."""
+    rng = random.Random(seed)
+    state = game.new_initial_state()
+    while not state.is_terminal():
+        yield state
+        possible = [outcome for outcome, _ in state.chance_outcomes()] or state.legal_actions()
+        rng.shuffle(possible)
+        state.apply_action(next((each for each in possible if not state.child(each).is_terminal()), possible[0]))
+    yield state
+
+
+def plies(state: State) -> tuple[int, int]:
+    """How many actions of players and how many chance outcomes led from the start to a state."""
+    again, outcomes = state.game.new_initial_state(), 0
+    for ply in state.history():
+        outcomes += again.is_chance_node()
+        again.apply_action(ply)
+    return len(state.history()) - outcomes, outcomes
+
+
 def stops(game: Game, seed: int) -> Iterator[State]:
     """Copies of a random match's first states, of some of the later ones, and of the last."""
     for ply, state in enumerate(walk(game, seed)):

@@ -9,7 +9,7 @@ import pytest
 import engine
 from engine import Game
 from tests.engine.contract import GameContract, KernelContract
-from tests.engine.matches import tables
+from tests.engine.matches import option_sets, tables
 
 
 def label(table: tuple) -> str:
@@ -45,6 +45,13 @@ class TestEveryGameWithKernels(KernelContract):
     @pytest.fixture
     def game(self, kernel_game: Game) -> Game:
         return kernel_game
+
+
+@pytest.mark.parametrize("name", engine.game_names())
+def test_a_game_of_the_registry_tells_how_far_its_matches_can_go(name):
+    kind = engine.game_type(name)
+    for options in option_sets(kind):
+        assert engine.load_game(name, kind.max_players, **options).bounds.max_game_length > 0
 
 
 @pytest.mark.parametrize("name", engine.game_names())

@@ -424,3 +424,36 @@ def test_the_drawing_marks_the_gap_the_last_play_and_the_seat_to_move():
         "  seat 2",
     ]
     assert text.splitlines()[-1] == "  turn 1, legal: S- M+ M- L+"
+
+
+def test_a_position_is_no_key_of_a_state_but_the_key_is():
+    """Two states of one position, of which a play ends one by repetition and not the other."""
+    game = engine.load_game("epicycle", 2, repetition=2)
+    first, second = game.new_initial_state(), game.new_initial_state()
+    for one, other in zip((5, 5, 0, 2, 1, 1, 2, 5), (5, 5, 2, 0, 5, 2, 0, 5), strict=True):
+        first.apply_action(one)
+        second.apply_action(other)
+    assert first.position == second.position
+    endings = [[state.child(action).ended for action in state.legal_actions()] for state in (first, second)]
+    assert sorted(map(set, endings), key=len) == [{""}, {"", "repetition"}]
+    assert first.key != second.key and first != second and len({first, second}) == 2
+
+
+def test_the_key_forgets_in_what_order_positions_occurred():
+    game = engine.load_game("epicycle", 2)
+    ways: dict[object, set[tuple[int, ...]]] = {}
+    for seed in range(300):
+        for ply, state in enumerate(walk(game, seed)):
+            if ply > 6:
+                break
+            ways.setdefault(state.key, set()).add(tuple(state.history()))
+    for histories in ways.values():
+        assert len({tuple(sorted(positions_on_the_way(game, history))) for history in histories}) == 1
+
+
+def positions_on_the_way(game, history):
+    """The pie from the gap, the hands and the mover, before every play."""
+    state = game.new_initial_state()
+    for action in history:
+        yield int(state.record.pie), int(state.record.hands), int(state.record.seat)
+        state.apply_action(action)

@@ -1,6 +1,6 @@
 """Connect four, 2 players: drop stones into columns; four of one seat in a line win."""
 
-from engine import Credit, GameType
+from engine import Bounds, Credit, GameType
 
 GAME = GameType(
     name="connect_four",
@@ -16,5 +16,6 @@ GAME = GameType(
         "our own wording; the name Connect 4 is a trademark of Hasbro",
     ),
     package="connect_four",
+    bounds=lambda players, params: Bounds(max_game_length=42),  # as many drops as the board has cells; no chance
     default_opening=lambda params: "random:2",
 )
