@@ -14,8 +14,9 @@ from arena.leaderboards import benched, board_matches
 from arena.plan import schedule_from
 from arena.stats import luck as luck_of
 from arena.stats.board import skills_of
-from arena.stats.cycles import cycles, entangled, misfitting, significant
-from arena.stats.pairs import COLUMNS, compare_pairs, misfits, rounded
+from arena.stats.cycles import cycles, entangled, significant
+from arena.stats.misfits import misfits, misfitting
+from arena.stats.pairs import COLUMNS, compare_pairs, rounded
 from engine.errors import did_you_mean
 
 BoardName = tuple[str, int]
@@ -31,7 +32,7 @@ class Meetings:
     pairs: pd.DataFrame
     """As `arena.api.head_to_head` returns it."""
     misfits: pd.DataFrame
-    """The rows of `pairs` whose lead the ratings do not explain, the most surprising first."""
+    """As `arena.stats.misfits.misfitting` returns it."""
     cycles: pd.DataFrame
     """As `arena.stats.cycles.cycles` returns it."""
     entangled: list[list[str]]
@@ -78,11 +79,12 @@ def meetings(
 
 def board_meetings(matches: pd.DataFrame, players: int, out: dict[int, int] | None = None) -> Meetings:
     """The meetings in the matches of one board."""
-    skills, margin = skills_of(matches, players)
+    skills = skills_of(matches, players)
+    mu = dict(zip(skills.bots, skills.mu.tolist(), strict=True))
     benched_bots = set(matches.loc[matches["entry"].isin(list(out or ())), "bot"])
-    bots = sorted(skills, key=lambda bot: (bot in benched_bots, -skills[bot], bot))
+    bots = sorted(mu, key=lambda bot: (bot in benched_bots, -mu[bot], bot))
     compared = compare_pairs(matches, players, bots)
-    fitted = misfits(compared, skills, margin)
+    fitted = misfits(compared, skills, players)
     edges = significant(compared)
     pairs = compared[COLUMNS].join(fitted[["lead", "predicted", "z"]])
     found = cycles(edges, bots)

@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.stats.bootstrap import REPLICATES, Blocks, blocks_of
 from arena.stats.fit import Fit, Results, fit_with_margin, results_of
-from arena.stats.ranks import Spread, groups, rank_ranges, spread_of, unvaried_bots
+from arena.stats.ranks import Spread, groups, model_covariance, rank_ranges, spread_of, unvaried_bots
 
 
 class Played(NamedTuple):
@@ -50,16 +50,27 @@ def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
     return Ratings(results, blocks, fitted, spread_of(fitted, results, blocks, unvaried, replicates))
 
 
-def skills_of(matches: pd.DataFrame, players: int) -> tuple[dict[str, float], float]:
-    """The converged ratings by bot, and the draw margin, of the matches of `arena.leaderboards.board_matches`."""
+class Skills(NamedTuple):
+    """The converged ratings of a board without their intervals."""
+
+    bots: list[str]
+    """Labels."""
+    mu: np.ndarray
+    covariance: np.ndarray
+    """(bots, bots) of the model, which takes matches for independent."""
+    margin: float
+
+
+def skills_of(matches: pd.DataFrame, players: int) -> Skills:
+    """The ratings of the matches of `arena.leaderboards.board_matches`."""
     if matches.empty:
-        return {}, 0.0
+        return Skills([], np.zeros(0), np.zeros((0, 0)), 0.0)
     number, labels = pd.factorize(matches["bot"])
     board = played(matches.assign(entry=number), players)
     results = results_of(board.entries, board.ranks)
     blocks = blocks_of(results, board.block, board.news)
     fitted = fit_with_margin(results, blocks.weights(results))
-    return dict(zip(labels, fitted.mu.tolist(), strict=True)), fitted.margin
+    return Skills(list(labels), fitted.mu, model_covariance(fitted, results, blocks), fitted.margin)
 
 
 def rating_columns(ratings: Ratings) -> pd.DataFrame:

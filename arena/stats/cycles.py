@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr
 
 from arena.errors import ConfigError
 from arena.stats.pairs import p_values
@@ -43,13 +42,6 @@ def significant(compared: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
         }
     )
     return frame[p <= level].reset_index(drop=True)
-
-
-def misfitting(fitted: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
-    """The rows of `arena.stats.pairs.misfits` that Holm's test over all pairs finds, the most surprising first."""
-    z = fitted["z"].abs()
-    found = fitted.assign(size=z)[holm(2 * ndtr(-z.to_numpy())) <= level]
-    return found.sort_values("size", ascending=False, kind="stable", ignore_index=True).drop(columns="size")
 
 
 def cycles(edges: pd.DataFrame, bots: Sequence[str]) -> pd.DataFrame:

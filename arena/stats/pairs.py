@@ -1,4 +1,4 @@
-"""Head-to-head: who beats whom in the matches that both played, for any number of players, and what ratings foretell.
+"""Head-to-head: who beats whom in the matches that both played, for any number of players.
 
 A bot is ahead of another in a match when its place is better; its *lead* over the other is the share of matches in
 which it is ahead minus the share in which it is behind. With two players the difference of returns is twice the lead.
@@ -8,13 +8,12 @@ With more it also tells what else the two did to the rest of the table.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 import numpy as np
 import pandas as pd
-from scipy.special import ndtr, ndtri, stdtr
+from scipy.special import stdtr
 
-from arena.stats.fit import BETA
 from arena.stats.means import interval
 
 DECIMALS = 4
@@ -34,7 +33,7 @@ def head_to_head(matches: pd.DataFrame, players: int, order: Iterable[str] | Non
 
 
 def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | None = None) -> pd.DataFrame:
-    """`head_to_head` in full precision, with `error` (of the difference), `lead` and `lead_error` besides.
+    """`head_to_head` in full precision, with `block_size`, `error` (of the difference), `lead`, `lead_error` besides.
 
     The interval is that of `arena.stats.means.interval` over block means, difference ± t(blocks - 1) * s / sqrt(blocks)
     where they vary; copies of a block, move by move, are no further ones. NaN below two blocks.
@@ -44,8 +43,8 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
     news = _news(matches)
     ahead = np.sign(difference)
     met, place = np.unique(pair, return_inverse=True)
-    lead, lead_error, _ = _over_blocks(place, block, ahead, len(met), news)
-    mean, error, blocks = _over_blocks(place, block, difference, len(met), news)
+    lead, lead_error, _, count = _over_blocks(place, block, ahead, len(met), news)
+    mean, error, blocks, _ = _over_blocks(place, block, difference, len(met), news)
     low, high = interval(mean, error, blocks, 2.0)
     names = np.array(bots, dtype=object)
     return pd.DataFrame(
@@ -60,6 +59,7 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
             "difference": mean,
             "difference_low": low,
             "difference_high": high,
+            "block_size": np.bincount(place, minlength=len(met)) / count,
             "error": error,
             "lead": lead,
             "lead_error": lead_error,
@@ -105,8 +105,8 @@ def _news(matches: pd.DataFrame) -> np.ndarray:
 
 def _over_blocks(
     group: np.ndarray, block: np.ndarray, value: np.ndarray, groups: int, news: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By group: the mean of block means, its standard error (NaN below two blocks), the number that are news."""
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """By group: the mean of block means, its standard error (NaN below two blocks), the blocks that are news, all."""
     span = int(block.max(initial=-1)) + 1
     keys, cell = np.unique(group.astype(np.int64) * span + block, return_inverse=True)
     means = np.bincount(cell, value, minlength=len(keys)) / np.bincount(cell, minlength=len(keys))
@@ -116,7 +116,7 @@ def _over_blocks(
     square = np.bincount(of, (means - mean[of]) ** 2, minlength=groups)
     fresh = np.bincount(of, news[keys % max(span, 1)], minlength=groups)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return mean, np.sqrt(square / (count - 1) / fresh), fresh
+        return mean, np.sqrt(square / (count - 1) / fresh), fresh, count
 
 
 def rounded(frame: pd.DataFrame) -> pd.DataFrame:
@@ -153,27 +153,3 @@ def p_values(mean: np.ndarray, error: np.ndarray, blocks: np.ndarray) -> np.ndar
         student = 2 * stdtr(np.maximum(blocks - 1, 1), -np.abs(mean / error))
     student = np.where((error == 0) & (mean == 0), 1.0, student)
     return np.where(blocks < 2, 1.0, np.maximum(np.nan_to_num(student, nan=1.0), 2.0 ** (1 - blocks)))
-
-
-def predicted_lead(gap: np.ndarray, margin: float, beta: float = BETA) -> np.ndarray:
-    """P(ahead) - P(behind) of two bots whose mu differ by `gap`, if a tie is a difference within `margin`.
-
-    Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System", 2006: Phi((gap - margin) / (sqrt(2) beta))
-    - Phi((-gap - margin) / (sqrt(2) beta)).
-    """
-    scale = np.sqrt(2) * beta
-    return ndtr((gap - margin) / scale) - ndtr((-gap - margin) / scale)
-
-
-def misfits(compared: pd.DataFrame, mu: Mapping[str, float], margin: float, beta: float = BETA) -> pd.DataFrame:
-    """Beside every pair of `compare_pairs` the lead that ratings predict, and z, how surprising the actual one is.
-
-    z = Phi^-1(1 - p / 2) with the sign of lead - predicted, p of Student's t over blocks (`p_values`). The ratings
-    count as known, so that pairs which decide them fit a little too well.
-    """
-    gap = compared["bot"].map(mu).to_numpy(dtype=float) - compared["opponent"].map(mu).to_numpy(dtype=float)
-    predicted = predicted_lead(gap, margin, beta)
-    excess = compared["lead"].to_numpy() - predicted
-    p = p_values(excess, compared["lead_error"].to_numpy(), compared["blocks"].to_numpy())
-    frame = compared[["bot", "opponent", "matches", "lead"]]
-    return frame.assign(predicted=predicted, z=np.sign(excess) * -ndtri(p / 2))

@@ -106,14 +106,18 @@ def blocks_by_bot(results: Results, blocks: Blocks) -> np.ndarray:
     return np.rint(counts @ here)
 
 
-def model_variance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
-    """(bots,) variances of skills as differences to their mean, from the curvature of the model's likelihood."""
+def model_covariance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
+    """(bots, bots) covariances of skills from the curvature of the model's likelihood and prior."""
     bots = len(fitted.mu)
     total = np.empty((bots, bots))
     kernels.curvature(results.who, blocks.weights(results), BETA**2, fitted.sites, total)
-    covariance = np.linalg.inv(total + PRIOR_PRECISION * np.eye(bots))
-    centre = np.eye(bots) - 1 / bots
-    return np.diagonal(centre @ covariance @ centre)
+    return np.linalg.inv(total + PRIOR_PRECISION * np.eye(bots))
+
+
+def model_variance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
+    """(bots,) variances of skills as differences to their mean, from `model_covariance`."""
+    centre = np.eye(len(fitted.mu)) - 1 / len(fitted.mu)
+    return np.diagonal(centre @ model_covariance(fitted, results, blocks) @ centre)
 
 
 def rank_ranges(spread: Spread) -> tuple[np.ndarray, np.ndarray]:

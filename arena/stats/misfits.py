@@ -1,0 +1,136 @@
+"""Pairs whose lead the ratings do not predict: a test that is right for few blocks and for bots that always win.
+
+The spread of a pair's own blocks tells little: of six blocks it is a guess, and of blocks that were all won it is 0.
+So the variance of a lead is the one that the rating model predicts for independent matches, times what the matches of a
+block have in common (common dice and openings, seats). Where a pair's blocks do not tell, all pairs of the board tell
+it together, but never that matches of a block make up for each other: two copies of a bot may do so always.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+from scipy.special import betainc, ndtr, ndtri
+
+from arena.stats.board import Skills
+from arena.stats.cycles import LEVEL, holm
+from arena.stats.fit import BETA, SPREAD
+
+RELEVANT = 0.05
+"""Differences from the predicted lead below it name no misfit, however sure: no game is exactly the model's."""
+BORROWED = 10
+"""Blocks with even chances that a pair borrows from its board."""
+MOST_EXPLAINED = 0.6
+"""Of a lead's variance, at most what ratings count as having taken up. Ties make the model surer than it should be."""
+LEAST = 1e-12
+"""A probability below it counts as this."""
+
+
+def predicted_lead(gap: np.ndarray, margin: float, beta: float = BETA) -> np.ndarray:
+    """P(ahead) - P(behind) of two bots whose mu differ by `gap`, if a tie is a difference within `margin`.
+
+    Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System", 2006: Phi((gap - margin) / (sqrt(2) beta))
+    - Phi((-gap - margin) / (sqrt(2) beta)).
+    """
+    ahead, behind = _ahead_and_behind(gap, margin, np.sqrt(2) * beta)
+    return ahead - behind
+
+
+def _ahead_and_behind(gap: np.ndarray, margin: float, scale: float = SPREAD) -> tuple[np.ndarray, np.ndarray]:
+    return ndtr((gap - margin) / scale), ndtr((-gap - margin) / scale)
+
+
+def misfits(compared: pd.DataFrame, skills: Skills, players: int) -> pd.DataFrame:
+    """Beside every pair of `compare_pairs` the lead that ratings predict, z and p, how surprising the actual one is.
+
+    z = Phi^-1(1 - p / 2) with the sign of lead - predicted, p of two tails of which the actual lead counts half
+    (Lancaster, "Significance tests in discrete distributions", 1961), so that |z| > 1.96 comes in about 5 % of pairs
+    when the model holds. `p_value` counts it whole.
+    """
+    bots = pd.Index(skills.bots)
+    one, other = (bots.get_indexer(pd.Index(compared[name])) for name in ("bot", "opponent"))
+    gap = skills.mu[one] - skills.mu[other]
+    margin = skills.margin if players == 2 else _margin_of_ties(compared, gap)
+    ahead, behind = _ahead_and_behind(gap, margin)
+    predicted = ahead - behind
+    unsure = np.diagonal(skills.covariance)
+    doubt = unsure[one] + unsure[other] - 2 * skills.covariance[one, other]
+    slope = (_density((gap - margin) / SPREAD) + _density((gap + margin) / SPREAD)) / SPREAD
+    variance = _variance(compared, np.maximum(ahead + behind - predicted**2, LEAST), slope**2 * doubt)
+    lead = compared["lead"].to_numpy()
+    half, whole = _two_tails(lead, predicted, np.maximum((1 - predicted) / 2, LEAST), variance)
+    frame = compared[["bot", "opponent", "matches", "lead"]]
+    return frame.assign(predicted=predicted, z=np.sign(lead - predicted) * -ndtri(half / 2), p_value=whole)
+
+
+def misfitting(fitted: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
+    """The rows of `misfits` that matter and that Holm's test over all pairs finds, the most surprising first."""
+    adjusted = fitted.assign(p_value=holm(fitted["p_value"].to_numpy()), size=fitted["z"].abs())
+    apart = (fitted["lead"] - fitted["predicted"]).abs()
+    found = adjusted[(adjusted["p_value"] <= level) & (apart >= RELEVANT)]
+    return found.sort_values("size", ascending=False, kind="stable", ignore_index=True).drop(columns="size")
+
+
+def _density(x: np.ndarray) -> np.ndarray:
+    return np.exp(-(x**2) / 2) / np.sqrt(2 * np.pi)
+
+
+def _margin_of_ties(compared: pd.DataFrame, gap: np.ndarray) -> float:
+    """The margin at which as many meetings tie as did. Beyond two players bots also tie through others between them."""
+    meetings, ties = compared["matches"].to_numpy(), compared["ties"].sum()
+    if not ties:
+        return 0.0
+
+    def lacking(margin: float) -> float:
+        ahead, behind = _ahead_and_behind(gap, margin)
+        return float(meetings @ (1 - ahead - behind) - ties)
+
+    from scipy.optimize import brentq  # slow to load, and of no use to boards without ties
+
+    return float(brentq(lacking, 0.0, np.abs(gap).max() + 10 * SPREAD))
+
+
+def _variance(compared: pd.DataFrame, match: np.ndarray, explained: np.ndarray) -> np.ndarray:
+    """Variance of lead - predicted: `match` is that of one match, `explained` that of the predicted lead by the fit.
+
+    With V = match / matches, D = the variance of a mean over blocks by that of as many independent matches, and
+    h = explained / V, the share of a lead that ratings take up: V ((1 - h)^2 D of the pair + h (1 - h) D of the board);
+    where both D are 1 that is V - explained (Pierce, "The asymptotic effect of substituting estimators for parameters
+    in certain types of statistics", 1982).
+    """
+    blocks = compared["blocks"].to_numpy(dtype=float)
+    size = compared["block_size"].to_numpy()
+    several = blocks > 1
+    seen = np.where(several, compared["lead_error"].to_numpy() ** 2 * blocks, 0.0)  # between blocks
+    decided = (compared["wins"] + compared["losses"]).to_numpy() / compared["matches"].to_numpy()
+    single = decided - compared["lead"].to_numpy() ** 2 + seen / np.maximum(blocks, 1)
+    actual, independent = blocks * seen, np.where(several, blocks * single / size, 0.0)
+    borrowed = BORROWED / size
+    of_board = max(1.0, actual.sum() / max(independent.sum(), LEAST))
+    of_pair = (actual + borrowed * of_board) / (independent + borrowed)
+    alone = match / (size * np.maximum(blocks, 1))
+    taken = np.minimum(explained / alone, MOST_EXPLAINED)
+    return alone * ((1 - taken) ** 2 * of_pair + taken * (1 - taken) * of_board)
+
+
+def _two_tails(
+    lead: np.ndarray, predicted: np.ndarray, failing: np.ndarray, variance: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Two-sided p-values of leads, with the lead itself counted half, and whole.
+
+    (1 + lead) / 2 is taken for the mean of so many binomial trials as have its variance, which need be no whole number:
+    P(at most k of n) = I_(1 - q)(n - k, k + 1) (Clopper and Pearson, 1934). `failing` is 1 - q, kept apart from q
+    since it may be tiny.
+    """
+    share, chance = (1 + lead) / 2, (1 + predicted) / 2
+    trials = 4 * chance * failing / variance
+
+    def tail(share: np.ndarray, failing: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        least, rest = trials * share, trials * (1 - share)
+        with_it = np.where(rest > LEAST, betainc(np.maximum(rest, LEAST), least + 1, failing), 1.0)
+        without = np.where(least > LEAST, betainc(rest + 1, np.maximum(least, LEAST), failing), 0.0)
+        return (with_it + without) / 2, with_it
+
+    below, above = tail(share, failing), tail(1 - share, np.maximum(chance, LEAST))
+    half, whole = (np.minimum(1.0, 2 * np.minimum(one, other)) for one, other in zip(below, above, strict=True))
+    return np.maximum(half, np.finfo(float).tiny), whole
