@@ -58,7 +58,10 @@ class GameType:
     explicit_chance: bool = True
     perfect_information: bool = True
     check_options: Callable[[Mapping[str, Value], Mapping[str, object]], None] | None = None
-    """`check_options(params, given)` raises `ParameterError` for options that do not go together."""
+    """`check_options(params, changed)` raises `ParameterError` for options that do not go together.
+
+    `changed` holds the params that are not the default: a default may be written out beside whatever else is given.
+    """
     default_opening: Callable[[Mapping[str, Value]], str] = lambda params: "none"
     """The opening, by the game's params, that a tournament uses when its plan names none: `none` or `random:k`."""
     bounds: Callable[[int, Mapping[str, Value]], Bounds] | None = None
@@ -68,7 +71,8 @@ class GameType:
         """The game for that many players; raises an `EngineError` for options or players that it does not know."""
         params = resolve(self.parameters, options, self.name)
         if self.check_options is not None:
-            self.check_options(params, options)
+            defaults = {option.name: option.default for option in self.parameters}
+            self.check_options(params, {name: value for name, value in params.items() if value != defaults[name]})
         if isinstance(players, bool) or not isinstance(players, int):
             raise UnsupportedError(f"{self.name}: players must be a whole number, not {players!r}")
         if not self.min_players <= players <= self.max_players:

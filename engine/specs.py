@@ -32,9 +32,13 @@ class Parameter:
     choices: tuple[Value, ...] = ()
     check: Callable[[Value], Value] | None = None
 
+    def __post_init__(self) -> None:
+        if not self.name.isidentifier():
+            raise ParameterError(f"'{self.name}' is no name for a parameter; letters, digits and _ make one")
+
     def read(self, value: object, owner: str) -> Value:
         """The typed value for a text or a plain value; raises `ParameterError` that names owner, key and value."""
-        where = f"{owner}: {self.name}={value!s:.60}"
+        where = f"{owner}: {self.name}={_told(value)}"
         typed = self._typed(value, where)
         if self.choices and typed not in self.choices:
             known = [str(choice) for choice in self.choices]
@@ -58,11 +62,7 @@ class Parameter:
                 return value == "true"
             raise ParameterError(f"{where}: must be true or false")
         if self.kind is str:
-            if isinstance(value, (str, int, float)) and not isinstance(value, bool):
-                if re.search(r"[,|()\s]", str(value)) or not str(value).isprintable():
-                    raise ParameterError(f"{where}: may not hold commas, bars, brackets, white space or controls")
-                return str(value)
-            raise ParameterError(f"{where}: must be a text")
+            return self._text(value, where)
         if isinstance(value, bool) or not isinstance(value, (str, int, float)):
             raise ParameterError(f"{where}: must be {_NUMBER[self.kind]}")
         if self.kind is int and isinstance(value, float) and not value.is_integer():
@@ -73,7 +73,20 @@ class Parameter:
             raise ParameterError(f"{where}: must be {_NUMBER[self.kind]}") from None
         if typed != typed or typed in (float("inf"), float("-inf")):
             raise ParameterError(f"{where}: must be a finite number")
-        return typed
+        if self.kind is int and typed.bit_length() > MOST_BITS:
+            raise ParameterError(f"{where}: must be a whole number of at most {MOST_BITS} bits")
+        return typed + self.kind(0)  # -0.0 is 0.0
+
+    def _text(self, value: object, where: str) -> str:
+        """A text as it stands, and whole numbers, which have one spelling only."""
+        if isinstance(value, bool) or not isinstance(value, (str, int)):
+            raise ParameterError(f"{where}: must be a text (in quotes)")
+        text = str(value)
+        if re.search(r"[,|()\s]", text) or not text.isprintable():
+            raise ParameterError(f"{where}: may not hold commas, bars, brackets, white space or controls")
+        if not text and text != self.default:
+            raise ParameterError(f"{where}: may not be empty")
+        return text
 
     def write(self, value: Value) -> str:
         """The text of a value, as it stands in a spec."""
@@ -93,6 +106,15 @@ class Parameter:
 
 
 _NUMBER = {int: "a whole number", float: "a number"}
+MOST_BITS = 4096
+
+
+def _told(value: object) -> str:
+    """The first letters of any value, even of one that cannot be written."""
+    try:
+        return f"{value!s:.60}"
+    except Exception:
+        return f"something of type {type(value).__name__}"
 
 
 def split_game_spec(spec: str) -> tuple[str, dict[str, str]]:
@@ -139,6 +161,7 @@ def _split_options(text: str, spec: str) -> dict[str, str]:
 def resolve(parameters: Iterable[Parameter], given: Mapping[str, object], owner: str) -> dict[str, Value]:
     """Every parameter's value, defaults spelled out, in the order of their names.
 
+    A value that equals its default is the default, also where it was written in another way (1 for 1.0).
     Raises `UnknownNameError` for a key that no parameter has, `ParameterError` for a value not allowed.
     """
     known = {parameter.name: parameter for parameter in parameters}
@@ -146,9 +169,12 @@ def resolve(parameters: Iterable[Parameter], given: Mapping[str, object], owner:
         if key not in known:
             hint = did_you_mean(key, known) if known else "; it has none"
             raise UnknownNameError(f"{owner} has no option '{key}'{hint}")
-    return {
-        name: known[name].read(given[name], owner) if name in given else known[name].default for name in sorted(known)
-    }
+    values = {name: parameter.default for name, parameter in sorted(known.items())}
+    for name in given:
+        value = known[name].read(given[name], owner)
+        if value != values[name]:
+            values[name] = value
+    return values
 
 
 def canonical_options(parameters: Iterable[Parameter], values: Mapping[str, Value]) -> str:

@@ -33,10 +33,10 @@ def read_seeds(value: Value) -> Value:
     return "+".join(cells[cell] for cell in sorted(cells))
 
 
-def seeds_need_loki(params: Mapping[str, Value], given: Mapping[str, object]) -> None:
-    """Raise `ParameterError` when seeds are given for another variant."""
-    if "seeds" in given and params["variant"] != "loki":
-        raise ParameterError(f"midgard: seeds={given['seeds']} is for variant=loki alone, not {params['variant']}")
+def seeds_need_loki(params: Mapping[str, Value], changed: Mapping[str, object]) -> None:
+    """Raise `ParameterError` when seeds other than the default are given for another variant."""
+    if "seeds" in changed and params["variant"] != "loki":
+        raise ParameterError(f"midgard: seeds={changed['seeds']} is for variant=loki alone, not {params['variant']}")
 
 
 def opening(params: Mapping[str, Value]) -> str:

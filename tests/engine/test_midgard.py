@@ -393,9 +393,14 @@ def test_seeds_that_make_no_sense_are_refused(value):
 
 
 @pytest.mark.parametrize("variant", ["standard", "mere_mortal", "odin"])
-def test_seeds_are_refused_with_another_variant(variant):
+def test_seeds_other_than_the_default_are_refused_with_another_variant(variant):
     with pytest.raises(engine.ParameterError, match="variant=loki"):
-        load(f"midgard(variant={variant},seeds=6)")
+        load(f"midgard(variant={variant},seeds=9)")
+    plain = load(f"midgard(variant={variant})")
+    for written in ("seeds=6", "seeds=06"):
+        assert load(f"midgard(variant={variant},{written})") == plain
+    for value in (6, "6"):
+        assert engine.load_game("midgard", 2, variant=variant, seeds=value).spec == plain.spec
 
 
 def test_seeds_named_one_by_one_need_no_symmetry_and_no_chance():

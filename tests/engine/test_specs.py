@@ -3,12 +3,13 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import engine
 from engine import NotationError, Parameter, ParameterError, UnknownNameError, UnsupportedError
 from engine.specs import canonical_options, resolve, split_bot_spec, split_game_spec
+from tests.engine.matches import option_sets
 
 OPTIONS = (
     Parameter("mode", str, "plain", "how", choices=("plain", "random")),
@@ -64,6 +65,87 @@ def test_the_canonical_form_reads_back_to_the_same_values(values):
     assert list(resolved) == sorted(resolved)
     defaults = {option.name: option.default for option in OPTIONS}
     assert all(resolved[key] != defaults[key] for key in given_again)
+
+
+KEYS = st.from_regex(r"[a-z_][a-z0-9_]{0,8}", fullmatch=True)
+LOOK_ALIKES = [
+    "1e3",
+    "007",
+    "true",
+    "false",
+    "True",
+    "nan",
+    "inf",
+    "-0",
+    "1_000",
+    "0x10",
+    "None",
+    "1.0",
+    "a=b",
+    "a:b",
+    "'6'",
+]
+TEXTS = st.sampled_from(LOOK_ALIKES) | st.text(st.characters(exclude_characters=",|()"), min_size=1, max_size=8).filter(
+    lambda text: text.isprintable() and text.split() == [text]
+)
+SCALARS = {
+    bool: st.booleans(),
+    int: st.integers() | st.integers(-(2**4000), 2**4000),
+    float: st.floats(allow_nan=False, allow_infinity=False),
+    str: TEXTS,
+}
+
+
+@st.composite
+def parameters_and_values(draw):
+    """Parameters of any names and kinds, with a value for each."""
+    parameters, values = [], {}
+    for name in draw(st.lists(KEYS, max_size=4, unique=True)):
+        kind = draw(st.sampled_from(list(SCALARS)))
+        parameters.append(Parameter(name, kind, draw(SCALARS[kind])))
+        values[name] = draw(SCALARS[kind])
+    return parameters, values
+
+
+@given(parameters_and_values())
+@example(([Parameter("zero", float, 1.0)], {"zero": -0.0}))
+@example(([Parameter("one", float, 1)], {"one": 1.0}))
+def test_every_option_survives_the_way_into_a_spec_and_back(drawn):
+    parameters, values = drawn
+    resolved = resolve(parameters, values, "thing")
+    text = canonical_options(parameters, resolved)
+    options = [split_game_spec(f"thing({text})")[1]]
+    options += [split_bot_spec(f"{name}:{text}")[1] for name in ("thing", "a/b.py:Thing", "a/bot.toml", "thing@0123ab")]
+    for given_again in options:
+        again = resolve(parameters, given_again, "thing")
+        assert repr(again) == repr(resolved)
+        assert canonical_options(parameters, again) == text
+    assert resolved == values
+
+
+@pytest.mark.parametrize("name", engine.game_names())
+def test_every_default_of_a_game_may_be_written_out(name):
+    kind = engine.game_type(name)
+    plain = engine.load_game(name, kind.min_players)
+    for options in option_sets(kind):
+        game = engine.load_game(name, kind.min_players, **options)
+        for option in kind.parameters:
+            if option.name not in options:
+                assert engine.load_game(game.spec, kind.min_players, **{option.name: option.default}) == game
+                written = engine.load_game(f"{name}({option.name}={option.write(option.default)})", kind.min_players)
+                assert (written, written.spec, dict(written.params)) == (plain, plain.spec, dict(plain.params))
+
+
+@pytest.mark.parametrize("value", [10**5000, 2**4097, -(10**5000)], ids=int.bit_length)
+def test_a_number_too_long_to_be_written_is_refused_in_one_line(value):
+    with pytest.raises(ParameterError, match="must be a whole number of at most 4096 bits"):
+        resolve([Parameter("depth", int, 3)], {"depth": value}, "thing")
+
+
+@pytest.mark.parametrize("name", ["", "two words", "a,b", "a=b", "a:b", "1st", "a(b)", "a|b"])
+def test_a_parameter_whose_name_no_spec_could_hold_is_refused(name):
+    with pytest.raises(ParameterError, match="is no name for a parameter"):
+        Parameter(name, int, 1)
 
 
 @given(text=st.text(max_size=30))
@@ -147,8 +229,10 @@ def test_a_value_that_is_not_allowed_is_refused_with_the_reason(spec, text):
         ("rate", -0.1, "below the smallest value allowed, 0"),
         ("loud", "yes", "must be true or false"),
         ("loud", 1, "must be true or false"),
-        ("mode", True, "must be a text"),
-        ("mode", None, "must be a text"),
+        ("mode", True, "must be a text (in quotes)"),
+        ("mode", None, "must be a text (in quotes)"),
+        ("mode", 1e3, "must be a text (in quotes)"),
+        ("mode", "", "may not be empty"),
     ],
 )
 def test_a_value_of_the_wrong_type_is_refused_with_the_reason(option, value, reason):
