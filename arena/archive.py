@@ -123,11 +123,13 @@ def _check_disclosed(store: Store, log: Path) -> None:
 
 
 def copy_log(log: Path, copy: Path) -> None:
-    """A consistent copy of a log in one file, also while a run writes to it, without what was deleted."""
+    """A consistent copy of a log in one file, also while a run writes to it, without what was deleted or waits."""
     whole = copy.with_suffix(".whole")
     try:
         with contextlib.closing(open_database(log)) as source, contextlib.closing(sqlite3.connect(whole)) as target:
             source.backup(target)
+            target.execute("DELETE FROM waiting")
+            target.commit()
             target.execute("PRAGMA journal_mode = DELETE")
             target.execute("VACUUM INTO ?", (str(copy),))
     except OlderLogError:

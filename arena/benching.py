@@ -7,11 +7,13 @@ that it sits in leave the plan, and count for nobody.
 
 from __future__ import annotations
 
+import itertools
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from arena.schedule import Block, Table
+from arena.outbox import Outbox
+from arena.schedule import Block, MatchSpec, Table
 from arena.store import Finished
 
 ONE_IN = 10
@@ -80,9 +82,11 @@ class Held(NamedTuple):
 
     table: Table
     forfeits: Sequence[int]
-    result: Finished | None
-    """None for matches that are in the log."""
+    spec: MatchSpec | None
+    """What waits in the outbox; None for matches that are in the log."""
     matches: int
+    found: bool
+    """Whether they were there before this run."""
 
 
 class Barrier(Protocol):
@@ -116,25 +120,25 @@ class Barrier(Protocol):
         """Take results that are in the log: how many, and who forfeited, an entry for each match."""
 
     def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
-        """Take the result of a match that was expected."""
+        """Take the result of a match that was expected: played now, or by an earlier run, and has waited since."""
 
     def recheck(self) -> bool:
         """Let pass what has become certain while it waited; whether there was any."""
 
     def abandon(self) -> None:
-        """Give up what this run has played and still waits: it will not be in the log. From now on only count."""
+        """Leave what still waits to the next run: it will not be among the log's matches. From now on only count."""
 
 
 class Gate:
     """Lets results of one board pass as soon as it is certain that their blocks stay in the plan.
 
     Matches may come in any order, but blocks are announced in plan order: by `find` what the log has of one, then by
-    `expect` what it lacks. What does not pass waits here until all earlier rounds are complete, and then passes or is
-    dropped.
+    `expect` what it lacks. What does not pass waits, in the log but apart, until all earlier rounds are complete, and
+    then passes or is dropped.
     """
 
-    def __init__(self, bench: Bench, rounds: int, passed: list[Finished], total: int | None = None) -> None:
-        self.bench, self.rounds, self.passed = bench, rounds, passed
+    def __init__(self, bench: Bench, rounds: int, outbox: Outbox, total: int | None = None) -> None:
+        self.bench, self.rounds, self.outbox = bench, rounds, outbox
         self.total = rounds * bench.per_round if total is None else total
         """Matches in the plan, as far as is known."""
         self.found = self.played = 0
@@ -174,32 +178,38 @@ class Gate:
         """Take results that are in the log: how many, and who forfeited, an entry for each match."""
         self.found += count
         if self.bench.after and not self._abandoned:
-            self._take(block, forfeits, None, count)
+            self._take(block, forfeits, None, count, found=True)
 
     def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
-        """Take the result of a match that was expected."""
-        self.played += 1
+        """Take the result of a match that was expected: played now, or by an earlier run, and has waited since."""
+        found = result.run is not None
+        self._count(found, 1)
         if not self.bench.after:
-            self.passed.append(result)
+            self.outbox.passed.append(result)
             return
         for entry in block.table:
             self._pending[entry] -= 1
-        self._take(block, forfeits, result, 1)
+        self._take(block, forfeits, result, 1, found)
 
-    def _take(self, block: Block, forfeits: Sequence[int], result: Finished | None, count: int) -> None:
+    def _take(self, block: Block, forfeits: Sequence[int], result: Finished | None, count: int, found: bool) -> None:
         number, table = block.round, block.table
         if self.bench.benched and self._has_left(number, table):
-            self._uncount(result, count)
+            self._count(found, -count)
+            if result is not None:
+                self.outbox.drop(result.spec)
             return
         self._taken[number] += count
         if forfeits:
             self._count_faults(number, forfeits, 1)
         if number > self.bench.rounds and not self._is_certain(number, table):
-            self._held.setdefault(number, []).append(Held(table, forfeits, result, count))
+            spec = None if result is None else result.spec
+            self._held.setdefault(number, []).append(Held(table, forfeits, spec, count, found))
             self.held += count
+            if result is not None:
+                self.outbox.wait(result)
             return
         if result is not None:
-            self.passed.append(result)
+            self.outbox.passed.append(result)
         if number == self.bench.rounds:
             self._advance()
 
@@ -208,11 +218,11 @@ class Gate:
             self._faults[number][entry] += sign
             self._late[entry] += sign
 
-    def _uncount(self, result: Finished | None, count: int) -> None:
-        if result is None:
-            self.found -= count
+    def _count(self, found: bool, count: int) -> None:
+        if found:
+            self.found += count
         else:
-            self.played -= count
+            self.played += count
 
     def _is_safe(self, entry: int) -> bool:
         """Whether nothing that may still come in can bench an entry in the rounds announced so far.
@@ -238,19 +248,21 @@ class Gate:
             self._pass(self._held.pop(bench.rounds, ()))
 
     def _pass(self, waiting: Iterable[Held]) -> None:
-        for _, _, result, count in waiting:
-            self.held -= count
-            if result is not None:
-                self.passed.append(result)
+        for each in waiting:
+            self.held -= each.matches
+            if each.spec is not None:
+                self.outbox.let_pass(each.spec)
 
     def _drop(self) -> None:
         """Forget the results whose blocks have left the plan."""
         for number in self._held:
-            for _, forfeits, result, count in self._withdraw(number, self._has_left):
+            for _, forfeits, spec, count, found in self._withdraw(number, self._has_left):
                 self.held -= count
-                self._uncount(result, count)
+                self._count(found, -count)
                 self._taken[number] -= count
                 self._count_faults(number, forfeits, -1)
+                if spec is not None:
+                    self.outbox.drop(spec)
 
     def _has_left(self, number: int, table: Table) -> bool:
         return not in_plan(self.bench.benched, number, table)
@@ -272,9 +284,10 @@ class Gate:
         return self.held < before
 
     def abandon(self) -> None:
-        """Give up what this run has played and still waits: it will not be in the log. From now on only count."""
-        for waiting in self._held.values():
-            self.played -= sum(each.matches for each in waiting if each.result is not None)
+        """Leave what still waits to the next run: it will not be among the log's matches. From now on only count."""
+        for each in itertools.chain.from_iterable(self._held.values()):
+            if each.spec is not None:
+                self._count(each.found, -each.matches)
         self._held.clear()
         self.held = 0
         self._abandoned = True

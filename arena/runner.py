@@ -21,12 +21,13 @@ from typing import Any
 import engine
 from arena.benching import Barrier
 from arena.errors import ArenaError, ClusterError, WorkerError
+from arena.outbox import Outbox
 from arena.plan import Plan
 from arena.pools import LISTEN, Chunk, LocalPool, Lost, Pool, Reply
 from arena.process import Death, WorkerProcess
 from arena.progress import SETTLED, Outcome, Progress
 from arena.schedule import MatchSpec
-from arena.store import Finished, MatchRow, Store
+from arena.store import MatchRow, Store
 from arena.work import MAX_CHUNK, Work, chunk_seconds
 
 __all__ = ["Outcome", "Progress", "Run"]
@@ -75,7 +76,7 @@ class Run:
         address: str | None = None,
         first: WorkerProcess | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
-        barrier: Callable[[list[Finished]], Barrier] | None = None,
+        barrier: Callable[[Outbox], Barrier] | None = None,
     ) -> None:
         """`barrier` is for `arena.work.Work`."""
         self.plan, self.store, self.show = plan, store, show
@@ -101,7 +102,7 @@ class Run:
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C lets the chunks in flight finish and keeps them."""
         started = time.monotonic()
-        missing = self.work.any_missing()
+        missing = self.work.any_missing() or self.work.outbox.size > 0
         self._tally()
         resolved = json.dumps(self.plan.resolved(), sort_keys=True)
         if not missing and resolved == self.store.last_plan():
@@ -170,7 +171,7 @@ class Run:
                 self._take(self.replies.get(timeout=LISTEN))
                 while not self.replies.empty():
                     self._take(self.replies.get())
-            if time.monotonic() - written > WRITE_EVERY or len(self.work.passed) > MAX_CHUNK:
+            if time.monotonic() - written > WRITE_EVERY or self.work.outbox.size > MAX_CHUNK:
                 self.work.recheck(only_full=True)
                 self._write()
                 written = time.monotonic()
@@ -254,10 +255,8 @@ class Run:
             self.progress.forfeits += len(row.details)
 
     def _write(self) -> None:
-        batch, where = self.work.passed[:], self.progress.where
-        self.work.passed.clear()  # what cannot be written is played again when the run is resumed
-        if batch:
-            self.store.add(self.plan.schedule, batch, self.run)
+        where = self.progress.where
+        self.work.outbox.write(self.run)
         self.progress.where = where
 
     def _wait_for_log(self, waited: float) -> bool:

@@ -5,10 +5,12 @@ So the log is a pure function of the plan and the test, whatever finishes first 
 
 from __future__ import annotations
 
+import itertools
 from collections import defaultdict
 from collections.abc import Sequence
 
-from arena.schedule import Block, Schedule, Table
+from arena.outbox import Outbox
+from arena.schedule import Block, MatchSpec, Schedule, Table
 from arena.store import Finished, Store
 from arena.tally import Tally, Turn
 
@@ -23,20 +25,20 @@ class InOrder:
         (self.board,) = schedule.boards
         self.schedule, self.tally, self.store = schedule, tally, store
         self.a, self.b = entries
-        self.passed: list[Finished] = []
         self.total = schedule.total_matches
         self.found = self.played = self.held = 0
         self.reached = 0
         self._turns: defaultdict[int, dict[int, Turn]] = defaultdict(dict)
         """By round that is not complete, and by line-up."""
         self._blocks: dict[int, Block] = {}
-        self._waiting: defaultdict[int, list[Finished]] = defaultdict(list)
+        self._waiting: defaultdict[int, list[tuple[MatchSpec, bool]]] = defaultdict(list)
+        """By such a round: what waits in the outbox, and whether it was there before this run."""
         self._in_log: defaultdict[int, int] = defaultdict(int)
         self._abandoned = False
 
-    def into(self, passed: list[Finished]) -> InOrder:
-        """Itself, from now on with results passing to that list."""
-        self.passed = passed
+    def into(self, outbox: Outbox) -> InOrder:
+        """Itself, with its results going to that outbox."""
+        self.outbox = outbox
         return self
 
     @property
@@ -64,14 +66,23 @@ class InOrder:
 
     def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
         if not self.stays(block):
+            self.outbox.drop(result.spec)
             return
-        self.played += 1
+        found = result.run is not None
+        self._count(found, 1)
         self.held += 1
-        self._waiting[block.round].append(result)
+        self._waiting[block.round].append((result.spec, found))
+        self.outbox.wait(result)
         falls = [seat for seat, row in enumerate(result.row.seats) if row[2] is not None]
         ranks = [row[0] for row in result.row.seats]
         self._note(block, result.spec.lineup, ranks, tuple(result.row.course.split()), falls)
         self._advance()
+
+    def _count(self, found: bool, count: int) -> None:
+        if found:
+            self.found += count
+        else:
+            self.played += count
 
     def _note(
         self, block: Block, lineup: int, ranks: Sequence[int], course: tuple[str, ...], falls: Sequence[int] | dict
@@ -106,18 +117,22 @@ class InOrder:
         turn_of = {self.schedule.seats(block, lineup)[seat]: turn for lineup, turn in turns.items()}
         self.tally.add((seat, *block.table), seat, turn_of[self.a], turn_of[self.b])
 
-    def _pass(self, results: list[Finished]) -> None:
-        self.held -= len(results)
-        self.passed.extend(results)
+    def _pass(self, waiting: list[tuple[MatchSpec, bool]]) -> None:
+        self.held -= len(waiting)
+        for spec, _ in waiting:
+            self.outbox.let_pass(spec)
 
     def _close(self) -> None:
         """Everything after this block leaves the plan."""
         self.total = 2 * self.reached
         self.found -= sum(self._in_log.values())
+        for spec, _ in itertools.chain.from_iterable(self._waiting.values()):
+            self.outbox.drop(spec)
         self.abandon()
 
     def abandon(self) -> None:
-        self.played -= self.held
+        for _, found in itertools.chain.from_iterable(self._waiting.values()):
+            self._count(found, -1)
         self.held = 0
         self._waiting.clear()
         self._abandoned = True

@@ -14,10 +14,12 @@ from dataclasses import dataclass, field
 from arena.adaptive import with_stages
 from arena.benching import Barrier, Bench, Gate
 from arena.costs import Costs
+from arena.outbox import Outbox
 from arena.pools import IN_FLIGHT, Charged, Chunk
 from arena.process import Death
 from arena.schedule import Block, MatchSpec, Schedule
 from arena.store import Finished, MatchRow, Store
+from arena.store.waiting import key_of
 
 CHUNK_SECONDS = 0.2
 """What a chunk should take: long against its way to the worker and back, short against what a user waits for."""
@@ -40,6 +42,11 @@ def chunk_seconds(workers: int) -> float:
     return max(CHUNK_SECONDS, workers / SERVED)
 
 
+def _forfeits(result: Finished) -> list[int]:
+    """The entries that forfeited a match."""
+    return [entry for entry, seat in zip(result.spec.seats, result.row.seats, strict=True) if seat[2] is not None]
+
+
 @dataclass
 class _Trouble:
     """A match that ended its worker."""
@@ -52,21 +59,18 @@ class _Trouble:
 class Work:
     """The matches of a plan that a log lacks; where results are taken, so that it is known which those are."""
 
-    def __init__(
-        self, store: Store, schedule: Schedule, barrier: Callable[[list[Finished]], Barrier] | None = None
-    ) -> None:
-        """`barrier` makes one for a plan with one board, given where results pass to; by default bots are benched."""
+    def __init__(self, store: Store, schedule: Schedule, barrier: Callable[[Outbox], Barrier] | None = None) -> None:
+        """`barrier` makes one for a plan with one board, given where results go; by default bots are benched."""
         self.store = store
         self.planned = schedule
         self.schedule = with_stages(store, schedule)
         """As far as the log decides it."""
-        self.passed: list[Finished] = []
-        """What is to be written."""
+        self.outbox = Outbox(store, schedule)
         self.costs = Costs()
         self.not_played: dict[MatchSpec, str] = {}
         """With why."""
         boards = range(len(schedule.boards))
-        self.gates: list[Barrier] = [barrier(self.passed)] if barrier else [self._gate(number) for number in boards]
+        self.gates: list[Barrier] = [barrier(self.outbox)] if barrier else [self._gate(number) for number in boards]
         """Of the present stages."""
         self._before = [self._matches_done(number) for number in boards]
         """By board: matches of the stages before, of which `_played_before` were played by this run."""
@@ -81,6 +85,7 @@ class Work:
         self._trouble: dict[tuple[bytes, int], _Trouble] = defaultdict(_Trouble)
         self._losses: Counter[tuple[bytes, int]] = Counter()
         """By match: workers that were lost with it in hand."""
+        self._abandoned = False
 
     def _gate(self, number: int) -> Gate:
         """For a board, or for the present stage of an adaptive one."""
@@ -88,8 +93,8 @@ class Work:
         tables, lineups = schedule.tables[number], schedule.lineups(schedule.boards[number])
         if stage is None or stage.benched is None:
             bench = Bench(tables, lineups, schedule.bench_after)
-            return Gate(bench, max(schedule.counts(number), default=0), self.passed)
-        return Gate(Bench((), lineups, 0), 0, self.passed, lineups * (sum(stage.counts) - sum(stage.done)))
+            return Gate(bench, max(schedule.counts(number), default=0), self.outbox)
+        return Gate(Bench((), lineups, 0), 0, self.outbox, lineups * (sum(stage.counts) - sum(stage.done)))
 
     def _matches_done(self, number: int) -> int:
         """Matches of the stages before the present one."""
@@ -162,6 +167,7 @@ class Work:
             identities = [block.identity for block in batch]
             finished = self.store.finished(identities)
             forfeits = self.store.forfeits_of(identities) if finished and schedule.bench_after else {}
+            waiting = {} if self._abandoned else self.outbox.find(batch)
             for block in batch:
                 while gate.full:
                     yield None
@@ -177,7 +183,10 @@ class Work:
                     if not gate.stays(block):
                         gate.expect(block.table, number - len(missing))
                         break
-                    yield spec
+                    if (result := waiting.get(key_of(spec))) is not None:
+                        gate.take(block, _forfeits(result), result)
+                    else:
+                        yield spec
 
     def any_missing(self) -> bool:
         """Whether there is anything to play."""
@@ -294,8 +303,8 @@ class Work:
             trouble = self._trouble.pop((spec.block.identity, spec.lineup), None)
             self._losses.pop((spec.block.identity, spec.lineup), None)
             attempts = trouble.attempts if trouble else 1
-            forfeits = [spec.seats[number] for number, seat in enumerate(row.seats) if seat[2] is not None]
-            gate.take(spec.block, forfeits, Finished(spec, row, chunk.worker_name, attempts))
+            result = Finished(spec, row, chunk.worker_name, attempts)
+            gate.take(spec.block, _forfeits(result), result)
 
     def lose(self, chunk: Chunk, in_play: bool) -> None:
         """A chunk did not come back; machines may go at any time, but no match may take one after the other with it."""
@@ -331,6 +340,7 @@ class Work:
 
     def abandon(self) -> None:
         """Nothing more is going to be played."""
+        self._abandoned = True
         for gate in self.gates:
             gate.abandon()
 

@@ -20,7 +20,7 @@ from arena.schedule import match_id
 SIZE = 8
 BATCH = 256
 """Blocks read at a time."""
-TABLES = ("runs", "keys", "bots", "bundles")
+TABLES = ("runs", "keys", "bots", "bundles", "waiting")
 """Whose rows have a digest each, in their last column."""
 PARTS = ("matches", "seats", "timings", "faults")
 """Whose rows belong to matches; all begin with block and line-up."""

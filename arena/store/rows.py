@@ -81,6 +81,8 @@ class Finished(NamedTuple):
     row: MatchRow
     worker: str
     attempts: int
+    run: int | None = None
+    """Number of the run that played it, when that is an earlier one and the result has waited."""
 
 
 @dataclass(frozen=True, repr=False)

@@ -112,6 +112,14 @@ CREATE TABLE faults (            -- side table
     detail TEXT NOT NULL,
     PRIMARY KEY (block, lineup, seat)
 ) WITHOUT ROWID;
+CREATE TABLE waiting (           -- results that are in no board yet: an earlier round decides whether they stay
+    identity BLOB NOT NULL,      -- of a block, which is not in `blocks` until one of its results is in `matches`
+    lineup INTEGER NOT NULL,
+    block TEXT NOT NULL,         -- the block as it goes into digests of matches: what the dice were drawn from
+    result TEXT NOT NULL,        -- JSON [the match as its worker sent it, worker, attempts, run]
+    digest BLOB NOT NULL,
+    PRIMARY KEY (identity, lineup)
+) WITHOUT ROWID;
 """
 
 

@@ -21,6 +21,7 @@ from arena.store.reading import StoreReader
 from arena.store.rows import BotRow, Finished, SecretKey
 from arena.store.schema import connect, lay_out, lock_log
 from arena.store.upgrading import upgrade
+from arena.store.waiting import Match, end_waiting, key_of, read_waiting, write_waiting
 
 LONG_COURSE = 256
 LOCKED_LIMIT = 600.0
@@ -112,6 +113,7 @@ class Store(StoreReader):
             self._set("runs", "finished", when, "run = (SELECT max(run) FROM runs)")
             if disclose:
                 self._set("keys", "disclosed", when, "TRUE")
+            self._db.execute("DELETE FROM waiting")  # of plans that nobody plays any more
 
     def _set(self, table: str, column: str, value: str, where: str) -> None:
         """Set a table's last column but for the digest, where it has no value yet."""
@@ -141,7 +143,7 @@ class Store(StoreReader):
         rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [])
         matches, seats, timings, faults = rows
         with self.transaction():
-            for spec, row, worker, attempts in results:
+            for spec, row, worker, attempts, earlier in results:
                 key, block = self._block(schedule, spec.block)
                 at = (key, row.lineup)
                 course = row.course if len(row.course) < LONG_COURSE else zlib.compress(row.course.encode())
@@ -156,7 +158,7 @@ class Store(StoreReader):
                 digest = match_digest(block, match, named)
                 matches.append((key, *match, digest))
                 details = sorted((int(seat), detail) for seat, detail in row.details.items()) if row.details else []
-                timing = (run, worker, float(row.seconds), row.clocks, int(row.again), attempts)
+                timing = (earlier or run, worker, float(row.seconds), row.clocks, int(row.again), attempts)
                 second = timing_digest(digest, timing, itertools.chain.from_iterable(details))
                 timings.append((*at, *timing, second))
                 faults.extend((*at, *detail) for detail in details)
@@ -164,6 +166,22 @@ class Store(StoreReader):
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
             self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", timings)
             self._db.executemany("INSERT INTO faults VALUES (?, ?, ?, ?)", faults)
+
+    def keep_apart(self, schedule: Schedule, new: Sequence[Finished], over: Sequence[Match], run: int) -> None:
+        """Keep results that wait for earlier ones; forget those `over`, which have passed or left the plan."""
+        with self.transaction():
+            end_waiting(self._db, over)
+            write_waiting(self._db, ((self._as_text(schedule, each.spec.block), each) for each in new), run)
+
+    def waiting(self, schedule: Schedule, blocks: Sequence[Block]) -> dict[Match, Finished]:
+        """Results of blocks that wait for earlier ones."""
+        found = read_waiting(self._db, {block.identity: self._as_text(schedule, block) for block in blocks})
+        if not found:
+            return {}
+        specs = {key_of(spec): spec for block in blocks for spec in schedule.matches(block)}
+        shapes = ((specs[key], result) for key, result in found.items() if key in specs)
+        fits = ((spec, result) for spec, result in shapes if len(result[0].seats) == len(spec.seats))
+        return {key_of(spec): Finished(spec, *result) for spec, result in fits}
 
     def _block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
         """A block's key in the log, and its row there as text; made if need be."""
@@ -173,6 +191,13 @@ class Store(StoreReader):
                 self._blocks.clear()
             found = self._blocks[block.identity] = self._new_block(schedule, block)
         return found
+
+    def _as_text(self, schedule: Schedule, block: Block) -> str:
+        """A block's row as it goes into digests."""
+        board = schedule.boards[block.board]
+        rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(schedule.secret != ""))
+        named = (schedule.secret,) if schedule.secret else ()
+        return ascii((block.identity, block.id, *rest, *named))
 
     def _new_block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
         board = schedule.boards[block.board]
@@ -185,8 +210,7 @@ class Store(StoreReader):
             (block.identity, block.id, self._board_key(*at), *rest, key),
         )
         if cursor.rowcount == 1:
-            named = (schedule.secret,) if schedule.secret else ()
-            return int(cursor.lastrowid or 0), ascii((block.identity, block.id, *at, *rest, *named))
+            return int(cursor.lastrowid or 0), self._as_text(schedule, block)
         found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
         return found[0], ascii(block_rows(self._db, found)[found[0]])
 

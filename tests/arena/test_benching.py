@@ -112,9 +112,9 @@ def play(plan, log, pool, monkeypatch):
         return pool.run.play()
 
 
-def ids_in(log):
+def ids_in(log, table="matches JOIN blocks USING (block)"):
     with Store.open(log) as store:
-        found = store._db.execute("SELECT identity, lineup FROM matches JOIN blocks USING (block)").fetchall()
+        found = store._db.execute(f"SELECT identity, lineup FROM {table}").fetchall()
     return sorted(f"{identity.hex()}-{lineup}" for identity, lineup in found)
 
 
@@ -138,7 +138,10 @@ def test_the_rule_told_round_by_round_is_the_rule_applied_to_everything(rng):
 @settings(max_examples=60)
 @given(st.integers(0, 10**9))
 def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_the_rule_says(seed):
-    """Also when the log holds matches already that another plan with the same bots had, and this one has not."""
+    """Also when the log holds matches already that another plan with the same bots had, and this one has not.
+
+    What waits in the log when a run stops is not played again.
+    """
     rng = random.Random(seed)
     plan = random_plan(rng)
     falls = random_falls(plan, rng)
@@ -152,17 +155,22 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
         old = [spec for spec in all_matches(plan) if rng.random() < 0.5] if rng.random() < 0.4 else []
         fill_with(log, plan, falls, old)
         others = {spec.id for spec in old} - set(expected)
-        before = len(old) - len(others)
+        before, kept = len(old) - len(others), set[str]()
         for stop_after in [*(rng.randint(1, 12) for _ in range(rng.randrange(4))), 10**9]:
-            outcome = play(plan, log, Workers(rng, falls, rng.randint(1, 4), stop_after), monkeypatch)
+            pool = Workers(rng, falls, rng.randint(1, 4), stop_after)
+            outcome = play(plan, log, pool, monkeypatch)
             progress = outcome.progress
+            assert not kept & set(pool.returned)
+            waiting = ids_in(log, "waiting")
             there = set(ids_in(log)) - others
             assert there <= set(expected)
             if not others or not outcome.interrupted:  # until a bot is benched, its matches count
-                assert (progress.found, progress.played) == (before, len(there) - before)
+                passed = len(kept & there)
+                assert (progress.found, progress.played) == (max(before, passed), len(there) - max(before, passed))
             assert outcome.interrupted == (len(there) < len(expected))
             assert stop_after < 10**9 or not outcome.interrupted
-            before = len(there)
+            assert not there & set(waiting)
+            before, kept = len(there), there | set(waiting)
         assert (sorted(there), progress.total, progress.left, outcome.not_played) == (expected, len(expected), 0, [])
         with Store.open(log) as store:
             assert [benched(store, plan, index) for index in range(len(boards))] == boards

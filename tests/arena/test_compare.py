@@ -15,6 +15,7 @@ from arena import api
 from arena.compare import compare, comparison_plan
 from arena.errors import ConfigError
 from arena.leaderboards import board_matches
+from arena.outbox import Outbox
 from arena.plan import schedule_from
 from arena.power import paired_differences, power
 from arena.process import WorkerProcess
@@ -207,10 +208,10 @@ def test_whatever_finishes_first_the_same_results_pass(seed, tmp_path):
     rows = {spec: samples.random_row(spec, random.Random(spec.id)) for spec in samples.all_matches(plan)}
     order = sorted(rows, key=lambda spec: spec.block.round + rng.uniform(0, 4))
     with Store.create(tmp_path / "log.db") as store:
-        run, passed, tally = samples.begin(store, plan), [], Script(6)
+        run, outbox, tally = samples.begin(store, plan), Outbox(store, plan), Script(6)
         store.add(plan, [samples.finished(spec, rows[spec]) for spec in order if spec.block.round == 1][:1], run)
         known = store.finished([block.identity for block in plan.blocks()])
-        barrier = InOrder(plan, tally, (0, 1), store).into(passed)
+        barrier = InOrder(plan, tally, (0, 1), store).into(outbox)
         for block in plan.blocks():
             if block.identity in known:
                 barrier.find(block, [], len(known[block.identity]))
@@ -219,8 +220,8 @@ def test_whatever_finishes_first_the_same_results_pass(seed, tmp_path):
                 barrier.take(spec.block, [], samples.finished(spec, rows[spec]))
         assert barrier.found + barrier.played == barrier.total == 14
         assert (barrier.found, barrier.held) == (1, 0)
-        assert {result.spec.block.round for result in passed} == set(range(7))
-        assert len(passed) == 13
+        assert {result.spec.block.round for result in outbox.passed} == set(range(7))
+        assert len(outbox.passed) == 13
         assert [read.seat for read in tally.blocks] == [0, 1, 2, 0, 1, 2, 0]
         barrier.abandon()
         assert barrier.played == 13

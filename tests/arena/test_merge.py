@@ -105,7 +105,7 @@ def test_older_runs_that_come_later_leave_the_latest_plan_the_one_that_counts(tm
 
 
 def changed(number, **changes):
-    spec, row, _, _ = RESULTS[number]
+    spec, row, *_ = RESULTS[number]
     return [*RESULTS[:number], finished(spec, row._replace(**changes)), *RESULTS[number + 1 :]]
 
 

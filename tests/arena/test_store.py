@@ -76,7 +76,7 @@ def test_matches_come_out_as_they_went_in(tmp_path_factory, data):
         result = data.draw(rows(len(spec.seats)))._replace(lineup=spec.lineup)
         made[number] = finished(spec, result)
     written(log, *made.values())
-    for spec, result, _, _ in made.values():
+    for spec, result, *_ in made.values():
         match = read(log, spec)
         board = PLAN.boards[spec.block.board]
         assert (match.identity, match.block_id, match.lineup) == (spec.block.identity, spec.block.id, spec.lineup)

@@ -1,0 +1,68 @@
+"""The log's table of results that wait: an earlier round decides whether they ever count."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from arena.schedule import MatchSpec
+from arena.store.digests import row_digest
+from arena.store.rows import Finished, MatchRow
+
+Match = tuple[bytes, int]
+"""Identity of a block, and line-up."""
+KINDS: tuple[type | tuple[type, ...], ...] = (int, str, int, bool, str, str, list, list, dict, (int, float), str, bool)
+"""Of the values of a `MatchRow`."""
+BATCH = 500
+
+
+def key_of(spec: MatchSpec) -> Match:
+    return spec.block.identity, spec.lineup
+
+
+def write_waiting(db: sqlite3.Connection, results: Iterable[tuple[str, Finished]], run: int) -> None:
+    """Keep results, each with the row of its block as text, that a run has played."""
+    rows = []
+    for block, result in results:
+        text = json.dumps([result.row, result.worker, result.attempts, run], separators=(",", ":"))
+        row = (*key_of(result.spec), block, text)
+        rows.append((*row, row_digest("waiting", row)))
+    db.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?, ?)", rows)
+
+
+def end_waiting(db: sqlite3.Connection, matches: Iterable[Match]) -> None:
+    """Forget what has passed, or has left the plan."""
+    db.executemany("DELETE FROM waiting WHERE identity = ? AND lineup = ?", matches)
+
+
+def read_waiting(db: sqlite3.Connection, blocks: Mapping[bytes, str]) -> dict[Match, tuple[MatchRow, str, int, int]]:
+    """The results of blocks, given the rows of these as text: what a worker sent, its name, tries, and number of run.
+
+    What is damaged, or was drawn otherwise than the block is now, is left out, and played again.
+    """
+    found = {}
+    identities = [*blocks]
+    for start in range(0, len(identities), BATCH):
+        part = identities[start : start + BATCH]
+        query = f"SELECT * FROM waiting WHERE identity IN ({','.join('?' * len(part))})"
+        for *row, digest in db.execute(query, part).fetchall():
+            identity, lineup, block, text = row
+            result = _parsed(text, lineup)
+            if result is not None and digest == row_digest("waiting", row) and block == blocks[identity]:
+                found[identity, lineup] = result
+    return found
+
+
+def _parsed(text: Any, lineup: Any) -> tuple[MatchRow, str, int, int] | None:
+    """A result as `write_waiting` wrote it; None when it is none."""
+    try:
+        row, worker, attempts, run = json.loads(text)
+        shape = all(isinstance(value, kind) for value, kind in zip(row, KINDS, strict=True))
+        shape = shape and row[0] == lineup and all(len(seat) == 4 and isinstance(seat[0], int) for seat in row[7])
+        bytes.fromhex(row[4])
+    except (ValueError, TypeError, RecursionError):
+        return None
+    told = isinstance(worker, str) and isinstance(attempts, int) and isinstance(run, int)
+    return (MatchRow(*row), worker, attempts, run) if shape and told else None
