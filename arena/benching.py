@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from arena.outbox import Outbox
@@ -247,11 +247,9 @@ class Gate:
                 self._drop()
             self._pass(self._held.pop(bench.rounds, ()))
 
-    def _pass(self, waiting: Iterable[Held]) -> None:
-        for each in waiting:
-            self.held -= each.matches
-            if each.spec is not None:
-                self.outbox.let_pass(each.spec)
+    def _pass(self, waiting: Sequence[Held]) -> None:
+        self.held -= sum(each.matches for each in waiting)
+        self.outbox.let_pass([each.spec for each in waiting if each.spec is not None])
 
     def _drop(self) -> None:
         """Forget the results whose blocks have left the plan."""

@@ -36,12 +36,16 @@ class Outbox:
         if result.run is None:  # else it is there already
             self._new[key_of(result.spec)] = result
 
-    def let_pass(self, spec: MatchSpec) -> None:
-        """Write a result, which has waited, with the finished matches."""
-        result = self._new.pop(key_of(spec), None) or self.find([spec.block]).get(key_of(spec))
-        if result is None:
-            raise StoreError(f"{self.store.path}: the log is damaged: the result of {spec.id}, which waited, is gone")
-        self.passed.append(result._replace(spec=spec))
+    def let_pass(self, specs: Sequence[MatchSpec]) -> None:
+        """Write results, which have waited, with the finished matches."""
+        blocks = {spec.block.identity: spec.block for spec in specs if key_of(spec) not in self._new}
+        written = self.find([*blocks.values()])
+        for spec in specs:
+            key = key_of(spec)
+            result = self._new.pop(key, None) or written.get(key)
+            if result is None:
+                raise StoreError(f"{self.store.path}: is damaged: the result of {spec.id}, which waited, is gone")
+            self.passed.append(result)
 
     def drop(self, spec: MatchSpec) -> None:
         """Forget a result that has waited."""

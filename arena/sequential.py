@@ -119,8 +119,7 @@ class InOrder:
 
     def _pass(self, waiting: list[tuple[MatchSpec, bool]]) -> None:
         self.held -= len(waiting)
-        for spec, _ in waiting:
-            self.outbox.let_pass(spec)
+        self.outbox.let_pass([spec for spec, _ in waiting])
 
     def _close(self) -> None:
         """Everything after this block leaves the plan."""
