@@ -53,6 +53,11 @@ class ResolvedBot:
         return self.about.partition("\n")[0]
 
     @property
+    def label(self) -> str:
+        """Its name on boards unless the plan gives it another: the spec, under the name that it gives itself."""
+        return self.source.title + self.spec.removeprefix(self.source.name)
+
+    @property
     def identity(self) -> str:
         """`name@hash` over the resolved parameters and the source."""
         return bot_identity(self.source.name, self.bundle.hash, self.source.class_name, self.params)
@@ -399,7 +404,7 @@ def _described(
 
 
 def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:
-    labels = [entry.label or bot.spec for entry, bot in zip(config.bots, bots, strict=True)]
+    labels = [entry.label or bot.label for entry, bot in zip(config.bots, bots, strict=True)]
     for number, label in enumerate(labels):
         if label in labels[:number]:
             raise ConfigError(f"{source}: bots[{number}]: a second '{label}'; give it a label of its own")

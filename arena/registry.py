@@ -12,7 +12,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from arena.bundle import MANIFEST, Bundle, bundle_file, bundle_module, bundle_program, parse_source
-from arena.config import Isolation
+from arena.config import Isolation, plain_name
 from arena.errors import BotError
 from arena.home import home_folder
 from arena.sandbox.program import load_program
@@ -41,6 +41,13 @@ class Source:
     """Handed in by somebody: nobody has read it."""
     version: Version | None = None
     """Of a submitted bot; then `folder` is the arena's home."""
+    own_name: str = ""
+    """What a bot in a file calls itself; specs and logs name it by its class."""
+
+    @property
+    def title(self) -> str:
+        """Its name on boards."""
+        return self.own_name or self.name
 
     @property
     def root(self) -> Path:
@@ -79,16 +86,22 @@ def house_bots(folder: Path = HOUSE) -> dict[str, Source]:
 
 
 def _named_classes(text: str, path: Path) -> list[tuple[str, str]]:
-    return [
-        (statement.value.value, node.name)
-        for node in ast.parse(text, str(path)).body
-        if isinstance(node, ast.ClassDef)
-        for statement in node.body
-        if isinstance(statement, ast.Assign)
-        and isinstance(statement.value, ast.Constant)
-        and isinstance(statement.value.value, str)
-        and any(isinstance(target, ast.Name) and target.id == "name" for target in statement.targets)
-    ]
+    return [(name, node.name) for node in _classes(ast.parse(text, str(path))) if (name := _literal_name(node))]
+
+
+def _classes(tree: ast.Module) -> list[ast.ClassDef]:
+    return [node for node in tree.body if isinstance(node, ast.ClassDef)]
+
+
+def _literal_name(node: ast.ClassDef) -> str:
+    """What a class's `name = "..."` says; empty without one."""
+    for statement in node.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+        named = any(isinstance(target, ast.Name) and target.id == "name" for target in targets)
+        if named and isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return value.value
+    return ""
 
 
 def _add(found: dict[str, Source], source: Source) -> None:
@@ -136,8 +149,8 @@ def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = 
     if not class_name:
         return _named(name, home_folder(home)), options
     path = _find_file(file_name, folders)
-    _check_class(path, class_name)
-    return Source(class_name, path.stem, class_name, path.parent, path.name), options
+    own_name = _own_name(path, class_name)
+    return Source(class_name, path.stem, class_name, path.parent, path.name, own_name=own_name), options
 
 
 def spec_of(bot: object) -> str:
@@ -261,7 +274,8 @@ def _names_from_bots(tree: ast.Module) -> set[str]:
     }
 
 
-def _check_class(path: Path, class_name: str) -> None:
+def _own_name(path: Path, class_name: str) -> str:
+    """What the class of a file calls itself; raises `BotError` when there is no such class, or it is no name."""
     tree = parse_source(path.read_bytes(), path.name)
     classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
@@ -273,3 +287,12 @@ def _check_class(path: Path, class_name: str) -> None:
     ]
     if class_name not in {*classes, *assigned, *imported}:
         raise BotError(f"{path.name}: has no class '{class_name}'{did_you_mean(class_name, classes)}")
+    name = next((_literal_name(node) for node in reversed(_classes(tree)) if node.name == class_name), "")
+    try:
+        return plain_name(name) if name else ""
+    except ValueError as error:
+        raise BotError(f"{path.name}: {class_name}: name = {_short(name)}: {error}") from None
+
+
+def _short(name: str) -> str:
+    return repr(name if len(name) <= 60 else f"{name[:57]}...")

@@ -47,7 +47,11 @@ class Bot(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name in specs and on boards; by default the class's name."""
+    """The name on boards, of bots of `bots` in specs too; by default the class's name.
+
+    It is read from the source, so it must stand there as a text: 1 to 64 letters, digits, `_`, `-` or `.`. Bots in
+    files are named by path and class in specs, and by the class in logs; submitted ones by what they were submitted as.
+    """
     games: ClassVar[Collection[str] | None] = None
     """Names of the games it plays; None for every game."""
     players: ClassVar[Collection[int] | None] = None

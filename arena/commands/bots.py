@@ -98,7 +98,7 @@ def print_bot(name: str, home: Path | None) -> None:
     source, _ = find_bot(spec, home=home)  # an unknown name is told without starting a worker
     bot = resolve_bots([Wanted(spec, {})], [], home=home)[0]
     about = f": {reflowed(bot.about)}" if bot.about else ""
-    say(f"{bot.source.name} ({bot.source.origin}){about}\n")
+    say(f"{bot.source.title} ({bot.source.origin}){about}\n")
     say(f"Games: {_any(bot.games)}   players: {_any(bot.players)}   isolation: {bot.isolation}")
     say(f"Identity in plans and logs: {bot.identity}")
     if bot.parameters:

@@ -113,6 +113,17 @@ def test_another_parameter_is_another_contestant(plan_of):
     assert [entry.label for entry in plan.schedule.entries] == ["random", "Mine", "Mine:depth=5"]
 
 
+def test_a_bot_in_a_file_stands_on_boards_under_the_name_it_gives_itself_and_stays_the_same_contestant(
+    plan_of, tmp_path
+):
+    named = BOT.replace("depth: int = 2", 'name = "lowest_v2"\n    depth: int = 2')
+    lay(tmp_path, {"named.py": named})
+    plan = plan_of(["random", "named.py:Mine", "named.py:Mine:depth=5", {"bot": "mine.py:Mine", "label": "mine"}])
+    assert [entry.label for entry in plan.schedule.entries] == ["random", "lowest_v2", "lowest_v2:depth=5", "mine"]
+    assert [entry.spec for entry in plan.schedule.entries] == ["random", "Mine", "Mine:depth=5", "Mine"]
+    assert [bot.identity.partition("@")[0] for bot in plan.bots] == ["random", "Mine", "Mine", "Mine"]
+
+
 def test_a_label_is_a_name_on_boards_and_nothing_else(plan_of):
     assert blocks(plan_of([{"bot": "random", "label": "dice"}, "mine.py:Mine"])) == blocks(plan_of())
 

@@ -215,3 +215,28 @@ def test_commands_refuse_doubled_names_in_one_line(tmp_path):
     assert done.stderr == (
         "error: two plug-ins offer a bot 'sharp': one:Mine (first) and two:Mine (second); uninstall or rename one\n"
     )
+
+
+@pytest.mark.parametrize(
+    ("line", "title"),
+    [
+        ('name = "lowest"', "lowest"),
+        ('name: ClassVar[str] = "lowest-2.0"', "lowest-2.0"),
+        ('name = ""', "Mine"),
+        ('name = "low" + "est"', "Mine"),
+        ("name: str", "Mine"),
+        ("nickname = 'lowest'", "Mine"),
+        ("pass", "Mine"),
+    ],
+)
+def test_a_bot_in_a_file_may_give_itself_a_name_for_boards(tmp_path, line, title):
+    lay(tmp_path, {"mine.py": BOT.replace("    def", f"    {line}\n\n    def")})
+    source, _ = find_bot("mine.py:Mine", [tmp_path])
+    assert (source.title, source.name) == (title, "Mine")
+
+
+@pytest.mark.parametrize("name", ["two words", "<script>", "a|b", "x" * 65, "\u202e", "-dash"])
+def test_a_name_that_is_not_plain_is_refused(tmp_path, name):
+    lay(tmp_path, {"mine.py": BOT.replace("    def", f"    name = {name!r}\n\n    def")})
+    text = refusal("mine.py:Mine", [tmp_path])
+    assert text.startswith("mine.py: Mine: name = ") and "must be 1 to 64 letters" in text
