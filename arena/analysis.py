@@ -12,6 +12,7 @@ from arena.api import open_log
 from arena.errors import StoreError
 from arena.leaderboards import benched, board_matches
 from arena.plan import schedule_from
+from arena.ratings import rating_model
 from arena.stats import luck as luck_of
 from arena.stats.board import skills_of
 from arena.stats.cycles import cycles, entangled, significant
@@ -88,6 +89,8 @@ def board_meetings(matches: pd.DataFrame, players: int, out: dict[int, int] | No
     edges = significant(compared)
     pairs = compared[COLUMNS].join(fitted[["lead", "predicted", "z"]])
     found = cycles(edges, bots)
+    if bots:
+        pairs.attrs["ratings"] = rating_model(skills.margin)
     return Meetings(bots, rounded(pairs), rounded(misfitting(fitted)), found, entangled(edges, bots))
 
 

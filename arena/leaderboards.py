@@ -17,7 +17,7 @@ import pandas as pd
 from arena.benched import benched
 from arena.benching import in_plan
 from arena.errors import StoreError
-from arena.ratings import rate
+from arena.ratings import rate, rating_model
 from arena.schedule import Block, Board, Schedule
 from arena.stats.board import played, rating_columns, ratings_of
 from arena.stats.bootstrap import share_of_news
@@ -183,7 +183,7 @@ def leaderboard(
 ) -> pd.DataFrame:
     """The board of `board_matches`, best first, the `benched` bots last. Columns are described in reports/README.md.
 
-    `plackett_luce` adds the column `worth`.
+    `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model.
     """
     if matches.empty:
         return pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
@@ -220,6 +220,7 @@ def leaderboard(
     floats = frame.select_dtypes("float").columns
     frame[floats] = frame[floats] + 0.0  # no negative zeros in print
     frame.insert(0, "rank", np.arange(1, len(frame) + 1))
+    frame.attrs["ratings"] = rating_model(ratings.fit.margin)
     return frame
 
 

@@ -16,6 +16,7 @@ from scipy.special import ndtr, ndtri
 from arena.stats import kernels
 from arena.stats.fit import BETA, MU, SIGMA, in_final_order
 
+DECIMALS = 4
 ACCURACY = 1e-9
 """In standard deviations: the change at which the chain of neighbours of a match has settled."""
 
@@ -36,6 +37,12 @@ def margin_of(draw_probability: float) -> float:
 def draw_probability_at(margin: float) -> float:
     """With what probability two equal bots tie: 2 cdf(margin / (sqrt(2) beta)) - 1."""
     return float(trueskill.calc_draw_probability(margin, 2, ENVIRONMENT))
+
+
+def rating_model(margin: float) -> dict[str, float]:
+    """The constants that a board's ratings were made with, as exports tell them."""
+    told = {"beta": BETA, "draw_margin": margin, "draw_probability": draw_probability_at(margin)}
+    return {name: round(value, DECIMALS) for name, value in told.items()}
 
 
 def rate(entries: np.ndarray, ranks: np.ndarray, margin: float) -> dict[int, tuple[float, float]]:

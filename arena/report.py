@@ -34,8 +34,8 @@ def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
 
 
 def as_json(about: Mapping[str, Any], what: str, frame: pd.DataFrame) -> str:
-    """A table with the board it belongs to, as JSON."""
-    return json.dumps({**about, what: records(frame)}, indent=1, ensure_ascii=False) + "\n"
+    """A table with the board it belongs to, and what its ratings were made with, as JSON."""
+    return json.dumps({**about, **frame.attrs, what: records(frame)}, indent=1, ensure_ascii=False) + "\n"
 
 
 def render(

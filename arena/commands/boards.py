@@ -85,7 +85,12 @@ def print_leaderboards(
     boards = api.leaderboard(target, home, plackett_luce)
     chosen = {at: boards[at] for at in choose_boards(target, boards, game, players)}
     if format == "json":
-        print_json([{"game": at[0], "players": at[1], "leaderboard": records(chosen[at])} for at in chosen])
+        print_json(
+            [
+                {"game": at[0], "players": at[1], **frame.attrs, "leaderboard": records(frame)}
+                for at, frame in chosen.items()
+            ]
+        )
     elif format == "csv":
         print_csv(chosen)
     else:

@@ -297,6 +297,8 @@ def test_games_and_bots_tell_what_there_is(here, capsys):
         assert engine.game_type(name).credit.designer in say(capsys, "games", name)
     assert "Take any legal action" in say(capsys, "bots")
     assert "Take the lowest action." in say(capsys, "bots", "b.py:Low")
+    (here / "named.py").write_text(BOTS.replace("    def choose", '    name = "lowest"\n\n    def choose', 1))
+    assert say(capsys, "bots", "named.py:Low").startswith("lowest (named.py): Take the lowest action.")
 
 
 # Single matches

@@ -242,12 +242,19 @@ def test_a_wrong_export_is_told_in_one_line(log, tmp_path, capsys, options, told
 # Head-to-head
 
 
+def board_json(log, folder, players):
+    """The leaderboard of a number of players, as JSON."""
+    api.export(log, out=folder, formats=["json"])
+    return (folder / f"epicycle_{players}p.json").read_text()
+
+
 def test_pairs_are_exported_for_every_board_in_every_format(log, tmp_path):
     api.export(log[0], out=tmp_path, what=["pairs"], formats=TABULAR)
     for players in (2, 3):
         stem = tmp_path / f"epicycle_{players}p_pairs"
         data = json.loads(stem.with_suffix(".json").read_text())
         assert (data["game"], data["players"]) == ("epicycle", players)
+        assert data["ratings"] == json.loads(board_json(log[0], tmp_path, players))["ratings"]
         assert {frozenset((row["bot"], row["opponent"])) for row in data["pairs"]} == {
             frozenset(pair) for pair in ((LABEL, "bob"), (LABEL, "1e5"), ("bob", "1e5"))
         }

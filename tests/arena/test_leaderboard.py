@@ -317,6 +317,26 @@ def test_files_are_the_same_bytes_whenever_and_in_whatever_order_the_log_was_wri
     assert set(first) == kinds | {"plan.json", "versions.json", "matches.jsonl"}
 
 
+def test_exports_tell_the_constants_with_which_the_trueskill_package_makes_the_same_ratings(sample):
+    plan, log, _ = sample
+    (frame,) = boards_of(plan, log).values()
+    told = json.loads(render(plan.boards[0], frame, "json"))["ratings"]
+    assert (
+        told
+        == frame.attrs["ratings"]
+        == pd.read_parquet(BytesIO(render(plan.boards[0], frame, "parquet"))).attrs["ratings"]
+    )
+    environment = trueskill.TrueSkill(25, 25 / 3, told["beta"], 0, told["draw_probability"])
+    with Store.open(log) as store:
+        matches = board_matches(store, plan, 0)
+    skills = {bot: (environment.create_rating(),) for bot in frame["bot"]}
+    for _, seats in matches.groupby(["block", "lineup"], sort=False):
+        rated = environment.rate([skills[bot] for bot in seats["bot"]], list(seats["rank"]), min_delta=1e-9)
+        skills |= dict(zip(seats["bot"], rated, strict=True))
+    for bot, mu in zip(frame["bot"], frame["mu_in_order"], strict=True):
+        assert skills[bot][0].mu == pytest.approx(mu, abs=2e-3)
+
+
 def test_every_format_tells_the_same(sample):
     plan, log, _ = sample
     (frame,) = boards_of(plan, log).values()
