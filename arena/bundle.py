@@ -75,14 +75,18 @@ def packed(bundle: Bundle) -> bytes:
 def unpacked(content: bytes) -> Bundle:
     """The bundle out of such a piece; raises `ValueError` when it is damaged."""
     header, end, rest = content.partition(b"\n")
-    module, sizes = json.loads(header)
     files, at = {}, 0
-    for name, size in sizes:
-        files[name] = rest[at : at + size]
-        at += size
-    if not end or at != len(rest):
+    try:
+        module, sizes = json.loads(header)
+        for name, size in sizes:
+            files[name] = rest[at : at + size]
+            at += size
+        bundle = Bundle(module, files)
+    except (TypeError, RecursionError):
+        raise ValueError("a bundle without a list of its files") from None
+    if not end or at != len(rest) or not isinstance(module, str):
         raise ValueError("a bundle of another size than it says")
-    return Bundle(module, files)
+    return bundle
 
 
 def bundle_file(path: Path) -> Bundle:

@@ -14,7 +14,7 @@ from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
 from arena.dice import Dice, Streams
-from arena.errors import WorkerError
+from arena.errors import ArenaError, WorkerError, has_no_room
 from arena.schedule import Limits
 from arena.status import NOBODY, STARVED
 from engine import CHANCE, TERMINAL, Game, State
@@ -118,6 +118,31 @@ class LocalPlayer:
 
     def close(self) -> None:
         self.bot = None
+
+
+class Absent:
+    """A bot that could not be brought to the table."""
+
+    guarded = False
+
+    def __init__(self, error: BaseException) -> None:
+        told = str(error) if isinstance(error, ArenaError) else "".join(traceback.format_exception(error))
+        self.fault = Fault("memory" if isinstance(error, MemoryError) else "init", told[-MAX_TRACEBACK:])
+
+    def start(self, limit: float) -> None:
+        raise self.fault
+
+    def prepare(self, limit: float) -> bool:
+        raise self.fault
+
+    def choose(self, limit: float) -> Answer:
+        raise self.fault
+
+    def cpu(self) -> float:
+        return 0.0
+
+    def close(self) -> None:
+        """There is nothing to drop."""
 
 
 def answer_of(bot: Any, state: State, limit: float) -> Answer:
@@ -319,7 +344,7 @@ class Match:
     def play(self, entrants: Sequence[Entrant], opening: int) -> Result:
         for seat, entrant in enumerate(entrants):
             self.report(NOBODY, BEFORE_PLAY, 0.0)  # each may take its time: a program may have to be built
-            self.players.append(entrant.join(self, seat))
+            self.players.append(self.bring(seat, entrant))
         for seat, player in enumerate(self.players):
             self.set_up(seat, player)
         self.playing = True
@@ -329,6 +354,17 @@ class Match:
             if not self.decided:
                 self.apply(action)
         return self.result()
+
+    def bring(self, seat: int, entrant: Entrant) -> Player:
+        """A seat's player; one that cannot be brought to the table is at fault itself, but for a machine's faults."""
+        try:
+            return entrant.join(self, seat)
+        except WorkerError:
+            raise
+        except BaseException as error:
+            if isinstance(error, OSError) and has_no_room(error):
+                raise
+            return Absent(error)
 
     def set_up(self, seat: int, player: Player) -> None:
         """Have a seat's bot get ready; failing is an `init` fault."""

@@ -16,6 +16,7 @@ from pathlib import Path
 
 from arena.bundle import Bundle, packed, unpacked
 from arena.dice import Streams
+from arena.files import is_plain_path
 from arena.referee import Answer, Contestant, Entrant, Fault, First, Match, Player, play_match
 from arena.sandbox.compiled import OWN
 from arena.sandbox.host import Host, RemoteBot
@@ -32,6 +33,8 @@ LIMITS = Limits(seconds_per_move=20.0, seconds_to_prepare=120.0)
 _known: dict[str, Bundle] = {}
 MOST_BYTES = 64 * 2**20
 MOST_FILES = 4000
+ENDS = (".nbi", ".nbc")
+"""How the names of Numba's files end: indexes, and code."""
 
 
 def compiled(bot: RemoteBot, host: Host, game: Game) -> Bundle:
@@ -45,7 +48,7 @@ def compiled(bot: RemoteBot, host: Host, game: Game) -> Bundle:
     key = hashlib.blake2b(" ".join(parts).encode(), digest_size=16).hexdigest()
     if key not in _known:
         kept = cache_root() / "kernels" / key
-        with contextlib.suppress(OSError, ValueError):
+        with contextlib.suppress(OSError, ValueError):  # damaged, or not there: it is compiled once more
             _known[key] = unpacked(kept.read_bytes())
     if key not in _known:
         _known[key] = Bundle("", rehearsed(bot, host, game))
@@ -101,7 +104,10 @@ class _Rehearsing(RemotePlayer):
 
 
 def _files(folder: str) -> Iterator[tuple[str, bytes]]:
-    """Regular files two levels down. What lies there is the bot's doing: no link is followed, sizes are bounded."""
+    """Regular files two levels down, named as Numba names them.
+
+    What lies there is the bot's doing: no link is followed, names are checked, sizes are bounded.
+    """
     left, files = MOST_BYTES, 0
     for path, descriptor in _opened(folder):
         state = os.fstat(descriptor)
@@ -115,11 +121,17 @@ def _files(folder: str) -> Iterator[tuple[str, bytes]]:
 
 def _opened(folder: str) -> Iterator[tuple[str, int]]:
     with _open(folder, os.O_DIRECTORY) as top:
-        for name in sorted(os.listdir(top))[:MOST_FILES]:
+        for name in _named(top):
             with contextlib.suppress(OSError), _open(name, os.O_DIRECTORY, top) as middle:
-                for file in sorted(os.listdir(middle))[:MOST_FILES]:
+                for file in _named(middle, ENDS):
                     with contextlib.suppress(OSError), _open(file, os.O_NONBLOCK, middle) as descriptor:
                         yield f"{name}/{file}", descriptor
+
+
+def _named(folder: int, ends: tuple[str, ...] = ("",)) -> list[str]:
+    """The names in a folder that mean one file each and nothing more, in order."""
+    names = [name for name in os.listdir(folder) if name.isprintable() and is_plain_path(name) and name.endswith(ends)]
+    return sorted(names)[:MOST_FILES]
 
 
 @contextlib.contextmanager

@@ -1,10 +1,16 @@
 """What a sandboxed bot compiles with Numba is compiled once, and nothing else gets from one match into the next."""
 
 import json
+import os
+import tempfile
+from pathlib import Path
 
 import pytest
+from hypothesis import example, given, settings
+from hypothesis import strategies as st
 
 from arena import api
+from arena.bundle import Bundle, packed, unpacked
 from arena.sandbox import kernels
 from tests.arena.tournaments import home_of, rows, write
 
@@ -73,3 +79,44 @@ def test_a_folder_that_is_a_link_is_not_followed(tmp_path):
     (tmp_path / "numba").symlink_to(tmp_path / "real")
     with pytest.raises(OSError, match="numba"):
         list(kernels._files(str(tmp_path / "numba")))
+
+
+NAMES = st.binary(min_size=1, max_size=200).filter(
+    lambda name: not {b"/"[0], 0} & {*name} and name not in (b".", b"..")
+)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.lists(st.tuples(NAMES, NAMES, st.sampled_from([b"", b".nbi", b".nbc"])), max_size=6))
+@example(
+    [(b"a\nb", b"good", b".nbi"), (b"bot", b"a\nb", b".nbi"), (b"bot", b"\xff", b".nbc"), (b"bot", b"ok", b".nbi")]
+)
+@example(
+    [(b"C:", b"a\\b", b".nbc"), (b"bot", "\u202e\u2028".encode(), b".nbi"), (b"\xed\xb3\xbf", b"x" * 200, b".nbi")]
+)
+def test_whatever_names_a_bot_gives_its_files_what_is_taken_is_a_bundle(names):
+    with tempfile.TemporaryDirectory() as folder:
+        for outer, inner, end in names:
+            os.makedirs(os.path.join(os.fsencode(folder), outer), exist_ok=True)
+            Path(os.fsdecode(os.path.join(os.fsencode(folder), outer, inner + end))).write_bytes(inner)
+        taken = Bundle("", dict(kernels._files(folder)))
+    assert unpacked(packed(taken)) == taken
+    assert (b"bot", b"ok", b".nbi") not in names or "bot/ok.nbi" in taken.files
+
+
+@settings(max_examples=100, deadline=None)
+@given(st.binary(max_size=60) | st.text(max_size=60).map(str.encode))
+@example(b"1\n")
+@example(b'["m", [["a", 1]]]\n')
+@example(b'["m", [["a", "b"]]]\n')
+@example(b'["m", {"a": 1}]\n')
+@example(b"[" * 100_000)
+@example(b"[1, [[2, 0]]]\n")
+@example(b'["m", [["a", -1], ["b", 2]]]\nxy')
+@example(b'["m", [["a\\nb", 0]]]\n')
+def test_a_kept_file_that_is_damaged_is_no_bundle_and_nothing_worse(content):
+    try:
+        found = unpacked(content)
+    except ValueError:
+        return
+    assert all(isinstance(name, str) for name in (found.module, *found.files))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import engine
 from arena.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
+from arena.errors import BotError, WorkerError
 from arena.referee import (
     MAX_NOTE,
     MAX_NOTES,
@@ -192,6 +193,43 @@ def test_a_bot_that_cannot_be_set_up_loses_before_play(bot, cause):
     result = play(bot, Random, opening=2)
     assert (result.ranks, result.ended, result.course) == ([1, 0], "forfeit", [])
     assert (result.falls[0].cause, result.falls[0].ply) == (cause, -1)
+
+
+class CannotBeBrought:
+    """An entrant that does not get as far as to take its seat."""
+
+    def __init__(self, error):
+        self.error = error
+
+    def join(self, match, seat):
+        raise self.error
+
+
+@pytest.mark.parametrize(
+    ("error", "cause"),
+    [
+        (BotError("'a\nb' is no plain path"), "init"),
+        (UnicodeEncodeError("utf-8", "\udcff", 0, 1, "surrogates"), "init"),
+        (ValueError("embedded null byte"), "init"),
+        (FileNotFoundError(2, "No such file"), "init"),
+        (RecursionError(), "init"),
+        (SystemExit(3), "init"),
+        (MemoryError(), "memory"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_whatever_goes_wrong_in_bringing_a_bot_to_the_table_is_its_fault_and_nobody_elses(error, cause):
+    seats = [Contestant(Random, {}), CannotBeBrought(error), Contestant(Random, {})]
+    result = play_match(engine.load_game("epicycle", 3), seats, streams())
+    assert {seat: (fall.cause, fall.ply) for seat, fall in result.falls.items()} == {1: (cause, -1)}
+    assert result.ranks[1] == 2
+    assert str(error).replace("\n", " ") in result.falls[1].detail
+
+
+@pytest.mark.parametrize("error", [WorkerError("the parent of bots' processes ended"), OSError(28, "No space left")])
+def test_what_the_machine_lacks_is_no_fault_of_the_bot_that_needs_it(error):
+    with pytest.raises(type(error)):
+        play_match(engine.load_game("epicycle", 2), [CannotBeBrought(error), Contestant(Random, {})], streams())
 
 
 @pytest.mark.parametrize(
