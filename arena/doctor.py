@@ -87,6 +87,7 @@ def findings(home: str | Path | None = None, address: str | None = None) -> Iter
     yield Finding(OK, "SQLite", sqlite3.sqlite_version)
     yield Finding(OK, "cores", _cores())
     yield from isolation()
+    yield user()
     yield tool("C compiler", "cc", "gcc", "bots written in C need it")
     yield tool("Node", "node", "nodejs", "bots written in JavaScript need it")
     yield cache()
@@ -196,6 +197,19 @@ def _read(path: str) -> str:
         return ""
 
 
+def user(number: int | None = None) -> Finding:
+    """Whose rights bots have that are not in the sandbox, or get out of it."""
+    number = os.getuid() if number is None else number
+    if number:
+        return Finding(OK, "user", f"number {number}, not root")
+    return Finding(
+        WARNING,
+        "user",
+        "root: a bot that gets out of the sandbox owns this machine, bots outside of it do anyway, and the kernel does "
+        "not bound the number of their threads; run the arena as an ordinary user",
+    )
+
+
 def pidfd() -> Finding:
     """Whether a process can be held by a descriptor."""
     try:
@@ -281,7 +295,7 @@ def print_findings(
     if MISSING in found:
         show("\nThe arena cannot run here until what is missing is there.")
     elif WARNING in found:
-        show("\nThe arena can run here, without what the warnings name.")
+        show("\nThe arena can run here; see the warnings.")
     else:
         show("\nThe arena can run here, submitted bots too.")
     return MISSING not in found

@@ -61,8 +61,9 @@ def examine(folder, *arguments, **environment):
 
 def test_a_machine_with_everything_is_told_so_with_versions(tmp_path):
     code, found, verdict, _ = examine(tmp_path, ARENA_HOME="kept here")
-    assert (code, verdict) == (0, "The arena can run here, submitted bots too.")
-    assert {status for status, _ in found.values()} == {"ok"}
+    root = os.getuid() == 0
+    assert (code, verdict) == (0, f"The arena can run here{'; see the warnings.' if root else ', submitted bots too.'}")
+    assert {what for what, (status, _) in found.items() if status != "ok"} == ({"user"} if root else set())
     told = {what: text for what, (_, text) in found.items()}
     assert told["Python"].startswith(".".join(map(str, sys.version_info[:3])))
     assert "ray 2." in told["packages"]
@@ -78,7 +79,7 @@ def test_without_bubblewrap_it_names_what_is_refused_and_the_words_that_allow_it
     tmp_path, empty
 ):
     code, found, verdict, lines = examine(tmp_path, PATH=empty, COLUMNS="80")
-    assert (code, verdict) == (0, "The arena can run here, without what the warnings name.")
+    assert (code, verdict) == (0, "The arena can run here; see the warnings.")
     status, told = found["sandbox"]
     assert status == "warning"
     assert GET_IT in told
@@ -87,6 +88,14 @@ def test_without_bubblewrap_it_names_what_is_refused_and_the_words_that_allow_it
     assert found["bubblewrap"] == ("warning", "no bwrap on the PATH; the sandbox needs it: apt-get install bubblewrap")
     assert {found[what][0] for what in ("C compiler", "Node")} == {"note"}
     assert all(len(line) <= 80 or " " not in line[26:] for line in lines)  # but for paths that are longer
+
+
+@pytest.mark.parametrize(
+    ("number", "status", "told"), [(0, WARNING, "run the arena as an ordinary user"), (1000, OK, "")]
+)
+def test_root_is_warned_of_what_a_bot_could_do_with_its_rights(number, status, told):
+    finding = doctor.user(number)
+    assert (finding.status, told in finding.told) == (status, True)
 
 
 def test_without_a_package_it_says_how_to_get_it_and_exits_with_1(tmp_path):
