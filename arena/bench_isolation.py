@@ -19,7 +19,7 @@ from arena.bundle import Bundle, bundle_module, bundle_program
 from arena.dice import Streams
 from arena.referee import Clocking, Contestant, Entrant, play_match, warm_up
 from arena.sandbox.host import RemoteBot
-from arena.sandbox.hosts import Hosts, RemoteContestant
+from arena.sandbox.hosts import Hosts, RemoteContestant, provision
 from arena.sandbox.levels import Spawn, lacking, python, python_paths
 from arena.sandbox.parent import ForkServer
 from bots.random_bot import Random
@@ -137,8 +137,8 @@ def starts(levels: list[Isolation]) -> Iterator[Row]:
 
 
 def _warm_parent(bundle: Bundle, level: Isolation, game: Game) -> None:
-    with contextlib.closing(ForkServer(level)) as server:
-        server.get_ready(RemoteBot("random", bundle, "Random", {}, level), game)
+    provided = provision([bundle], [(game.spec, game.players)])
+    ForkServer(level, provided).close()
 
 
 def median_seconds(call: Callable[[], object], count: int = STARTS) -> float:

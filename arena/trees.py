@@ -75,6 +75,12 @@ def _stat(process: int | Path) -> list[str]:
         return ["X", ""]
 
 
+def threads_of(process: int) -> int:
+    """How many threads a process has; 0 when it is gone."""
+    stat = _stat(process)
+    return int(stat[17]) if len(stat) > 17 else 0
+
+
 def in_session(leader: int) -> list[int]:
     """The live processes of a session but its leader, and what is below them: what outlived its parent is there."""
     found: list[int] = []

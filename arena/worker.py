@@ -35,7 +35,7 @@ from arena.warming import first_alone
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
-    from arena.sandbox.host import RemoteBot
+    from arena.sandbox.host import Provision, RemoteBot
     from arena.sandbox.hosts import Hosts
 
 HEARTBEAT = 0.5
@@ -52,14 +52,32 @@ class Remote:
 
     def __init__(self) -> None:
         self._hosts: Hosts | None = None
+        self._plan: dict[str, Any] | None = None
+
+    def expect(self, plan: dict[str, Any]) -> None:
+        """Bots of that plan come next, from processes that serve no other."""
+        self.close()
+        self._plan = plan
 
     @property
     def hosts(self) -> Hosts:
         if self._hosts is None:
             from arena.sandbox.hosts import Hosts
 
-            self._hosts = Hosts()
+            self._hosts = Hosts(self._provision() if self._plan is not None else None)
         return self._hosts
+
+    def _provision(self) -> Provision:
+        from arena.sandbox.hosts import provision
+
+        plan = self._plan or {}
+        bundles = []
+        for bot in plan["entries"]:
+            with contextlib.suppress(ValueError):  # its own fault, once it is to play
+                bundle = read_bundle(bot["module"], plan["bundles"][bot["bundle"]])
+                if bot["isolation"] != "none" and not bundle.is_program:
+                    bundles.append(bundle)
+        return provision(bundles, [(game, players) for game, players, _ in plan["boards"]])
 
     def bot(self, bot: dict[str, Any], bundle: Bundle, key: int) -> RemoteBot:
         from arena.sandbox.host import RemoteBot
@@ -119,8 +137,12 @@ class Table:
         return game
 
     def _contestant(self, entry: int) -> Entrant:
+        """What takes a seat for an entry; what goes wrong in making it is the bot's fault in each match."""
         bot = self.plan["entries"][entry]
-        bundle = read_bundle(bot["module"], self.plan["bundles"][bot["bundle"]])
+        try:
+            bundle = read_bundle(bot["module"], self.plan["bundles"][bot["bundle"]])
+        except ValueError as error:
+            return Contestant(functools.partial(_raise, error), {})
         if bot["isolation"] != "none":
             return self.remote.contestant(bot, bundle, entry)
         try:
@@ -199,7 +221,7 @@ class Worker:
         if message["do"] == "describe":
             return self.remote.describe(message["bot"])
         if message["do"] == "plan":
-            self.remote.close()
+            self.remote.expect(message)
             self.table = Table(message, self.report, self.remote)
             return {"refusal": self.remote.refusal(message["entries"])}
         if message["do"] == "play" and self.table is not None:

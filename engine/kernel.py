@@ -50,7 +50,7 @@ if "NUMBA_CACHE_DIR" not in os.environ:
     os.environ["NUMBA_CACHE_DIR"] = str(_numba_cache_folder())
 
 import numba
-from numba.core.caching import Cache
+from numba.core.caching import Cache, UserProvidedCacheLocator
 from numba.np import linalg
 
 numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # also when something imported Numba before us
@@ -59,6 +59,11 @@ numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defi
 def numba_cache() -> str:
     """The folder that compiled kernels are kept in."""
     return os.environ["NUMBA_CACHE_DIR"]
+
+
+def numba_folder(source: str) -> str:
+    """The folder below `numba_cache` for kernels of a source file, which is that of all files beside it."""
+    return str(UserProvidedCacheLocator.get_suitable_cache_subpath(source))
 
 
 def _forgiving(save: Callable[..., None]) -> Callable[..., None]:

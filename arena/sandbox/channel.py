@@ -13,12 +13,15 @@ from typing import Any, NamedTuple
 
 from arena.referee import MAX_TRACEBACK, Fault
 from arena.sandbox.launch import MOST_FILES
+from arena.trees import below, threads_of
 
 MAX_LINE = 65_536
 MAX_STDERR = 16_384
 """Bytes of its stderr that are kept: the first half and the last."""
 LOOK = 0.05
-"""Seconds between two looks at a busy process's memory."""
+"""Seconds between two looks at a busy process."""
+MOST_THREADS = 256
+"""Threads that a bot may have, those of its children included."""
 DYING = 1.0
 """Seconds that a process may take to end once it has closed a pipe; on a starved machine it takes some."""
 READ = 65_536
@@ -103,7 +106,7 @@ class Channel:
                     self._listen()
                 else:
                     said = self._read(said)
-            self._look_at_memory()
+            self._look()
             if b"\n" in said:
                 return self._one_line(said)
             if len(said) > MAX_LINE:
@@ -178,13 +181,15 @@ class Channel:
         with contextlib.suppress(OSError):
             self.cpu = time.clock_gettime(~self.number << 3 | 2)
 
-    def _look_at_memory(self) -> None:
-        """Now and then, as the kernel's limits leave gaps: memory shared with nobody else, files of no size."""
+    def _look(self) -> None:
+        """Now and then, as the kernel's limits leave gaps: shared memory, threads, files of no size."""
         if time.monotonic() - self.looked < LOOK:
             return
         self.looked = time.monotonic()
         if self._resident() > self.memory:
             raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
+        if self._threads() > MOST_THREADS:
+            raise Fault("memory", f"it runs more than {MOST_THREADS} threads")
         if self.tmp and self._files() > MOST_FILES:
             raise Fault("memory", f"it made more than {MOST_FILES:,} files")
 
@@ -195,6 +200,11 @@ class Channel:
                 files = os.fstatvfs(folder)
                 return files.f_files - files.f_ffree
         return 0
+
+    def _threads(self) -> int:
+        """How many threads it has, with those of its children."""
+        own = threads_of(self.number)
+        return own if own > MOST_THREADS else own + sum(map(threads_of, below(self.number)))
 
     def _resident(self) -> int:
         """Bytes of memory that it has now."""

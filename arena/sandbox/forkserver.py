@@ -5,8 +5,8 @@ nothing that a bot does is there in another match, and a child starts in millise
 master, `arena.sandbox.parent`, sends JSON over the socket that is this process's standard input, and with each
 order to fork the ends of three pipes and two files: the bot's source, and what it has compiled before.
 
-In the sandbox each child gets a /tmp of its own and the same process number, and does not see this process: what the
-kernel counts, or keeps of a folder, would tell one match about another.
+In the sandbox each child gets a /tmp of its own and the same process number, and finds /proc empty: what the kernel
+counts, or keeps of a folder or of this process, would tell one match about another.
 
 Run as `python -I -S forkserver.py LEVEL PATH ...` with what `sys.path` needs.
 """
@@ -30,7 +30,7 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
-from arena.bundle import Bundle, unpacked
+from arena.bundle import unpacked
 from arena.sandbox import launch
 from arena.sandbox.client import Client
 from arena.sandbox.compiled import lay_out
@@ -80,7 +80,15 @@ class ForkServer:
 
     def do_warm(self, message: dict[str, Any]) -> dict[str, Any]:
         """Load a game, and what our own bots among some modules prepare for it."""
-        rehearse(tuple(message["modules"]), message["game"], message["players"])
+        with contextlib.suppress(Exception):  # a game at fault is found where it is played
+            rehearse(tuple(message["modules"]), message["game"], message["players"])
+        return {}
+
+    def do_settle(self, message: dict[str, Any]) -> dict[str, Any]:
+        """All is loaded: from here on this process stays as it is, so that no child can tell how many were before."""
+        gc.collect()
+        gc.disable()
+        gc.freeze()
         return {}
 
     def do_fork(self, message: dict[str, Any]) -> dict[str, Any] | None:
@@ -88,7 +96,6 @@ class ForkServer:
         self.sweep()
         _, descriptors, _, _ = socket.recv_fds(self.socket, 1, 5)
         self.number_next_child()
-        gc.freeze()
         self.child = os.fork()
         if self.child == 0:
             self.become_child(descriptors, message)
@@ -113,19 +120,22 @@ class ForkServer:
         """Give up everything but the pipes, then speak for the bot until the match is over."""
         code = 1
         try:
+            gc.enable()
             os.setsid()
-            compiled, bundle = _received(descriptors.pop()), _received(descriptors.pop())
+            compiled = unpacked(_received(descriptors.pop()))
+            name, _, source = _received(descriptors.pop()).partition(b"\n")
             _lay_out_descriptors(descriptors)
+            memory = message["memory"] + _megabytes_of_data()
             if self.sandboxed:
                 _set_apart()
                 launch.control(launch.PR_SET_THP_DISABLE, 1)
                 lay_out(compiled.files)
             launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)
             launch.control(launch.PR_SET_NO_NEW_PRIVS, 1)
-            launch.limit(message["memory"] + _megabytes_of_data(), message["seconds"])
+            launch.limit(memory, message["seconds"])
             if self.sandboxed:
                 _put_on(self.filter)
-            Client(bundle, message["class"], PROTOCOL_IN, PROTOCOL_OUT).serve()
+            Client(unpacked(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()
             code = 0
         finally:
             os._exit(code)
@@ -148,11 +158,11 @@ class ForkServer:
                 _remove(path)
 
 
-def _received(descriptor: int) -> Bundle:
-    """The bundle in a file, which is closed."""
+def _received(descriptor: int) -> bytes:
+    """What is in a file, which is closed."""
     with open(descriptor, "rb") as file:
         file.seek(0)
-        return unpacked(file.read())
+        return file.read()
 
 
 def _lay_out_descriptors(pipes: list[int]) -> None:
@@ -174,7 +184,7 @@ def _megabytes_of_data() -> int:
 
 
 def _set_apart() -> None:
-    """A sandbox within the sandbox: an empty /tmp, nothing to be seen of the parent, and no capability any more."""
+    """A sandbox within the sandbox: /tmp and /proc empty, and no capability any more."""
     libc = ctypes.CDLL(None, use_errno=True)
     options = f"size={launch.TMP_BYTES},nr_inodes={launch.MOST_FILES},mode=755".encode()
     _check(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC), "unshare")
@@ -189,8 +199,7 @@ def _set_apart() -> None:
             path.touch()
         _check(libc.mount(os.fsencode(source), os.fsencode(path), None, MS_BIND, None), str(path))
         os.close(descriptor)
-    parent = f"/proc/{os.getppid()}".encode()
-    _check(libc.mount(b"tmpfs", parent, b"tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, b"size=4k,mode=0"), "hiding")
+    _check(libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, b"size=4k,mode=555"), "hiding")
     os.chdir("/tmp")
     _check(libc.capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()), "capset")
 

@@ -6,15 +6,17 @@ import contextlib
 import functools
 import os
 import platform
+import re
+import resource
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from arena.bundle import Bundle, imported_names
 from arena.errors import WorkerError
 from arena.loader import is_house
-from arena.sandbox.channel import Channel, Pipes
+from arena.sandbox.channel import MOST_THREADS, Channel, Pipes
 from arena.sandbox.levels import lacking
 from arena.schedule import Limits
 from engine import Game
@@ -26,6 +28,14 @@ if TYPE_CHECKING:
 LONGEST = 86_400.0
 LIBRARIES = ("numpy", "numba", "scipy", "pandas")
 """Installed packages that are loaded before the fork when a bot imports them."""
+
+
+class Provision(NamedTuple):
+    """What the parent of Python bots' processes loads before its first fork: a child could tell what came later."""
+
+    modules: tuple[str, ...] = ()
+    boards: tuple[tuple[str, int], ...] = ()
+    """(game, players)"""
 
 
 @dataclass(frozen=True)
@@ -87,6 +97,17 @@ def processor_seconds(limits: Limits) -> float:
         return LONGEST
     clocks = limits.seconds_to_start + limits.seconds_to_prepare + limits.seconds_per_match + 1000 * limits.increment
     return min(LONGEST, clocks * (os.cpu_count() or 1))
+
+
+def bound_threads(process: int) -> None:
+    """Have the kernel refuse a sandboxed process threads before there are many more than the watch allows.
+
+    The kernel counts a sandbox by itself from Linux 5.14 on, and does not bound root.
+    """
+    release = [int(part) for part in re.findall(r"\d+", platform.release())[:2]]
+    if release >= [5, 14]:
+        with contextlib.suppress(OSError, ValueError):  # it may have ended, or be bounded already
+            resource.prlimit(process, resource.RLIMIT_NPROC, (2 * MOST_THREADS, 2 * MOST_THREADS))
 
 
 def must_be_able(isolation: Isolation) -> None:

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from arena.bundle import Bundle
+from arena.errors import BotError
 from arena.referee import Match, Player
-from arena.sandbox.host import Host, RemoteBot
+from arena.sandbox.host import Host, Provision, RemoteBot, trusted_modules
 from arena.sandbox.kernels import compiled
 from arena.sandbox.parent import ForkServer
 from arena.sandbox.players import RemotePlayer
@@ -20,11 +24,13 @@ if TYPE_CHECKING:
 class Hosts:
     """All that one worker has running for bots: fork servers, which serve any Python bot, and programs.
 
-    A fork server has one child at a time, so that bots of one match never share one.
+    A fork server has one child at a time, so that bots of one match never share one. Each loads one provision: that
+    of the plan, or without a plan what the bot itself needs.
     """
 
-    def __init__(self) -> None:
-        self._servers: dict[Isolation, list[ForkServer]] = {"process": [], "sandbox": []}
+    def __init__(self, provision: Provision | None = None) -> None:
+        self._provision = provision
+        self._servers: list[ForkServer] = []
         self._programs: dict[int, ProgramHost] = {}
 
     def host(self, bot: RemoteBot, game: Game | None) -> Host:
@@ -33,28 +39,46 @@ class Hosts:
             if bot.key not in self._programs:
                 self._programs[bot.key] = ProgramHost(bot)
             return self._programs[bot.key]
-        servers = self._servers[bot.isolation]
-        for dead in [each for each in servers if not each.is_alive]:
-            servers.remove(dead)
-            dead.close()
-        server = next((each for each in servers if not each.busy), None)
-        if server is None:
-            server = ForkServer(bot.isolation)
-            servers.append(server)
-        server.busy = True
-        server.get_ready(bot, game)
+        server = self._idle(bot.isolation, self._provision_for(bot, game))
         if game is not None:
             server.compiled = compiled(bot, server, game)
+        server.busy = True  # not before: a rehearsal leaves it free
         return server
+
+    def _provision_for(self, bot: RemoteBot, game: Game | None) -> Provision:
+        if game is None:
+            return Provision()
+        return self._provision or Provision(tuple(bot.modules), ((game.spec, game.players),))
+
+    def _idle(self, isolation: Isolation, provision: Provision) -> ForkServer:
+        for dead in [each for each in self._servers if not each.is_alive]:
+            self._servers.remove(dead)
+            dead.close()
+        for server in self._servers:
+            if not server.busy and (server.isolation, server.provision) == (isolation, provision):
+                return server
+        for other in [each for each in self._servers if not each.busy and each.provision != provision]:
+            self._servers.remove(other)
+            other.close()
+        self._servers.append(ForkServer(isolation, provision))
+        return self._servers[-1]
 
     def close(self) -> None:
         """End everything."""
-        hosts: list[Host] = [*self._programs.values(), *self._servers["process"], *self._servers["sandbox"]]
+        hosts: list[Host] = [*self._programs.values(), *self._servers]
         for host in hosts:
             host.close()
         self._programs.clear()
-        for servers in self._servers.values():
-            servers.clear()
+        self._servers.clear()
+
+
+def provision(bundles: Iterable[Bundle], boards: Iterable[tuple[str, int]]) -> Provision:
+    """What a plan's bots in processes of their own use, all together, in an order that tells nothing of them."""
+    modules: set[str] = set()
+    for bundle in bundles:
+        with contextlib.suppress(BotError):  # its own fault, once it is to play
+            modules.update(trusted_modules(bundle))
+    return Provision(tuple(sorted(modules)), tuple(sorted(set(boards))))
 
 
 @dataclass(frozen=True)

@@ -40,6 +40,8 @@ LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 LAUNCH = Path(__file__).with_name("launch.py")
 HOUSE = Path(__file__).resolve().parents[2]
+NEVER_CHANGES = ("cmdline", "consoles", "devices", "dma", "execdomains", "fb", "filesystems", "misc", "version")
+"""Files of /proc that tell of the machine, but the same in every match; others are covered in the sandbox."""
 TRIAL_SECONDS = 20.0
 SPARE = ("PATH", "LANG", "LC_ALL", "TZ")
 """What a process outside the sandbox keeps of the environment."""
@@ -54,8 +56,8 @@ class Spawn:
     environment: Mapping[str, str] = field(default_factory=dict)
     readable: Sequence[str] = ()
     """Paths that the sandbox shows, besides the system's, read-only and under their own names."""
-    writable: Sequence[tuple[str, str]] = ()
-    """(folder outside, folder inside) that the sandbox may write to."""
+    room: tuple[str, int] | None = None
+    """A folder of the sandbox, besides /tmp, that may be written to, and how many bytes it takes."""
     bound: Sequence[tuple[str, str]] = ()
     """(folder outside, folder inside) that the sandbox shows read-only."""
     folder: str = "/tmp"
@@ -115,7 +117,8 @@ class Spawn:
             *("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1"),
             *("--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "arena", "--clearenv"),
             *_system(),
-            *("--proc", "/proc", "--remount-ro", "/proc", *_devices(), "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
+            *("--proc", "/proc", *([] if self.divides or self.processes else _own_processes_only())),
+            *("--remount-ro", "/proc", *_devices(), "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
         ]
         if self.divides:
             arguments += ["--cap-add", "CAP_SYS_ADMIN", "--bind-try", LAST_NUMBER, LAST_NUMBER]
@@ -123,9 +126,11 @@ class Spawn:
             arguments += ["--setenv", name, value]
         for path in self.readable:
             arguments += ["--ro-bind-try", path, path]
-        for kind, pairs in (("--ro-bind", self.bound), ("--bind", self.writable)):
-            for outside, inside in pairs:
-                arguments += [kind, outside, inside]
+        for outside, inside in self.bound:
+            arguments += ["--ro-bind", outside, inside]
+        if self.room is not None:
+            folder, most = self.room
+            arguments += ["--size", str(most), "--tmpfs", folder]
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.folder]
         if not self.divides:
             keep.append(_kept(stack, bpf(self.processes)))
@@ -200,6 +205,20 @@ def _end_session(process: subprocess.Popen[bytes]) -> None:
     bury(process.pid)
 
 
+@functools.cache
+def _own_processes_only() -> list[str]:
+    """Cover all that /proc tells of the machine, which is more on some kernels: what is left are processes."""
+    arguments = []
+    for path in sorted(Path("/proc").iterdir()):
+        if path.name.isdigit() or path.name in NEVER_CHANGES or path.is_symlink():
+            continue
+        if path.is_dir():
+            arguments += ["--tmpfs", str(path), "--remount-ro", str(path)]
+        else:
+            arguments += ["--ro-bind", "/dev/null", str(path)]
+    return arguments
+
+
 def _devices() -> list[str]:
     """The harmless devices; bubblewrap's own `--dev` brings terminals, and a user namespace that cannot be divided."""
     arguments = ["--tmpfs", "/dev", "--dir", "/dev/shm", "--symlink", "/proc/self/fd", "/dev/fd"]
@@ -238,6 +257,15 @@ def _packages() -> tuple[Path, ...]:
             about = f"{entry.dist.name.replace('-', '_')}-{entry.dist.version}.dist-info"
             found.append(Path(str(entry.dist.locate_file(about))))
     return tuple(path for path in dict.fromkeys(found) if path.exists())
+
+
+def trusted_sources() -> list[str]:
+    """A source file in each folder that holds some of our engine, our bots and plug-in games."""
+    found: dict[Path, str] = {}
+    for path in _packages():
+        files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
+        found |= {file.parent: str(file) for file in files if path != HOUSE / "arena" and file.suffix == ".py"}
+    return list(found.values())
 
 
 def _libraries() -> list[str]:

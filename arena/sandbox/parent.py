@@ -18,19 +18,21 @@ from arena.bundle import Bundle, packed
 from arena.errors import WorkerError
 from arena.process import ALIKE
 from arena.sandbox.channel import Channel
-from arena.sandbox.host import RemoteBot, must_be_able, open_pipes, processor_seconds
-from arena.sandbox.levels import Spawn, import_paths, python, python_paths
+from arena.sandbox.host import Provision, RemoteBot, bound_threads, must_be_able, open_pipes, processor_seconds
+from arena.sandbox.levels import Spawn, import_paths, python, python_paths, trusted_sources
 from arena.sandbox.rehearsal import load, rehearse
 from arena.sandbox.seccomp import bpf
 from arena.schedule import Limits
 from engine import Game
 from engine.cache import cache_root
-from engine.kernel import numba_cache
+from engine.kernel import numba_cache, numba_folder
 
 if TYPE_CHECKING:
     from arena.config import Isolation
 
 FORKSERVER = Path(__file__).with_name("forkserver.py")
+KERNELS = "/kernels"
+"""Where a sandbox finds compiled code."""
 PREPARE_LIMIT = 600.0
 """Seconds that a fork server may take to start, or to load a game."""
 
@@ -38,22 +40,29 @@ PREPARE_LIMIT = 600.0
 class ForkServer:
     """A parent of Python bots' processes (`arena.sandbox.forkserver`), from outside."""
 
-    def __init__(self, isolation: Isolation) -> None:
+    def __init__(self, isolation: Isolation, provision: Provision) -> None:
         must_be_able(isolation)
-        self.isolation = isolation
+        self.isolation, self.provision = isolation, provision
         self.busy = False
         self.compiled = Bundle("", {})
         """What the next child's bot has compiled before."""
-        self._loaded: set[str] = set()
         self._stack = contextlib.ExitStack()
         folder = "/tmp"
         if isolation == "process":
             folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="bots-", dir=os.getcwd()))
         try:
+            self._load()
             self._start(folder)
         except BaseException:
             self._stack.close()
             raise
+
+    def _load(self) -> None:
+        """Load the provision here first: only this process can fill the machine's cache of compiled code."""
+        load(self.provision.modules)
+        for game, players in self.provision.boards:
+            with contextlib.suppress(Exception):  # a game at fault is found where it is played
+                rehearse(self.provision.modules, game, players)
 
     def _start(self, folder: str) -> None:
         self._complaints = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
@@ -65,50 +74,43 @@ class ForkServer:
                 [python(), "-s", "-S", "-P", str(FORKSERVER), self.isolation, *import_paths()],
                 self.isolation,
                 environment=_environment(folder, self.isolation),
-                readable=[*python_paths(), numba_cache()],
+                readable=python_paths(),
+                bound=_kernels() if self.isolation == "sandbox" else (),
                 folder=folder,
                 divides=True,
             )
             self._stack.enter_context(spawn.start(theirs.fileno(), subprocess.DEVNULL, self._complaints.fileno()))
         self._call({"do": "hello", "filter": bpf().hex() if self.isolation == "sandbox" else ""})
+        self._call({"do": "load", "modules": self.provision.modules})
+        for game, players in self.provision.boards:
+            self._call({"do": "warm", "modules": self.provision.modules, "game": game, "players": players})
+        self._call({"do": "settle"})
 
     @property
     def is_alive(self) -> bool:
         """Whether its process is there: a bot at level `process` may have ended it."""
         return not self._connection.poll()
 
-    def get_ready(self, bot: RemoteBot, game: Game | None) -> None:
-        """Load what the bot uses and the game: the arena's own time, on no bot's clock.
-
-        Here first, as only this process can fill the machine's cache of compiled code.
-        """
-        modules = bot.modules
-        load(modules)
-        if game is not None:
-            rehearse(tuple(modules), game.spec, game.players)
-        if not self._loaded.issuperset(modules):
-            self._call({"do": "load", "modules": modules})
-            self._loaded.update(modules)
-        if game is not None:
-            self._call({"do": "warm", "modules": modules, "game": game.spec, "players": game.players})
-
     def begin(self, block: bytes, game: Game) -> None:
         """Every match has a process of its own."""
 
     def open(self, bot: RemoteBot, limits: Limits) -> Channel:
-        message = {
-            "do": "fork",
-            "class": bot.class_name,
-            "memory": limits.memory,
-            "seconds": processor_seconds(limits),
-        }
-        with open_pipes() as (pipes, theirs), _in_memory(bot.bundle) as source, _in_memory(self.compiled) as compiled:
+        message = {"do": "fork", "memory": limits.memory, "seconds": processor_seconds(limits)}
+        named = bot.class_name.encode() + b"\n" + packed(bot.bundle)
+        with (
+            open_pipes() as (pipes, theirs),
+            _in_memory(named) as source,
+            _in_memory(packed(self.compiled)) as compiled,
+        ):
             with contextlib.suppress(OSError):  # there will be no reply either
                 self._connection.send_bytes(json.dumps(message).encode())
                 socket.send_fds(self._socket, [b"."], [*theirs, source, compiled])
             self._reply()
             process = socket.recv_fds(self._socket, 1, 1)[1][0]
-        return Channel(pipes, _number_of(process), process, limits.memory)
+        number = _number_of(process)
+        if self.isolation == "sandbox":
+            bound_threads(number)
+        return Channel(pipes, number, process, limits.memory)
 
     def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
         self.busy = False
@@ -142,12 +144,12 @@ def _flags() -> dict[str, str]:
 
 
 @contextlib.contextmanager
-def _in_memory(bundle: Bundle) -> Iterator[int]:
-    """A descriptor of a nameless file that holds a bundle."""
+def _in_memory(content: bytes) -> Iterator[int]:
+    """A descriptor of a nameless file, for children alone: the parent of all bots never sees what is in it."""
     descriptor = os.memfd_create("bundle")
     try:
         with open(descriptor, "wb", closefd=False) as file:
-            file.write(packed(bundle))
+            file.write(content)
         yield descriptor
     finally:
         os.close(descriptor)
@@ -165,7 +167,18 @@ def _environment(folder: str, isolation: Isolation) -> dict[str, str]:
     if isolation == "sandbox":
         common["NUMBA_CACHE_LOCATOR_CLASSES"] = "arena.sandbox.compiled.Locator"
         common["ARENA_CACHE"] = "/tmp/arena"
+        common["NUMBA_CACHE_DIR"] = KERNELS
     return common
+
+
+def _kernels() -> list[tuple[str, str]]:
+    """The machine's compiled code of the engine, our bots and games, and where a sandbox shows it: nobody else's."""
+    names = sorted({numba_folder(source) for source in trusted_sources()})
+    for name in names:
+        with contextlib.suppress(OSError):
+            os.makedirs(os.path.join(numba_cache(), name), exist_ok=True)
+    folders = [(os.path.join(numba_cache(), name), f"{KERNELS}/{name}") for name in names]
+    return [(outside, inside) for outside, inside in folders if os.path.isdir(outside)]
 
 
 def _number_of(process: int) -> int:

@@ -12,9 +12,9 @@ from engine import Game, load_game
 
 
 def load(modules: Iterable[str]) -> None:
-    """Import modules; what is not there is left for the bot to find out."""
+    """Import modules; what cannot be is left for the bot to find out."""
     for name in modules:
-        with contextlib.suppress(ImportError):
+        with contextlib.suppress(Exception):
             __import__(name)
 
 

@@ -13,7 +13,7 @@ import engine
 from arena.bundle import bundle_program
 from arena.dice import Streams
 from arena.referee import Contestant, play_match
-from arena.sandbox import programs
+from arena.sandbox import building
 from arena.sandbox.host import RemoteBot
 from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.sandbox.program import read_program
@@ -98,7 +98,7 @@ def test_children_of_a_program_that_has_quit_end_with_its_match(tmp_path):
 
 
 def test_a_build_that_will_not_die_with_its_parent_ends_when_its_time_is_up(tmp_path, monkeypatch):
-    monkeypatch.setattr(programs, "BUILD_LIMIT", 1.0)
+    monkeypatch.setattr(building, "BUILD_LIMIT", 1.0)
     manifest = program(tmp_path, build=CLINGS)
     started = time.monotonic()
     with orphans_come_here():
@@ -127,7 +127,7 @@ os.chmod(".", 0)
 
 def test_what_a_build_makes_lends_nobody_rights(tmp_path):
     bundle = bundle_program(program(tmp_path, build=LENDS_RIGHTS))
-    folder = programs.built(bundle, read_program(bundle.files["bot.toml"], "leaver"), "sandbox")
+    folder = building.built(bundle, read_program(bundle.files["bot.toml"], "leaver"), "sandbox")
     found = {path.name: path.lstat().st_mode & 0o7777 for path in [folder, *folder.iterdir()] if not path.is_symlink()}
     assert found == dict.fromkeys([folder.name, "bot.py", "bot.toml", "build.py", "env", "closed"], 0o755)
     assert (folder / "link").lstat().st_nlink == 1
@@ -142,3 +142,34 @@ def test_a_build_that_digs_too_deep_fails_and_is_cleared_away(tmp_path):
 def test_a_build_makes_no_more_than_so_many_files(tmp_path):
     many = "for number in range(11_000): open(str(number), 'w').close()"
     assert play(program(tmp_path, build=many), "sandbox", 1) == {"init"}
+
+
+FILLS = """
+import os, time
+names = [f"big{number}" for number in range(24)]
+for name in names:
+    open(name, "wb").write(bytes(2**20))
+time.sleep(1)
+for name in names:
+    os.remove(name)
+"""
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+def test_a_build_takes_no_more_room_than_it_may_while_it_runs(level, tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "BUILD_BYTES", 16 * 2**20)
+    assert play(program(tmp_path, build=FILLS), level, 1) == {"init"}
+
+
+KEEPS = """
+import os
+os.mkdir("inner")
+open("inner/made", "w").write("made")
+os.symlink("made", "inner/link")
+os.mkfifo("fifo")
+"""
+
+
+def test_what_a_build_in_the_sandbox_makes_is_there_in_every_match(tmp_path):
+    manifest = program(tmp_path, 'assert open("inner/link").read() == "made"', build=KEEPS)
+    assert play(manifest, "sandbox", 2) == set()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import ctypes
 import os
+import shutil
 import signal
 import socket
 import sqlite3
@@ -26,11 +27,13 @@ from arena.sandbox import description
 from arena.sandbox.host import RemoteBot
 from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.sandbox.parent import ForkServer
+from arena.sandbox.players import RemotePlayer
 from arena.schedule import Limits
 from arena.store import Store, StoredMatch
 from arena.trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
 from bots.random_bot import Random
 from engine.cache import cache_root
+from engine.kernel import numba_cache
 from tests.arena import zoo
 from tests.arena.tournaments import gone, processes, wait_until
 from tests.arena.zoo import ANIMALS, PLAYS_ON, ZOO
@@ -107,22 +110,26 @@ def config(level: str, names: list[str], animals: Path) -> dict[str, object]:
 
 @contextlib.contextmanager
 def settled(folder: Path) -> Iterator[Path]:
-    """The zoo, with things to find: files, folders, a variable, a port, secrets."""
+    """The zoo, with things to find: files, folders, a rival's compiled code, a variable, a port, secrets."""
     log = folder / "reports" / "zoo" / api.LOG
     home = folder / "zoo_home"
     home.mkdir()
     (home / "zoo_secret").write_text("secret")
+    kernel = Path(numba_cache()) / f"rival_{os.getpid()}" / "zoo_kernel.nbi"
+    kernel.parent.mkdir(parents=True)
+    kernel.touch()
     with socket.create_server(("127.0.0.1", 0)) as server:
         targets = {
             "files": [
                 str(log),
                 str(log.with_suffix(".lock")),
                 str(home / "zoo_secret"),
+                str(kernel),
                 "/etc/passwd",
                 "/etc/hostname",
             ],
             "folders": [str(home), str(log.parent), "/home", "/var", "/sys", "/mnt", "/run"],
-            "names": ["zoo_home", "zoo_secret", api.LOG, ".ssh", ".git", ".bashrc"],
+            "names": ["zoo_home", "zoo_secret", kernel.name, api.LOG, ".ssh", ".git", ".bashrc"],
             "variables": [VARIABLE],
             "port": server.getsockname()[1],
             "sleep": SLEEP,
@@ -131,6 +138,7 @@ def settled(folder: Path) -> Iterator[Path]:
         animals = zoo.settle(folder, targets)
         (animals / "first.py").write_text(FIRST)
         yield animals
+    shutil.rmtree(kernel.parent)
 
 
 @contextlib.contextmanager
@@ -294,9 +302,36 @@ def test_a_bot_that_hangs_where_it_is_imported_cannot_be_entered(tmp_path, monke
         assert "no answer within 0.5 s" in description.description(hosts, bot, wanted)["error"]
 
 
+def in_memory_of(number: int) -> set[bytes]:
+    """Which secrets are somewhere in a process's memory, and its own class name, found from outside."""
+    found: set[bytes] = set()
+    with open(f"/proc/{number}/mem", "rb", buffering=0) as memory:
+        for line in Path(f"/proc/{number}/maps").read_text().splitlines():
+            place, rights, *_ = line.split()
+            start, end = (int(word, 16) for word in place.split("-"))
+            if "rw" in rights:
+                memory.seek(start)
+                with contextlib.suppress(OSError):
+                    content = memory.read(end - start)
+                    found |= {
+                        each for each in (*SECRETS, b"ReadsTheKey") if each in content or each.hex().encode() in content
+                    }
+    return found
+
+
 @pytest.mark.parametrize("level", ["process", "sandbox"])
-def test_the_key_of_the_dice_is_nowhere_in_a_bots_process(level, tmp_path):
+def test_the_key_of_the_dice_is_nowhere_in_a_bots_process(level, tmp_path, monkeypatch):
+    found = set()
+    close = RemotePlayer.close
+
+    def looked_through(player: RemotePlayer) -> None:
+        if level == "sandbox":
+            found.update(in_memory_of(player.channel.number))
+        close(player)
+
+    monkeypatch.setattr(RemotePlayer, "close", looked_through)
     result = alone("reads_the_key", level, tmp_path)
+    assert found == ({b"ReadsTheKey"} if level == "sandbox" else set())
     assert result.falls == {}
     assert {note for _, note in result.notes} == {"got nothing"}
 
@@ -312,23 +347,23 @@ def test_nothing_gets_from_one_match_of_a_block_into_the_next_in_the_same_sandbo
         players = [remote("remembers", "sandbox", animals, hosts), Contestant(Random, {})]
         games = [engine.load_game("magic_mids", 2)] * 3
         played = [play_match(game, players, Streams(*SECRETS, bytes(16))) for game in games]
-        assert len(hosts._servers["sandbox"]) == 1
+        assert len(hosts._servers) == 1
     assert [match.falls for match in played] == [{}] * 3
     assert {text for match in played for _, text in match.notes} == {"got nothing"}
 
 
-def ready_and_gone(server: ForkServer, *arguments: object) -> None:
-    """The parent of bots' processes gets ready, and ends."""
-    get_ready(server, *arguments)
+def gone_and_asked(server: ForkServer, *arguments: object) -> None:
+    """The parent of bots' processes ends, then is asked for one."""
     parents = [
         number for number in below(os.getpid()) if b"forkserver.py" in Path(f"/proc/{number}/cmdline").read_bytes()
     ]
     for parent in parents:
         os.kill(parent, signal.SIGKILL)
     wait_until(lambda: gone(parents), "they have ended")
+    ask(server, *arguments)
 
 
-get_ready = ForkServer.get_ready
+ask = ForkServer.open
 
 
 def test_a_parent_of_bots_that_ends_is_no_bots_fault_and_is_replaced(tmp_path, monkeypatch):
@@ -336,7 +371,7 @@ def test_a_parent_of_bots_that_ends_is_no_bots_fault_and_is_replaced(tmp_path, m
         game, streams = engine.load_game("epicycle", 2), Streams(*SECRETS, bytes(16))
         players = [remote("ignores_sigterm", "process", animals, hosts), Contestant(Random, {})]
         with monkeypatch.context() as patch:
-            patch.setattr(ForkServer, "get_ready", ready_and_gone)
+            patch.setattr(ForkServer, "open", gone_and_asked)
             with pytest.raises(WorkerError, match="the parent of bots' processes ended"):
                 play_match(game, players, streams)
         assert play_match(game, players, streams).falls == {}

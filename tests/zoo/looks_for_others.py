@@ -7,9 +7,9 @@ EXPECTED = {"sandbox": "plays on"}
 
 class LooksForOthers(Attempting):
     def attempts(self):
-        yield "processes", lambda: {name for name in os.listdir("/proc") if name.isdigit()} - self.known() or None
-        for number in range(1, 400):
-            if str(number) not in self.known():
+        yield "processes", lambda: os.listdir("/proc") or None
+        for number in range(2, 400):
+            if number != os.getpid():
                 yield f"{number}", lambda number=number: os.kill(number, 0) or "there"
         for part in ("cwd", "root", "exe"):
             yield f"1/{part}", lambda part=part: os.listdir(f"/proc/1/{part}/")
@@ -18,6 +18,3 @@ class LooksForOthers(Attempting):
         for number in range(64):
             yield f"1/fd/{number}", lambda number=number: os.open(f"/proc/1/fd/{number}", os.O_RDONLY)
         yield "host", lambda: None if os.uname().nodename == "arena" else os.uname().nodename
-
-    def known(self):
-        return {"1", str(os.getpid()), *os.listdir("/proc/self/task")}

@@ -37,8 +37,10 @@ class ReadsTheKey(Attempting):
         return found or None
 
     def in_memory(self):
+        """In the sandbox it has no map of its memory; there the test looks from outside."""
         found = []
-        for line in Path("/proc/self/maps").read_text().splitlines():
+        maps = Path("/proc/self/maps")
+        for line in maps.read_text().splitlines() if maps.exists() else ():
             place, rights, *_ = line.split()
             start, end = (int(word, 16) for word in place.split("-"))
             for at in range(start, end if "rw" in rights else start, PART):

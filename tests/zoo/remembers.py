@@ -41,6 +41,7 @@ class Remembers(Attempting):
         yield "links of /tmp", lambda: os.stat("/tmp").st_nlink if os.stat("/tmp").st_nlink > 20 else None
         yield "numbers of files", lambda: self.number_of_a_file() if self.number_of_a_file() > 1000 else None
         yield "numbers of processes", lambda: os.getpid() if os.getpid() > 2 else None
+        yield "anything in /proc", lambda: os.listdir("/proc") or None
         yield "parent's badness", lambda: int(open("/proc/1/oom_score_adj").read()) or None
         yield "parent's name", lambda: "memo" if "memo" in open("/proc/1/comm").read() else None
         yield "parent's counts", lambda: [int(word) for word in open("/proc/1/stat").read().split()[9:17]]

@@ -1,19 +1,19 @@
-"""Threads end with their bot's process, and are bounded by its memory."""
+"""Threads end with their bot's process, and there may not be many."""
 
 import threading
 import time
 
 from bots import Bot
 
-EXPECTED = {"process": "plays on", "sandbox": "plays on"}
+EXPECTED = {"process": "memory", "sandbox": "memory"}
 
 
 class ThreadBomb(Bot):
     def choose(self, state):
-        self.note = "got 1000 threads"
+        threading.stack_size(65_536)
         try:
             for _ in range(1000):
                 threading.Thread(target=time.sleep, args=(3600,), daemon=True).start()
         except RuntimeError:
-            self.note = "got nothing"
-        return state.legal_actions()[0]
+            pass
+        time.sleep(3600)
