@@ -72,7 +72,7 @@ ladder: $(VENV)/.runtime
 	$(BIN)/python -m arena.ladder configs/ladder.toml reports/ladder
 
 # further modules join the list; each prints a table and exits with 1 when a promise fails
-STATS := tests.arena.worlds tests.arena.misfit_worlds tests.stats_worlds_sprt
+STATS := tests.arena.worlds tests.arena.misfit_worlds tests.arena.luck_worlds tests.stats_worlds_sprt
 
 stats: $(VENV)/.dev
 	set -e; for module in $(STATS); do $(BIN)/python -m $$module; done

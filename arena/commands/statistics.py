@@ -230,12 +230,10 @@ def print_luck_of(at: tuple[str, int], frame: pd.DataFrame) -> None:
     half = (seats["high"] - seats["low"]) / 2
     returns = [plus_minus(mean, width) for mean, width in zip(seats["value"], half, strict=True)]
     out.print(fitted_table({"": list(seats["part"]), "return ± 95 %": returns}, [""], [], out.width))
-    out.print(seats_in_words(seats))
+    out.print(seats_in_words(seats, shares))
     if shares["value"].isna().any():
         out.print("shares of luck need two blocks of the same bots, and results that differ\n")
         return
-    if at[1] == 2:
-        shares = shares[shares["part"] != "bots by seat"]  # two players leave nothing beyond bots and seats
     out.print()
     out.print(fitted_table(share_columns(shares), ["variance of a return", ""], [], out.width))
     out.print(f"{shares_in_words(shares)}\n")
@@ -243,15 +241,18 @@ def print_luck_of(at: tuple[str, int], frame: pd.DataFrame) -> None:
 
 def share_columns(shares: pd.DataFrame) -> dict[str, list[str]]:
     """The cells of shares for a person, by column."""
-    ends = zip(shares["low"], shares["high"], strict=True)
-    columns = {
+    return {
         "variance of a return": list(shares["part"]),
         "share": [percent(value) for value in shares["value"]],
-        "95 %": [f"{percent(low)} to {percent(high)}" if low == low else "?" for low, high in ends],
+        "95 %": [share_range(low, high) for low, high in zip(shares["low"], shares["high"], strict=True)],
     }
-    if shares["cut"].any():
-        columns[""] = ["estimate below 0" if cut else "" for cut in shares["cut"]]
-    return columns
+
+
+def share_range(low: float, high: float) -> str:
+    """A share's interval for a person."""
+    if low != low:
+        return "?"
+    return f"{percent(low)} to {percent(high)}" if low else f"at most {percent(high)}"
 
 
 def percent(share: float) -> str:
@@ -259,8 +260,10 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def seats_in_words(seats: pd.DataFrame) -> str:
-    """The seats whose interval leaves 0 out."""
+def seats_in_words(seats: pd.DataFrame, shares: pd.DataFrame) -> str:
+    """The seats whose interval leaves 0 out, where seats have a share in the variance that is surely above 0."""
+    if (shares.loc[shares["part"] == "seats", "low"] == 0).any():
+        return "no seat stands out"
     told = []
     for verb, where in (("gain", seats["low"] > 0), ("lose", seats["high"] < 0)):
         numbers = [part.removeprefix("seat ") for part in seats.loc[where, "part"]]
@@ -280,5 +283,9 @@ def shares_in_words(shares: pd.DataFrame) -> str:
         "dice and opening": "by dice and opening that the matches of a block share",
         "rest": "by the bots' own chance and all the rest",
     }
-    told = [f"{100 * value:.0f} % {reasons[part]}" for part, value in zip(shares["part"], shares["value"], strict=True)]
+    cells = zip(shares["part"], shares["value"], shares["low"], shares["high"], strict=True)
+    told = [
+        f"{f'at most {100 * high:.0f}' if low == 0 else f'{100 * value:.0f}'} % {reasons[part]}"
+        for part, value, low, high in cells
+    ]
     return f"Returns differ: {', '.join(told)}."

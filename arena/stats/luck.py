@@ -3,15 +3,18 @@
 In a block every bot sits in every seat equally often (in rotations once), with the same dice and opening. A block is
 thus a Latin square of bots by seats, and a board is many of them: a two-way analysis of variance within blocks tells
 what bots and seats do, and what they do differently from block to block is what the matches of a block share.
+
+A seat is worth what it returns over the whole board; this one effect is told as mean returns and as share of variance.
 """
 
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-from scipy.special import stdtrit
+from scipy.special import ncfdtr, stdtrit
 
 from arena.errors import StoreError
 from arena.stats.means import CONFIDENCE
@@ -23,74 +26,155 @@ GROUPS = 20
 
 TINY = 1e-12
 """A variance below it is rounding."""
+FAR = 400.0
+"""Mean squares so many times what chance alone makes are told by the jackknife: there it needs no help."""
+
+
+class Squares(NamedTuple):
+    """The blocks of a board, each with every bot of its table in every seat."""
+
+    cells: np.ndarray
+    """(blocks, players, players) mean returns by block, bot (in the order of labels) and seat."""
+    within: np.ndarray
+    """(blocks,) mean square around them."""
+    table: np.ndarray
+    """(blocks,) number of each block's set of bots."""
+    lineups: int
+    """Matches in a block."""
+
+    def part(self, kept: np.ndarray) -> Squares:
+        """Some of the blocks."""
+        return Squares(self.cells[kept], self.within[kept], self.table[kept], self.lineups)
 
 
 def luck(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     """Mean returns by seat and shares of variance, of the frame of `arena.leaderboards.board_matches`.
 
-    Columns: statistic ("mean_return" or "share"), part, value, low, high, cut (a negative estimate taken as 0).
+    Columns: statistic ("mean_return" or "share"), part, value, low, high.
     """
     return rounded(pd.concat([seat_advantage(matches, players), variance_shares(matches, players)], ignore_index=True))
 
 
 def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     """Mean return by seat with Student's 95 % interval over block means (Student, 1908): m ± t s / sqrt(blocks)."""
-    cells, _, _ = _squares(matches, players)
+    cells = _squares(matches, players).cells
     seats, count = cells.mean(axis=1), len(cells)
     mean = seats.mean(axis=0) if count else np.full(players, np.nan)
     half = np.full(players, np.nan)
     if count > 1:
         half = stdtrit(count - 1, (1 + CONFIDENCE) / 2) * seats.std(axis=0, ddof=1) / math.sqrt(count)
     parts = [f"seat {seat}" for seat in range(players)]
-    return _frame("mean_return", parts, mean, mean - half, mean + half, np.zeros(players, bool))
+    return _frame("mean_return", parts, mean, mean - half, mean + half)
 
 
 def variance_shares(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     """Shares of a return's variance; they sum to 1. 95 % intervals by the jackknife over blocks.
 
-    Tukey, "Bias and Confidence in Not-Quite Large Samples", 1958: error^2 = (g - 1) / g * sum (share without part -
-    mean)^2 over g parts of the blocks.
+    Estimates are unbiased, so that those of small shares may be below 0; intervals begin at 0 then. Tukey, "Bias and
+    Confidence in Not-Quite Large Samples", 1958: error^2 = (g - 1) / g * sum (share without part - mean)^2 over g parts
+    of the blocks. Near 0, where squares of effects do not vary as the jackknife takes them to, `effect_limits` holds.
     """
-    cells, within, table = _squares(matches, players)
-    lineups = len(matches) // players // len(cells) if len(cells) else 0
-    estimates = components(cells, within, table, lineups)
-    value = _shares(estimates)
-    low = high = np.full(len(SHARES), np.nan)
-    parts = min(GROUPS, len(cells))
-    part = np.empty(len(cells), np.int64)
-    part[np.argsort(table, kind="stable")] = np.arange(len(cells)) % max(parts, 1)  # each table's blocks spread out
-    left = [part != number for number in range(parts)]
-    without = np.array([_shares(components(cells[kept], within[kept], table[kept], lineups)) for kept in left])
-    if parts > 1 and np.isfinite(without).all():
-        error = np.sqrt((parts - 1) * without.var(axis=0))
-        half = stdtrit(parts - 1, (1 + CONFIDENCE) / 2) * error
-        low, high = np.clip(value - half, 0, 1), np.clip(value + half, 0, 1)
-    return _frame("share", SHARES, value, low, high, estimates < -TINY)
+    squares = _squares(matches, players)
+    found, chance = components(squares)
+    total = found.sum()
+    if not total > TINY:
+        nothing = np.full(len(SHARES), np.nan)
+        return _frame("share", SHARES, nothing, nothing, nothing)
+    value, low, high = found / total, np.full(len(SHARES), np.nan), np.full(len(SHARES), np.nan)
+    half = _jackknife(squares)
+    if half is not None:
+        dice = SHARES.index("dice and opening")
+        if players == 2 and value[dice] < -half[dice]:  # see `components`
+            value[dice], value[dice + 1] = -value[dice], value[dice + 1] + 2 * value[dice]
+        low, high = np.maximum(value - half, 0.0), np.minimum(np.maximum(value, 0.0) + half, 1.0)
+        for part, (level, *freedom) in enumerate(chance):
+            seats = SHARES[part] == "seats"
+            if level > TINY and found[part] < FAR * level and (seats or not low[part]):
+                least, most = np.array(effect_limits(found[part], level, *freedom)) / total
+                low[part] = min(least, 1.0) if seats else 0.0
+                high[part] = min(max(most, 0.0 if seats else high[part]), 1.0)
+    return _frame("share", SHARES, value, low, high)
 
 
-def components(cells: np.ndarray, within: np.ndarray, table: np.ndarray, lineups: int) -> np.ndarray:
-    """Variance of a return due to each of `SHARES`, by the method of moments, before negative ones are cut.
+def components(squares: Squares) -> tuple[np.ndarray, list[tuple[float, int, int]]]:
+    """Variance of a return due to each of `SHARES`, by the method of moments, unbiased.
 
     Searle, Casella and McCulloch, "Variance Components", 1992 (Henderson's method I): mean squares equal their
-    expectations. `cells` are mean returns by block, bot and seat, `within` the mean square around them, `table` the
-    number of each block's set of bots. NaN where no set of bots has two blocks.
+    expectations. NaN where no set of bots has two blocks. Beside them, of bots, seats and bots by seat, the mean square
+    that chance alone makes, and its degrees of freedom and those of the noise it is measured by.
 
     Of an effect's block means m(b): noise = their variance between a table's blocks, fixed = mean m(table)^2 - noise /
-    blocks. The rest's variance R adds R / lineups to the noise of bots and of seats, and R (lineups - 2) / lineups is
-    what they both leave. With two players they leave nothing: then R / lineups is the smaller one's noise, so that dice
-    and opening get the least that fits.
+    blocks. A seat's effect is that of the whole board; what it does at one table beyond that is bots by seat. The
+    rest's variance R adds R / lineups to the noise of bots and of seats, and R (lineups - 2) / lineups is what they
+    both leave. With two players they leave nothing. Then what dice and openings do is taken to be done to seats, so
+    that R / lineups is the noise of bots; or, where these vary more, that of seats.
     """
+    cells, within, table, lineups = squares
     bots, seats = cells.mean(axis=2), cells.mean(axis=1)
     left = cells - bots[:, :, None] - seats[:, None, :]
+    blocks, players = seats.shape
     moments = [
-        _fixed_and_noise(effect.reshape(len(cells), math.prod(effect.shape[1:])), table)
-        for effect in (bots, seats, left)
+        _fixed_and_noise(effect.reshape(blocks, math.prod(effect.shape[1:])), table) for effect in (bots, seats, left)
     ]
-    (by_bot, bot_noise), (by_seat, seat_noise), (by_both, noise) = moments
-    shared = min(bot_noise, seat_noise)
-    if lineups > 2:
-        shared = (noise + within.mean()) / (lineups - 2)
-    return np.array([by_bot, by_seat, by_both, bot_noise + seat_noise - 2 * shared, lineups * shared])
+    (by_bot, bot_noise), (by_table, seat_noise), (by_both, noise) = moments
+    if math.isnan(noise):
+        return np.full(len(SHARES), np.nan), []
+    tables, free = np.unique(table).size, players - 1
+    level = seats.var(axis=0, ddof=1).mean() / blocks
+    by_seat = (seats.mean(axis=0) ** 2).mean() - level
+    shared = bot_noise if lineups == 2 else (noise + within.mean()) / (lineups - 2)
+    found = [by_bot, by_seat, by_table - by_seat + by_both, bot_noise + seat_noise - 2 * shared, lineups * shared]
+    rest = (blocks - tables) * free
+    by_chance = [
+        (bot_noise * tables / blocks, tables * free, rest),
+        (level, free, (blocks - 1) * free),
+        (
+            (seat_noise + noise) * tables / blocks - level,
+            max(tables - 1, 1) * free + tables * free**2 * (free > 1),
+            rest,
+        ),
+    ]
+    return np.array(found), by_chance
+
+
+def effect_limits(found: float, level: float, freedom: int, rest: int) -> tuple[float, float]:
+    """The 95 % interval of a mean square of effects, of which `found` is an unbiased estimate; 0 or more.
+
+    `level` is the mean square that chance alone makes. F = (found + level) / level has a non-central F distribution;
+    its non-centrality is `freedom` times the effects' mean square by `level` (Steiger and Fouladi, "Noncentrality
+    interval estimation and the evaluation of statistical models", 1997). The interval leaves out 0 when the F test does
+    at 5 %, which of two seats is the t test.
+    """
+    from scipy.optimize import brentq  # slow to load
+
+    ratio = max(found / level + 1, 0.0)
+
+    def limit(probability: float) -> float:
+        def excess(noncentrality: float) -> float:
+            return float(ncfdtr(freedom, rest, noncentrality, ratio)) - probability
+
+        if excess(0.0) <= 0:
+            return 0.0
+        high = 10.0 + 2 * freedom * ratio
+        while excess(high) > 0:
+            high *= 2
+        return float(brentq(excess, 0.0, high)) / freedom * level
+
+    return limit((1 + CONFIDENCE) / 2) or limit(CONFIDENCE), limit((1 - CONFIDENCE) / 2)
+
+
+def _jackknife(squares: Squares) -> np.ndarray | None:
+    """Half the widths of the shares' intervals; None where parts of the blocks tell no shares."""
+    count = len(squares.table)
+    parts = min(GROUPS, count)
+    part = np.empty(count, np.int64)
+    part[np.argsort(squares.table, kind="stable")] = np.arange(count) % max(parts, 1)  # each table's blocks spread out
+    found = np.array([components(squares.part(part != number))[0] for number in range(parts)])
+    totals = found.sum(axis=1, keepdims=True)
+    if parts < 2 or not (totals > TINY).all():
+        return None
+    error = np.sqrt((parts - 1) * (found / totals).var(axis=0))
+    return stdtrit(parts - 1, (1 + CONFIDENCE) / 2) * error
 
 
 def _fixed_and_noise(effects: np.ndarray, table: np.ndarray) -> tuple[float, float]:
@@ -106,15 +190,8 @@ def _fixed_and_noise(effects: np.ndarray, table: np.ndarray) -> tuple[float, flo
     return float(fixed), float(noise)
 
 
-def _shares(estimates: np.ndarray) -> np.ndarray:
-    """Components as shares, negative ones cut to 0; NaN when nothing varies."""
-    kept = np.maximum(estimates, 0.0)
-    total = kept.sum()
-    return kept / total if total > TINY else np.full(len(kept), np.nan)
-
-
-def _squares(matches: pd.DataFrame, players: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """By block: mean returns by bot (in the order of labels) and seat, mean square around them, number of its table."""
+def _squares(matches: pd.DataFrame, players: int) -> Squares:
+    """The blocks of a frame of `board_matches`; raises `StoreError` when they are no Latin squares."""
     _, block = np.unique(matches["block"].to_numpy().reshape(-1, players)[:, 0], return_inverse=True)
     who = pd.factorize(matches["bot"], sort=True)[0].reshape(-1, players)
     returns = matches["return_"].to_numpy(dtype=float).reshape(-1, players)
@@ -131,11 +208,9 @@ def _squares(matches: pd.DataFrame, players: int) -> tuple[np.ndarray, np.ndarra
     square = ((returns - cells[cell]) ** 2).mean(axis=1)
     within = np.bincount(block, square, minlength=blocks) / np.maximum(np.bincount(block, minlength=blocks), 1)
     number = np.unique(tables, axis=0, return_inverse=True)[1].ravel() if blocks else np.zeros(0, np.int64)
-    return cells.reshape(blocks, players, players), within, number
+    lineups = len(matches) // players // blocks if blocks else 0
+    return Squares(cells.reshape(blocks, players, players), within, number, lineups)
 
 
-def _frame(
-    statistic: str, parts: object, value: np.ndarray, low: np.ndarray, high: np.ndarray, cut: np.ndarray
-) -> pd.DataFrame:
-    columns = {"statistic": statistic, "part": parts, "value": value, "low": low, "high": high, "cut": cut}
-    return pd.DataFrame(columns)
+def _frame(statistic: str, parts: object, value: np.ndarray, low: np.ndarray, high: np.ndarray) -> pd.DataFrame:
+    return pd.DataFrame({"statistic": statistic, "part": parts, "value": value, "low": low, "high": high})

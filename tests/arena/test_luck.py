@@ -1,6 +1,5 @@
 """Seats and luck: simulated worlds whose components are known, and cases that can be worked out by hand."""
 
-import itertools
 import statistics
 
 import numpy as np
@@ -10,53 +9,7 @@ from scipy import stats
 
 from arena.errors import StoreError
 from arena.stats.luck import SHARES, luck, seat_advantage, variance_shares
-
-BOTS = 5
-
-
-def centred(values, *axes):
-    for axis in axes:
-        values = values - values.mean(axis=axis, keepdims=True)
-    return values
-
-
-def world(players, rounds, spread, seed, permutations=False):
-    """A board whose returns are sums of effects with the spreads (bots, seats, bot in block, seat in block, rest).
-
-    Bots' and seats' effects are the same numbers in each world, the others drawn anew.
-    """
-    rng = np.random.default_rng(seed)
-    tables = list(itertools.combinations(range(BOTS), players)) * rounds
-    orders = np.array(
-        list(itertools.permutations(range(players)))
-        if permutations
-        else [np.roll(np.arange(players), -turn) for turn in range(players)]
-    )
-    blocks, lineups = len(tables), len(orders)
-    shape = (blocks, players)
-    strength = spread[0] * np.linspace(-1, 1, BOTS)
-    bot = centred(strength[np.array(tables)], 1) + centred(spread[2] * rng.normal(size=shape), 1)
-    seat = spread[1] * np.linspace(-1, 1, players) + centred(spread[3] * rng.normal(size=shape), 1)
-    returns = bot[:, orders] + seat[:, None, :] + centred(spread[4] * rng.normal(size=(blocks, lineups, players)), 2)
-    who = np.array(tables)[:, orders]
-    block, lineup, place = np.indices(who.shape)
-    names = np.array([f"bot {number}" for number in range(BOTS)], dtype=object)
-    columns = {"block": block, "lineup": lineup, "seat": place, "bot": names[who], "return_": returns}
-    return pd.DataFrame({name: values.ravel() for name, values in columns.items()})
-
-
-def true_shares(players, spread):
-    """What `world` was made with; sets of bots are all alike in number, so their mean square is the bots' part."""
-    tables = np.array(list(itertools.combinations(np.linspace(-1, 1, BOTS), players)))
-    random = (players - 1) / players
-    variance = [
-        spread[0] ** 2 * (centred(tables, 1) ** 2).mean(),
-        spread[1] ** 2 * (np.linspace(-1, 1, players) ** 2).mean(),
-        0.0,
-        (spread[2] ** 2 + spread[3] ** 2) * random,
-        spread[4] ** 2 * random,
-    ]
-    return np.array(variance) / sum(variance)
+from tests.arena.luck_worlds import KINDS, judge, true_shares, world
 
 
 @pytest.mark.parametrize(
@@ -114,7 +67,7 @@ def test_what_bots_do_alike_in_every_block_is_no_luck(players):
     found = luck(frame, players).set_index("part")["value"]
     assert found["dice and opening"] == found["rest"] == 0
     assert found[["bots", "seats", "bots by seat"]].sum() == pytest.approx(1, abs=1e-4)
-    assert (found["bots by seat"] > 0.05) == (players > 2)
+    assert found["bots by seat"] > 0.05
 
 
 def test_dice_alone_that_decide_for_a_seat_are_all_luck():
@@ -134,11 +87,29 @@ def test_the_order_of_matches_changes_nothing():
     pd.testing.assert_frame_equal(luck(frame, 3), luck(frame.iloc[rows], 3))
 
 
-def test_a_cut_share_is_said():
-    found = [variance_shares(world(3, 4, (0.4, 0.0, 0.0, 0.0, 0.6), seed), 3) for seed in range(20)]
-    cut = pd.concat(found)
-    assert set(cut.loc[cut["cut"], "value"]) == {0.0}
-    assert 0 < cut.loc[cut["part"] == "dice and opening", "cut"].sum() < 20
+@pytest.mark.parametrize("kind", [KINDS[0], KINDS[1], KINDS[5]])
+def test_small_shares_are_unbiased_and_their_intervals_hold_the_truth(kind):
+    errors, held, _ = (np.array(each) for each in zip(*(judge(kind, seed) for seed in range(40)), strict=True))
+    assert (np.abs(errors.mean(axis=0)) <= 4 * errors.std(axis=0) / 40**0.5 + 1e-9).all()
+    assert errors.min(axis=0)[:4].max() < 0
+    assert held.mean(axis=0).min() > 0.82
+
+
+def test_intervals_of_shares_have_a_width_also_where_the_estimate_is_below_0():
+    for kind in (KINDS[0], KINDS[5]):
+        bots, players, rounds, spread = kind
+        found = pd.concat(
+            [variance_shares(world(players, rounds, spread, seed, bots=bots), players) for seed in range(20)]
+        )
+        below = found[found["value"] < 0]
+        assert len(below) > 10
+        assert (below["low"] == 0).all()
+        assert (below["high"] > 0.005).all()
+
+
+def test_two_seats_stand_out_exactly_when_the_seats_have_a_share():
+    for kind in KINDS[1:3]:
+        assert not any(judge(kind, seed)[2] for seed in range(60))
 
 
 def test_without_two_blocks_of_the_same_bots_nothing_is_told_of_shares():

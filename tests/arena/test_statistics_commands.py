@@ -14,7 +14,7 @@ import arena
 from arena import analysis
 from arena.analysis import board_meetings, of_bot
 from arena.cli import run_command
-from arena.commands.statistics import findings, seats_in_words
+from arena.commands.statistics import findings, seats_in_words, share_columns, shares_in_words
 from tests.arena.test_pairs import cyclic_board
 from tests.arena.tournaments import home_of, log_of, write
 
@@ -204,8 +204,18 @@ def test_without_differences_no_cycle_and_no_misfit_is_told():
 
 def test_seats_that_stand_out_are_named():
     seats = pd.DataFrame({"part": ["seat 0", "seat 1", "seat 2"], "low": [0.1, 0.2, -0.4], "high": [0.3, 0.3, -0.1]})
-    assert seats_in_words(seats) == "seats 0 and 1 gain; seat 2 loses"
-    assert seats_in_words(seats.assign(low=-1.0, high=1.0)) == "no seat stands out"
+    shares = pd.DataFrame({"part": ["bots", "seats"], "value": [0.4, 0.02], "low": [0.3, 0.01], "high": [0.5, 0.03]})
+    assert seats_in_words(seats, shares) == "seats 0 and 1 gain; seat 2 loses"
+    assert seats_in_words(seats, shares.assign(low=np.nan)) == "seats 0 and 1 gain; seat 2 loses"
+    assert seats_in_words(seats.assign(low=-1.0, high=1.0), shares) == "no seat stands out"
+    assert seats_in_words(seats, shares.assign(low=0.0)) == "no seat stands out"
+
+
+def test_a_share_that_may_be_nothing_is_told_by_what_it_is_at_most():
+    shares = pd.DataFrame({"part": ["bots", "seats"], "value": [0.4, -0.01], "low": [0.3, 0.0], "high": [0.5, 0.021]})
+    assert share_columns(shares)["share"] == ["40.0 %", "-1.0 %"]
+    assert share_columns(shares)["95 %"] == ["30.0 % to 50.0 %", "at most 2.1 %"]
+    assert shares_in_words(shares) == "Returns differ: 40 % because of who plays, at most 2 % because of the seats."
 
 
 def test_boards_are_chosen_by_spec_name_and_number():
