@@ -35,7 +35,10 @@ def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
 
 def as_json(about: Mapping[str, Any], what: str, frame: pd.DataFrame) -> str:
     """A table with the board it belongs to, and what its ratings were made with, as JSON."""
-    return json.dumps({**about, **frame.attrs, what: records(frame)}, indent=1, ensure_ascii=False) + "\n"
+    return (
+        json.dumps({**about, "ratings": frame.attrs.get("ratings"), what: records(frame)}, indent=1, ensure_ascii=False)
+        + "\n"
+    )
 
 
 def render(

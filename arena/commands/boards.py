@@ -87,7 +87,7 @@ def print_leaderboards(
     if format == "json":
         print_json(
             [
-                {"game": at[0], "players": at[1], **frame.attrs, "leaderboard": records(frame)}
+                {"game": at[0], "players": at[1], "ratings": frame.attrs.get("ratings"), "leaderboard": records(frame)}
                 for at, frame in chosen.items()
             ]
         )
