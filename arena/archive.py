@@ -28,7 +28,7 @@ from arena.api import LOG, find_log, open_log
 from arena.archive_readme import ABOUT
 from arena.config import FORMATS, Model, validated
 from arena.errors import ArenaError, OlderLogError, RecordError, StoreError
-from arena.files import is_plain_path, whole_file
+from arena.files import is_plain_path, own_folder, whole_file
 from arena.keys import with_disclosed_key
 from arena.plan import schedule_from
 from arena.report import write_plan_and_versions
@@ -91,8 +91,7 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
     log = find_log(target, home)
     if not log.is_file():
         raise StoreError(f"{log}: no such match log; `arena run` makes one")
-    with tempfile.TemporaryDirectory(prefix="arena-bundle-") as place:
-        folder = Path(place)
+    with own_folder(None, "arena-bundle-") as folder:
         copy_log(log, folder / LOG)
         store, resolved = open_log(folder / LOG)
         with store:
@@ -214,7 +213,7 @@ def unpacked(path: Path, findings: Findings) -> Iterator[tuple[Path | None, str 
             _check_members(archive)
             manifest, digest = _manifest(archive)
             _check_sizes(archive, manifest, path)
-            folder = Path(undo.enter_context(tempfile.TemporaryDirectory(prefix="arena-verify-")))
+            folder = undo.enter_context(own_folder(None, "arena-verify-"))
             for name, packed in sorted(manifest.files.items()):
                 _unpack(archive, name, packed, folder / name)
             if not (folder / LOG).is_file():

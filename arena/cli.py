@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import signal
 import sqlite3
 import sys
 from pathlib import Path
@@ -518,6 +519,9 @@ def _open_missing_streams() -> None:
 def main() -> None:
     """The console script."""
     _open_missing_streams()
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) != signal.SIG_IGN:  # `nohup` ignores the second
+            signal.signal(number, signal.default_int_handler)  # as Ctrl-C: temporary folders and workers go
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our letters is no reason to fail

@@ -15,6 +15,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena.errors import StoreError
+from arena.store.place import is_file
 from arena.store.writers import note_writer
 
 SCHEMA_VERSION = 4
@@ -126,14 +127,30 @@ CREATE TABLE waiting (           -- results that are in no board yet: an earlier
 def lock_log(log: Path) -> int:
     """The descriptor that keeps other drivers off a log until it is closed; the lock file tells who holds it."""
     log.parent.mkdir(parents=True, exist_ok=True)
-    lock = os.open(log.with_suffix(".lock"), os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
-    try:
-        fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
+    path = log.with_suffix(".lock")
+    while True:
+        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
+        if is_file(lock, path):  # else somebody removed it before it was locked
+            note_writer(lock)
+            return lock
         os.close(lock)
-        raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
-    note_writer(lock)
-    return lock
+
+
+def keep_locked(log: Path, lock: int) -> int:
+    """The descriptor of a log's lock, taken anew when somebody has removed its file.
+
+    Raises `StoreError` when another driver was faster.
+    """
+    if is_file(lock, log.with_suffix(".lock")):
+        return lock
+    again = lock_log(log)
+    os.close(lock)
+    return again
 
 
 def connect(

@@ -11,15 +11,17 @@ import time
 import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
+from types import TracebackType
 from typing import Any
 
 from arena.dice import key_hash
 from arena.errors import StoreError, UnwritableError
 from arena.schedule import Block, Schedule
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
+from arena.store.place import Place
 from arena.store.reading import StoreReader
 from arena.store.rows import BotRow, Finished, SecretKey
-from arena.store.schema import connect, lay_out, lock_log
+from arena.store.schema import connect, keep_locked, lay_out, lock_log
 from arena.store.upgrading import upgrade
 from arena.store.waiting import Match, end_waiting, key_of, read_waiting, write_waiting
 
@@ -42,6 +44,8 @@ class Store(StoreReader):
     """Asked, about once a second, when another program has kept the log locked for so long."""
     remarks: tuple[str, ...] = ()
     """What a user is to be told of its opening."""
+    _place: Place | None = None
+    """None for one that is only read."""
 
     @classmethod
     def create(cls, path: Path) -> Store:
@@ -54,6 +58,7 @@ class Store(StoreReader):
             with in_words(path):
                 remarks = upgrade(path) if path.exists() else ()
                 store = cls(path, connect(path, "rwc", lay_out), lock)
+            store._place = Place(path)
             store.remarks = remarks
             return store
         except BaseException:
@@ -66,9 +71,31 @@ class Store(StoreReader):
         if self._db.in_transaction:
             yield
             return
-        with in_words(self.path), self._db:
-            self._begin()
-            yield
+        self.check_place()
+        try:
+            with in_words(self.path), self._db:
+                self._begin()
+                yield
+        except StoreError:
+            self.check_place()
+            raise
+        self.check_place()
+
+    def check_place(self) -> None:
+        """Raise `StoreError` when somebody has taken the log away, with what it held copied out, or its lock."""
+        if self._place is None or self._lock is None:
+            return
+        if not self._place.is_whole:
+            place, self._place = self._place, None
+            raise StoreError(place.save(self._db))
+        self._lock = keep_locked(self.path, self._lock)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with contextlib.closing(self):
+            if kind is None:
+                self.check_place()
 
     def _begin(self) -> None:
         """Begin to write as soon as no other program does."""
@@ -242,12 +269,13 @@ def primary(error: sqlite3.Error) -> int:
 
 @contextlib.contextmanager
 def in_words(log: Path) -> Iterator[None]:
-    """SQLite's errors as a `StoreError` that says what to do; a match that is there already is an error of ours."""
+    """SQLite's errors as a `StoreError` that says what to do."""
     try:
         yield
     except sqlite3.Error as error:
         if primary(error) == sqlite3.SQLITE_CONSTRAINT:
-            raise
+            what = f"another program has written to it ({error}); end that one, then start again: nothing is lost"
+            raise StoreError(f"{log}: {what}") from None
         told = {
             sqlite3.SQLITE_FULL: (f"{log}: the disk is full", "Make room"),
             sqlite3.SQLITE_IOERR: (f"{log}: the disk does not take it ({error})", "Make room, or see to the disk"),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import tempfile
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pandas as pd
 from arena.adaptive import with_stages
 from arena.config import FORMATS
 from arena.exporting import JSON_LINES, export_log
+from arena.files import own_folder
 from arena.keys import with_disclosed_key
 from arena.plan import stage_data
 from arena.report import write_plan
@@ -27,17 +27,17 @@ Wanted = tuple[str, Sequence[str]]
 def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple[list[str], list[str]]:
     """The files beside the log that exports write, and those of them that an export would write otherwise."""
     folder, compared, different = store.path.parent, [], []
-    with findings.guard("what was exported cannot be compared"), tempfile.TemporaryDirectory() as place:
+    with findings.guard("what was exported cannot be compared"), own_folder(None, "arena-exports-") as place:
         wanted = list(_there(folder, plan.schedule))
         if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
             schedule = with_stages(store, plan.schedule)
             boards = [{**board, **stage_data(schedule, at)} for at, board in enumerate(plan.resolved["boards"])]
             resolved = {**plan.resolved, "boards": boards}
             for what, formats in wanted or [("", [])]:
-                export_log(store, resolved, Path(place), [what], formats)
+                export_log(store, resolved, place, [what], formats)
             if plan.is_comparison:
-                write_plan(Path(place), with_disclosed_key(resolved, store))
-        for made in sorted(Path(place).iterdir()):
+                write_plan(place, with_disclosed_key(resolved, store))
+        for made in sorted(place.iterdir()):
             theirs = folder / made.name
             if theirs.is_file():
                 compared.append(made.name)

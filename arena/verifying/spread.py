@@ -11,6 +11,7 @@ from concurrent.futures.process import BrokenProcessPool
 from typing import Any
 
 from arena.errors import WorkerError
+from arena.trees import signal_at_parents_end
 from arena.verifying.matches import Checked, Checker, Task
 
 WAITING = 4
@@ -33,6 +34,7 @@ _checker: Checker | None = None
 def _set_up(*arguments: Any) -> None:
     global _checker
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process
+    signal_at_parents_end(signal.SIGKILL)
     _checker = Checker(*arguments)
 
 

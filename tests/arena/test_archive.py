@@ -4,10 +4,14 @@ import contextlib
 import hashlib
 import itertools
 import json
+import os
 import re
 import shutil
+import signal
 import sqlite3
 import stat
+import subprocess
+import sys
 import zipfile
 import zlib
 
@@ -307,3 +311,34 @@ def test_the_command_says_where_the_archive_is(config, tmp_path, monkeypatch, ca
     assert "arena verify packed.zip" in capsys.readouterr().out
     assert run_command(["verify", "packed.zip", "--workers", "1"]) == 0
     assert "BLAKE2b-256 of its manifest" in capsys.readouterr().out
+
+
+STOPS = """
+import sys, time
+from arena import archive, cli
+
+def stop(*_):
+    print("here", flush=True)
+    time.sleep(1000)
+
+archive.{function} = stop
+cli.main()
+"""
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+@pytest.mark.parametrize(("command", "function"), [("bundle", "_pack"), ("verify", "_unpack")])
+def test_a_command_that_is_told_to_end_leaves_no_folder(config, archive, tmp_path, command, function, number):
+    target = [str(config), "--home", str(home_of(config))] if command == "bundle" else [str(archive)]
+    run = subprocess.Popen(
+        [sys.executable, "-c", STOPS.format(function=function), command, *target],
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    assert run.stdout.readline() == "here\n"
+    assert os.listdir(tmp_path)
+    run.send_signal(number)
+    assert (run.communicate()[1], run.returncode) == ("error: interrupted\n", 130)
+    assert os.listdir(tmp_path) == []

@@ -20,6 +20,7 @@ import pytest
 import engine
 from arena import api, runner, work
 from arena.cli import run_command
+from arena.errors import StoreError
 from arena.store import Store
 from arena.submissions import submit
 from tests.arena.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes
@@ -222,7 +223,7 @@ def test_a_fresh_log_draws_another_key(config):
 def test_a_log_takes_no_key_twice(config):
     with Store.create(home_of(config) / "small" / api.LOG) as store:
         store.keep_key(bytes(32), "2026")
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(StoreError, match="another program has written to it"):
             store.keep_key(bytes(32), "2027")
         store.keep_key(bytes(range(32)), "2027")
         assert [key.checked() for key in store.secret_keys()] == [bytes(32), bytes(range(32))]

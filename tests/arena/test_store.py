@@ -212,7 +212,7 @@ def test_a_match_that_is_there_is_refused_and_nothing_of_its_batch_is_kept(log):
         run = begin(store, PLAN)
         store.add(PLAN, [finished(there, row(there.lineup, [0, 1]))], run)
         batch = [finished(spec, row(spec.lineup, [1, 0])) for spec in (other, there)]
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(StoreError, match="another program has written to it"):
             store.add(PLAN, batch, run)
         assert store.totals() == (1, 0)
         assert store.match(there.block.identity, there.lineup).ranks == [0, 1]
@@ -225,7 +225,7 @@ def test_one_match_twice_in_a_batch_is_refused(log):
     made = finished(MATCHES[0], row(0, [0, 1]))
     with Store.create(log) as store:
         run = begin(store, PLAN)
-        with pytest.raises(sqlite3.IntegrityError):
+        with pytest.raises(StoreError, match="another program has written to it"):
             store.add(PLAN, [made, made], run)
         assert store.totals() == (0, 0)
 
