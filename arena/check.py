@@ -13,6 +13,7 @@ import engine
 from arena import api
 from arena.bundle import MANIFEST
 from arena.config import OPENING, Isolation
+from arena.declarations import Declaration, first_answers
 from arena.errors import ConfigError
 from arena.plan import Plan, ResolvedBot, Wanted, resolve_bots, single_plan
 from arena.process import WorkerProcess
@@ -20,7 +21,7 @@ from arena.registry import SUBMITTED, own_bot, spec_at
 from arena.sandbox.program import read_program
 from arena.schedule import Entry, Limits, MatchSpec, Schedule
 from arena.store import StoredMatch
-from arena.submissions import Kept, admitted, keep
+from arena.submissions import Kept, Version, admitted, answers_of, keep, keep_answers
 from engine import Game
 from engine.errors import did_you_mean
 
@@ -171,7 +172,17 @@ def submit(
     report = check(path, isolation, home=home, show=show)
     if not report.ok:
         return None, report
-    return keep(source.module, source.class_name, report.bot.bundle, name, author, home), report
+    done = keep(source.module, source.class_name, report.bot.bundle, name, author, home)
+    if not source.is_program:
+        _keep_declared(report.bot, done.submission.newest, home)
+    return done, report
+
+
+def _keep_declared(bot: ResolvedBot, version: Version, home: str | Path | None) -> None:
+    """Keep what a bot said of itself before its check."""
+    told = Declaration.model_validate({key: getattr(bot, key) for key in Declaration.model_fields})
+    boards = [(game.spec, game.players) for game in _boards((), ())]
+    keep_answers(version, first_answers(answers_of(version, home), told, boards), home)
 
 
 def _boards(games: Sequence[str], players: Sequence[int]) -> Iterator[Game]:

@@ -1,22 +1,24 @@
-"""What a bot says of itself: its parameters resolved, which games it plays. Asking runs its code."""
+"""What a bot says of itself: its parameters, which games it plays. Asking runs its code."""
 
 from __future__ import annotations
 
 import inspect
 import traceback
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 import engine
 from arena.bundle import MANIFEST, Bundle
 from arena.loader import in_a_bundle, load_class
-from engine.specs import Parameter, canonical_options, resolve
+from engine.specs import Parameter, Value, canonical_options
 
 MOST_ABOUT = 4000  # characters of a bot's docstring
+OTHERWISE = "it declares other parameters than when it was planned"
 
 
 def describe(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
-    """What a bot says of itself, its parameters resolved; under `error` why it cannot be used."""
+    """What a bot says of itself, in the form of `arena.declarations`; under `error` why it cannot be used."""
     try:
         if bundle.is_program:
             return _program_description(bundle, bot)
@@ -33,11 +35,7 @@ def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
     if getattr(bot_class, "__abstractmethods__", None):
         return {"error": f"{bot['class']} lacks {', '.join(sorted(bot_class.__abstractmethods__))}"}
     parameters: tuple[Parameter, ...] = bot_class.parameters
-    params = resolve(parameters, bot["options"], bot["name"])
-    options = canonical_options(parameters, params)
     return {
-        "params": params,
-        "options": options,
         "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
         "games": sorted(bot_class.games) if bot_class.games is not None else None,
         "players": sorted(bot_class.players) if bot_class.players is not None else None,
@@ -50,7 +48,22 @@ def _program_description(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
     from arena.sandbox.program import description, read_program  # slow to import, and needed for programs alone
 
     program = read_program(bundle.files[MANIFEST], bot["name"]).model_copy(update={"name": bot["name"]})
-    return description(program, bot["options"], bot["boards"])
+    return description(program, bot["boards"])
+
+
+def defaults(bot_class: Any) -> dict[str, Value]:
+    """What a class declares now, as far as results depend on it."""
+    return {parameter.name: parameter.default for parameter in bot_class.parameters}
+
+
+def is_as_planned(declared: object, params: Mapping[str, Value], options: str) -> bool:
+    """Whether those defaults give a bot's planned parameters and the options of its spec."""
+    if not isinstance(declared, dict) or declared.keys() != params.keys():
+        return False
+    if any(type(declared[name]) is not type(value) for name, value in params.items()):
+        return False
+    settings = [Parameter(name, type(value), declared[name]) for name, value in params.items()]
+    return canonical_options(settings, params) == options
 
 
 def _is_bot(found: Any) -> bool:

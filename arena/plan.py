@@ -12,22 +12,21 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena.asking import declared
 from arena.bundle import Bundle
 from arena.config import OPENING, Config, Isolation, load_config
 from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.duels import Duel
 from arena.errors import ArenaError, BotError, ConfigError
 from arena.games import as_data, snapshot
-from arena.process import Death, WorkerProcess
+from arena.process import WorkerProcess
 from arena.registry import Source, find_bot
 from arena.sandbox.levels import lacking
 from arena.schedule import Board, Entry, Limits, Schedule, Stage
 from arena.store import BotRow
 from engine import Game
 from engine.errors import did_you_mean
-
-DESCRIBE_LIMIT = 120.0
-"""Seconds that a bot's module may take to load."""
+from engine.specs import canonical_options, resolve
 
 
 @dataclass(frozen=True)
@@ -56,6 +55,11 @@ class ResolvedBot:
     def label(self) -> str:
         """Its name on boards unless the plan gives it another: the spec, under the name that it gives itself."""
         return self.source.title + self.spec.removeprefix(self.source.name)
+
+    @property
+    def options(self) -> str:
+        """Its parameters that are not the default, as its spec has them."""
+        return self.spec.removeprefix(self.source.name).removeprefix(":")
 
     @property
     def identity(self) -> str:
@@ -138,6 +142,7 @@ class Plan:
                     "class": bot.source.class_name,
                     "bundle": bot.bundle.hash,
                     "params": bot.params,
+                    "options": bot.options,
                     "isolation": bot.isolation,
                 }
                 for bot in self.bots
@@ -381,26 +386,16 @@ def _described(
     boards: list[tuple[str, int]],
     worker: WorkerProcess,
 ) -> ResolvedBot:
-    """A bot with what it says of itself in a worker process; raises `BotError` when it cannot be used."""
-    bot = {
-        "name": source.name,
-        "module": bundle.module,
-        "class": source.class_name,
-        "files": {name: content.hex() for name, content in bundle.files.items()},
-        "options": options,
-        "isolation": isolation,
-        "boards": boards,
-    }
-    told = worker.call({"do": "describe", "bot": bot}, DESCRIBE_LIMIT)
-    if isinstance(told, Death):
-        how = f"hung for {DESCRIBE_LIMIT:g} s" if told.cause == "timeout" else "ended its process"
-        raise BotError(f"bot '{source.name}' {how} while it was loaded")
-    if "error" in told:
-        prefix = "" if told["error"].startswith(source.name) else f"bot '{source.name}' "
-        raise BotError(f"{prefix}{told['error']}")
-    spec = source.name + (f":{told['options']}" if told["options"] else "")
-    kept = {key: told[key] for key in ("params", "about", "games", "players", "parameters", "refusals")}
-    return ResolvedBot(source=source, bundle=bundle, spec=spec, isolation=isolation, **kept)
+    """A bot with what it declares and what that makes of its options; raises `BotError` when it cannot be used."""
+    said = declared(source, bundle, isolation, boards, worker)
+    try:
+        params = resolve(said.settings, options, source.name)
+    except EngineError as error:
+        raise BotError(str(error)) from None
+    changed = canonical_options(said.settings, params)
+    spec = f"{source.name}:{changed}" if changed else source.name
+    kept = said.model_dump(include={"about", "games", "players", "parameters", "refusals"})
+    return ResolvedBot(source=source, bundle=bundle, params=params, spec=spec, isolation=isolation, **kept)
 
 
 def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:

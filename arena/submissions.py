@@ -1,6 +1,7 @@
 """Submitted bots under the arena's home: sources by content hash, and who handed in which under what name.
 
-`bots/index.json` is the index; `bots/HASH.zip` holds the files of one bundle. Reading runs nothing of theirs.
+`bots/index.json` is the index; `bots/HASH.zip` holds the files of one bundle, `bots/HASH.json` what its classes said
+of themselves when they were first asked. Reading runs nothing of theirs.
 """
 
 from __future__ import annotations
@@ -17,10 +18,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, ValidationError
+from pydantic import Field, TypeAdapter, ValidationError
 
 from arena.bundle import MAX_BYTES, Bundle
 from arena.config import SUBMISSIONS, Model, plain_name
+from arena.declarations import Answers
 from arena.errors import BotError
 from arena.files import write_file
 from arena.home import home_folder
@@ -65,6 +67,7 @@ class Submission(Model):
 
 
 Submissions = dict[str, Submission]
+_AllAnswers = TypeAdapter(dict[str, Answers])
 
 
 class Index(Model):
@@ -138,8 +141,39 @@ def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
     return bundle
 
 
+def answers_of(version: Version, home: str | Path | None = None) -> Answers | None:
+    """What a submitted Python bot said when it was first asked; None when it was not. Raises `BotError` for damage."""
+    return _all_answers(version, home).get(_class_key(version))
+
+
+def keep_answers(version: Version, answers: Answers, home: str | Path | None = None) -> None:
+    """Keep what a submitted bot said, for good."""
+    with _locked(home):
+        known = {**_all_answers(version, home), _class_key(version): answers}
+        content = _AllAnswers.dump_json(dict(sorted(known.items())), indent=1)
+        write_file(_answers_path(version, home), [content, b"\n"])
+
+
+def _all_answers(version: Version, home: str | Path | None) -> dict[str, Answers]:
+    """By class of the version's source."""
+    path = _answers_path(version, home)
+    try:
+        return _AllAnswers.validate_json(path.read_bytes())
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValidationError):
+        raise BotError(f"{path}: is damaged; it holds what a submitted bot declared: put a copy of it back") from None
+
+
+def _class_key(version: Version) -> str:
+    return f"{version.module}:{version.class_name}"
+
+
 def submit(path: str, name: str, author: str, home: str | Path | None = None) -> Kept:
-    """Keep a bot's source as it is now, unchecked; `arena.check.submit` checks it before. Raises as `keep` does."""
+    """Keep a bot's source as it is now, unchecked; `arena.check.submit` checks it before. Raises as `keep` does.
+
+    What it declares it is asked when it is first planned.
+    """
     from arena.registry import own_bot
 
     source = own_bot(path)
@@ -216,6 +250,10 @@ def _below_a_file(home: str | Path | None) -> BotError:
 
 def _source_path(hash: str, home: str | Path | None) -> Path:
     return _folder(home) / f"{hash}.zip"
+
+
+def _answers_path(version: Version, home: str | Path | None) -> Path:
+    return _folder(home) / f"{version.hash}.json"
 
 
 @contextlib.contextmanager

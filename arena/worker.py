@@ -23,9 +23,9 @@ from typing import TYPE_CHECKING, Any
 import engine
 from arena.bundle import Bundle
 from arena.code import code_hash, versions
-from arena.describe import describe
+from arena.describe import OTHERWISE, defaults, describe, is_as_planned
 from arena.dice import Streams
-from arena.errors import has_no_room, no_room
+from arena.errors import BotError, has_no_room, no_room
 from arena.loader import lay_out, load_class
 from arena.referee import Charge, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits
@@ -82,7 +82,8 @@ class Remote:
     def bot(self, bot: dict[str, Any], bundle: Bundle, key: int) -> RemoteBot:
         from arena.sandbox.host import RemoteBot
 
-        return RemoteBot(bot["name"], bundle, bot["class"], bot.get("params", {}), bot["isolation"], key)
+        params, options = bot.get("params", {}), bot.get("options")
+        return RemoteBot(bot["name"], bundle, bot["class"], params, bot["isolation"], key, options)
 
     def contestant(self, bot: dict[str, Any], bundle: Bundle, key: int) -> Entrant:
         """An entry of the plan as something that can take a seat."""
@@ -90,14 +91,14 @@ class Remote:
 
         return RemoteContestant(self.bot(bot, bundle, key), self.hosts)
 
-    def describe(self, bot: dict[str, Any]) -> dict[str, Any]:
+    def describe(self, bot: dict[str, Any]) -> Any:
         """What a bot says of itself, asked where it is to play."""
         bundle = read_bundle(bot["module"], bot["files"])
         if bundle.is_program or bot["isolation"] == "none":
             return describe(bundle, bot)
         from arena.sandbox.description import description
 
-        wanted = {key: bot[key] for key in ("name", "class", "options", "boards")}
+        wanted = {key: bot[key] for key in ("name", "class", "boards")}
         return description(self.hosts, self.bot(bot, bundle, -1), wanted)
 
     def refusal(self, bots: list[dict[str, Any]]) -> str:
@@ -151,7 +152,10 @@ class Table:
             if has_no_room(error):
                 raise
         try:
-            return Contestant(load_class(bundle, bot["class"]), bot["params"])
+            bot_class = load_class(bundle, bot["class"])
+            if not is_as_planned(defaults(bot_class), bot["params"], bot["options"]):
+                raise BotError(OTHERWISE)
+            return Contestant(bot_class, bot["params"])
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
 
@@ -214,7 +218,7 @@ class Worker:
         else:
             self.status.work(seat, ply, limit)
 
-    def answer(self, message: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, message: dict[str, Any]) -> Any:
         """The reply to one message; its kind stands under `do`."""
         if message["do"] == "hello":
             return {"code": code_hash(), "versions": versions(), "pid": os.getpid(), "host": platform.node()}

@@ -9,6 +9,7 @@ from typing import Any
 
 import engine
 from arena.bundle import Bundle
+from arena.describe import defaults, describe
 from arena.loader import load_class
 from arena.referee import MAX_TRACEBACK, answer_of
 from engine.game import ILLEGAL
@@ -42,12 +43,10 @@ class Client:
 
     def do_hello(self, message: dict[str, Any]) -> dict[str, Any]:
         self.bot_class = load_class(self.bundle, self.class_name)
-        return {"type": "ready"}
+        return {"type": "ready", "declared": defaults(self.bot_class)}
 
     def do_describe(self, message: dict[str, Any]) -> dict[str, Any]:
         """What the bot says of itself; not part of the protocol, as programs say it in their manifest."""
-        from arena.describe import describe
-
         return {"type": "description", "description": describe(self.bundle, message["bot"])}
 
     def do_newgame(self, message: dict[str, Any]) -> dict[str, Any]:

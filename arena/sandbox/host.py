@@ -49,6 +49,8 @@ class RemoteBot:
     isolation: Isolation
     key: int = 0
     """Tells contestants of one plan apart."""
+    options: str | None = None
+    """Those of its spec, which what it declares in a match has to give again; None: anything will do."""
 
     @functools.cached_property
     def modules(self) -> list[str]:

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from arena.describe import OTHERWISE, is_as_planned
 from arena.referee import Answer, Fault, Match, clean_note
 from arena.sandbox.channel import Channel
 from arena.sandbox.client import PROTOCOL
@@ -37,8 +38,15 @@ class RemotePlayer:
             self.used = self.channel.cpu
             if not self.channel.greeted:
                 left = max(0.0, begun + limit - time.monotonic())
-                self._ask({"type": "hello", "protocol": PROTOCOL}, left, "ready")
+                self._check_declared(self._ask({"type": "hello", "protocol": PROTOCOL}, left, "ready"))
                 self.channel.greeted = True
+
+    def _check_declared(self, ready: dict[str, Any]) -> None:
+        """A class has to declare what it was planned with; a program's manifest was read by the driver."""
+        if self.bot.options is None or self.bot.bundle.is_program:
+            return
+        if not is_as_planned(ready.get("declared"), self.bot.params, self.bot.options):
+            raise Fault("init", OTHERWISE)
 
     def prepare(self, limit: float) -> bool:
         match = self.match

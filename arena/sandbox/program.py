@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
@@ -14,7 +14,7 @@ from arena.bundle import MANIFEST
 from arena.config import Model, Scalar, as_tuple, different_numbers, parse_toml, plain_name, read_toml, validated
 from arena.errors import ConfigError
 from arena.referee import without_controls
-from engine.specs import Parameter, Value, canonical_options, resolve
+from engine.specs import Parameter
 
 PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 MOST_ABOUT = 4000
@@ -145,12 +145,9 @@ def _program(data: dict[str, Any], name: str, source: str) -> Program:
     return validated(Program, {"name": name, **data}, source, {"parameters": Setting})
 
 
-def description(program: Program, options: Mapping[str, object], boards: Sequence[tuple[str, int]]) -> dict[str, Any]:
-    """What a program says of itself, its parameters resolved, in the form of `arena.describe.describe`."""
-    params: dict[str, Value] = resolve(program.settings, options, program.name)
+def description(program: Program, boards: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """What a program says of itself, in the form of `arena.describe.describe`."""
     return {
-        "params": params,
-        "options": canonical_options(program.settings, params),
         "about": program.about.strip(),
         "games": sorted(program.games) if program.games is not None else None,
         "players": sorted(program.players) if program.players is not None else None,

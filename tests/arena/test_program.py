@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import engine
+from arena import declarations
 from arena.bundle import MAX_BYTES, Bundle, bundle_file, bundle_program
 from arena.config import config_from
 from arena.describe import describe
@@ -16,6 +17,7 @@ from arena.plan import make_plan
 from arena.registry import find_bot
 from arena.sandbox.program import Program, Setting, description, load_program, read_program
 from engine import EngineError, NotationError, Parameter
+from engine.specs import resolve
 from tests.arena.test_bundle import lay
 
 ROOT = Path(__file__).parents[2]
@@ -171,13 +173,12 @@ BOARDS = [("epicycle", 2), ("epicycle", 5), ("pyramid_punch", 2)]
 
 
 def test_a_program_is_described_in_the_form_in_which_python_bots_are():
-    told = description(read(GOOD), {"depth": "5", "loud": "true"}, BOARDS)
-    assert told["params"] == {"depth": 5, "loud": True, "pace": 0.5, "style": "calm"}
-    assert told["options"] == "depth=5,loud=true"
+    told = description(read(GOOD), BOARDS)
+    assert declarations.read(told, 3, "deep").settings == read(GOOD).settings
     assert (told["about"], told["games"], told["players"]) == ("Plays.", ["epicycle", "midgard"], [2, 3])
     assert told["parameters"][0]["help"] == "plies looked ahead"
     source, _ = find_bot("random")
-    bot = {"class": source.class_name, "name": "random", "options": {}, "boards": BOARDS}
+    bot = {"class": source.class_name, "name": "random", "boards": BOARDS}
     assert set(describe(source.bundle(), bot)) == set(told)
 
 
@@ -192,8 +193,8 @@ def test_a_program_says_why_it_does_not_play_in_the_words_of_a_python_bot():
             return 0
 
     games = [engine.load_game(*board) for board in BOARDS]
-    assert description(read(GOOD), {}, BOARDS)["refusals"] == [Same.refusal(game) for game in games]
-    assert description(read('command = ["./bot"]'), {}, BOARDS)["refusals"] == [None] * 3
+    assert description(read(GOOD), BOARDS)["refusals"] == [Same.refusal(game) for game in games]
+    assert description(read('command = ["./bot"]'), BOARDS)["refusals"] == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -205,7 +206,7 @@ def test_a_program_says_why_it_does_not_play_in_the_words_of_a_python_bot():
     ],
 )
 def test_a_wrong_parameter_is_told_with_the_programs_name(options, told):
-    assert refusal(description, read(GOOD), options, []) == told
+    assert refusal(resolve, read(GOOD).settings, options, "deep") == told
 
 
 # Its files
