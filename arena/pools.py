@@ -50,6 +50,8 @@ class Chunk:
     """What it is expected to take."""
     worker: tuple[int, int] = (0, 0)
     """The pool and the worker that it went to."""
+    spent: tuple[int, ...] = ()
+    """Entries for whose processes, killed from outside, no match is played again any more."""
 
     def message(self) -> bytes:
         """The chunk as a worker reads it."""
@@ -57,7 +59,7 @@ class Chunk:
             [[spec.block.board, spec.seats, spec.block.id.hex()], spec.lineup, charges]
             for spec, charges in self.matches
         ]
-        return json.dumps({"do": "play", "matches": rows}, separators=(",", ":")).encode()
+        return json.dumps({"do": "play", "matches": rows, "spent": self.spent}, separators=(",", ":")).encode()
 
 
 @dataclass(frozen=True)

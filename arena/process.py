@@ -250,10 +250,7 @@ class WorkerProcess:
         code = _code_of(self._process.pid) if self._process is not None else 0
         if code is None:
             return "it does not answer"
-        if code >= 0:
-            return f"it ended with code {code}"
-        name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-        return f"killed by {name}{', perhaps for want of memory' if -code == signal.SIGKILL else ''}"
+        return in_words(code)
 
     def _starved(self) -> bool:
         """Whether it was left without the processor for most of the time that it was seen at its work."""
@@ -293,6 +290,14 @@ def _code_of(process: int) -> int | None:
                 return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
             time.sleep(0.001)
     return None
+
+
+def in_words(code: int) -> str:
+    """How a process ended, from its exit code, which is negative for a signal."""
+    if code >= 0:
+        return f"it ended with code {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f"killed by {name}{', perhaps for want of memory' if -code == signal.SIGKILL else ''}"
 
 
 def processor_time(process: int) -> int:

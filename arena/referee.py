@@ -8,8 +8,8 @@ import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any, NamedTuple, Protocol
 
@@ -27,6 +27,8 @@ MAX_TRACEBACK = 4000
 MAX_DETAIL = 2 * MAX_TRACEBACK
 """Characters that are kept of a fault: the end of what it wrote to stderr, and what happened."""
 BEFORE_PLAY = -1
+KILLS = 2
+"""Times that a match is played again after a bot's process was killed from outside."""
 SOON = 1e-6
 """Seconds; an alarm set to none would never ring."""
 CAUSES = ("illegal_action", "timeout", "crash", "memory", "protocol", "init")
@@ -49,6 +51,13 @@ class Fault(Exception):
     def __init__(self, cause: str, detail: str) -> None:
         super().__init__(detail)
         self.cause = cause
+
+
+class Killed(Fault):
+    """A bot's process was killed from outside: neither by us, nor for a limit of its own, nor by itself."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__("memory", how)
 
 
 class Player(Protocol):
@@ -200,6 +209,8 @@ class Result:
     """What each call of a bot took: seat, ply, and microseconds on the wall and of the processor, one after another."""
     again: bool = False
     """Played once more, because a bot overran its time with little of the processor: a starved machine."""
+    killed: tuple[int, ...] = ()
+    """Seats whose processes were killed from outside: for each of them the match was played again from its start."""
 
     @property
     def clocks(self) -> list[Clocking]:
@@ -239,6 +250,14 @@ class Starved(Exception):
     def __init__(self, overrun: Overrun) -> None:
         super().__init__(overrun.detail)
         self.overrun = overrun
+
+
+class Disturbed(Exception):
+    """A match is to be played again, as if nothing of it had been: a seat's process was killed from outside."""
+
+    def __init__(self, seat: int) -> None:
+        super().__init__(f"seat {seat}")
+        self.seat = seat
 
 
 _kept_for_ever: list[Any] = []
@@ -285,25 +304,31 @@ def play_match(
     charges: Sequence[Charge] = (),
     report: Report = _unwatched,
     clock: Clock | None = None,
+    spent: Collection[int] = (),
 ) -> Result:
     """Play a match from the start to its end and return it; a bot's fault forfeits its seat and nothing else.
 
     `opening` is the number of random opening plies. `charges` are faults of an earlier try that ended its worker.
+    When a bot's process is killed from outside, the match is played again as a whole, `KILLS` times at most; for the
+    seats in `spent` it is a fault at once.
     When a bot overruns its time with little of the processor, the whole match is played once more, for good, along the
     same course up to there; a bot that chooses otherwise on the way gets no second chance.
     """
     faults = {charge.seat: charge for charge in charges}
     first = None
+    killed: list[int] = []
     with Alarm() as alarm:
-        for _ in range(2):
+        while True:
             match = Match(game, streams, limits or Limits(), faults, alarm, report, clock or Clock(), first)
+            match.spent = spent if len(killed) < KILLS else range(game.players)
             try:
-                return match.play(entrants, opening)
+                return replace(match.play(entrants, opening), killed=tuple(killed))
             except Starved as starved:
                 first = starved.overrun
+            except Disturbed as disturbed:
+                killed.append(disturbed.seat)
             finally:
                 match.dismiss()
-    raise AssertionError("unreachable")
 
 
 @dataclass
@@ -330,6 +355,8 @@ class Match:
     decided: bool = False
     """Whether forfeits have left one seat, or none."""
     finished: bool = False
+    spent: Collection[int] = ()
+    """Seats for whose killed process the match is not played again."""
 
     def __post_init__(self) -> None:
         self.dice = Dice(self.streams)
@@ -489,6 +516,8 @@ class Match:
                 raise
             if isinstance(error, Fault) and not guarded:
                 cause, detail = error.cause, str(error)
+                if isinstance(error, Killed) and seat not in self.spent:
+                    raise Disturbed(seat) from None
         taken = clock.wall() - started
         used = player.cpu() - cpu
         self.report(NOBODY, ply, 0.0)

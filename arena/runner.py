@@ -14,7 +14,7 @@ import signal
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -235,15 +235,16 @@ class Run:
         elif isinstance(answer, Death):
             self.work.mourn(chunk, answer)
         else:
-            self._keep(chunk, [MatchRow(*row) for row in json.loads(answer)["rows"]])
+            played = json.loads(answer)
+            self._keep(chunk, [MatchRow(*row) for row in played["rows"]], played.get("killed", ()))
 
-    def _keep(self, chunk: Chunk, rows: list[MatchRow]) -> None:
+    def _keep(self, chunk: Chunk, rows: list[MatchRow], killed: Sequence[Sequence[int]]) -> None:
         if self.progress.first_match is None:
             self.progress.first_match = time.monotonic() - self.progress.started
             self.progress.first_reply = len(rows)
         for (spec, _), row in zip(chunk.matches, rows, strict=True):
             self._count(spec, row)
-        self.work.take(chunk, rows)
+        self.work.take(chunk, rows, killed)
 
     def _count(self, spec: MatchSpec, row: MatchRow) -> None:
         returns = _returns(tuple([seat[0] for seat in row.seats]))

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from arena.adaptive import with_stages
@@ -27,6 +27,8 @@ SERVED = 500
 """Chunks a second that the driver hands out at most: for more workers than a fifth of that they grow."""
 MAX_CHUNK = 2000
 LOOK_UP = 256
+KILLS = 20
+"""Times that matches of a bot are played again in a run because its process was killed from outside."""
 TRIES = 3
 """Worker processes that a match may end; workers that may be lost with it while it is among others, then alone."""
 LAST = 4.0
@@ -86,6 +88,8 @@ class Work:
         self._losses: Counter[tuple[bytes, int]] = Counter()
         """By match: workers that were lost with it in hand."""
         self._abandoned = False
+        self._kills: Counter[int] = Counter()
+        """By entry: how often its process was killed from outside."""
 
     def _gate(self, number: int) -> Gate:
         """For a board, or for the present stage of an adaptive one."""
@@ -201,7 +205,8 @@ class Work:
             return None
         board = matches[0][0].block.board
         seconds = sum(self.costs.match(spec) for spec, _ in matches) if self.costs.knows(board) else UNKNOWN
-        return Chunk(matches, board, seconds=seconds)
+        spent = tuple(sorted(entry for entry, kills in self._kills.items() if kills >= KILLS))
+        return Chunk(matches, board, seconds=seconds, spent=spent)
 
     def _next_matches(self, workers: int) -> list[Charged]:
         return self._matches_again() or self._last_matches(workers) or self._new_matches(workers)
@@ -295,14 +300,15 @@ class Work:
             matches = self._chunk(next_ones(), board, workers)
         return matches
 
-    def take(self, chunk: Chunk, rows: list[MatchRow]) -> None:
-        """A chunk has been played."""
+    def take(self, chunk: Chunk, rows: list[MatchRow], killed: Sequence[Sequence[int]] = ()) -> None:
+        """A chunk has been played; `killed` are, by match, the entries whose processes were killed from outside."""
         gate = self.gates[chunk.board]
-        for (spec, _), row in zip(chunk.matches, rows, strict=True):
+        for (spec, _), row, entries in zip(chunk.matches, rows, killed or [()] * len(rows), strict=True):
+            self._kills.update(entries)
             self.costs.learn(spec, row.seconds)
             trouble = self._trouble.pop((spec.block.identity, spec.lineup), None)
             self._losses.pop((spec.block.identity, spec.lineup), None)
-            attempts = trouble.attempts if trouble else 1
+            attempts = (trouble.attempts if trouble else 1) + len(entries)
             result = Finished(spec, row, chunk.worker_name, attempts)
             gate.take(spec.block, _forfeits(result), result)
 

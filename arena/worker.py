@@ -16,6 +16,7 @@ import platform
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from contextlib import nullcontext
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
@@ -159,8 +160,13 @@ class Table:
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
 
-    def play(self, block: list[Any], lineup: int, charges: list[list[Any]]) -> list[Any]:
-        """One match of a block, given as its board, the entries by seat and its id, as the row that goes back."""
+    def play(
+        self, block: list[Any], lineup: int, charges: list[list[Any]], spent: list[int]
+    ) -> tuple[list[Any], list[int]]:
+        """One match of a block, given as its board, the entries by seat and its id, as the row that goes back.
+
+        With it go the entries whose processes were killed from outside meanwhile; for those in `spent` that is a fault.
+        """
         board, seats, id = block
         game = self.game(board)
         contestants = [self.contestant(entry) for entry in seats]
@@ -173,8 +179,10 @@ class Table:
             self.limits,
             [Charge(*charge) for charge in charges],
             self.report,
+            spent=[seat for seat, entry in enumerate(seats) if entry in spent],
         )
-        return row_of(result, lineup, time.perf_counter() - started)
+        row = row_of(result, lineup, time.perf_counter() - started)
+        return row, [seats[seat] for seat in result.killed]
 
 
 def _raise(error: BaseException, *_: object) -> None:
@@ -229,24 +237,26 @@ class Worker:
             self.table = Table(message, self.report, self.remote)
             return {"refusal": self.remote.refusal(message["entries"])}
         if message["do"] == "play" and self.table is not None:
-            return self.rows(message["matches"])
+            return self.rows(message["matches"], message["spent"])
         raise ValueError(f"a worker does not know how to {message['do']}")
 
-    def rows(self, matches: list[list[Any]]) -> dict[str, Any]:
+    def rows(self, matches: list[list[Any]], spent: list[int]) -> dict[str, Any]:
         """The results of a chunk, or that the disk is full where bots are kept: no bot is to blame for that."""
         try:
-            return {"rows": list(self.play(matches))}
+            played = list(self.play(matches, spent))  # a list: a bot may hold a tuple while it is being made
+            killed = [entries for _, entries in played]
+            return {"rows": [row for row, _ in played], **({"killed": killed} if any(killed) else {})}
         except OSError as error:
             if not has_no_room(error):
                 raise
             told = no_room(error, str(cache_root()))
             return {"no room": [told.what, told.remedy]}
 
-    def play(self, matches: list[list[Any]]) -> Any:
+    def play(self, matches: list[list[Any]], spent: list[int]) -> Iterator[tuple[list[Any], list[int]]]:
         assert self.table is not None
         for self.number, (block, lineup, charges) in enumerate(matches):
             self.status.rest(self.number)
-            yield self.table.play(block, lineup, charges)
+            yield self.table.play(block, lineup, charges, spent)
 
 
 def main(arguments: list[str]) -> None:

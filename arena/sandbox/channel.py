@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import json
+import math
 import os
 import select
 import signal
 import time
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.referee import MAX_TRACEBACK, Fault
@@ -37,16 +39,23 @@ class Pipes(NamedTuple):
     stderr: int
 
 
+class Ended(Fault):
+    """The process ended, and nobody here had ended it."""
+
+
 class Channel:
     """Both ends of the talk with one process, which is stopped whenever it is not asked.
 
     Owns the three descriptors and the process's.
     """
 
-    def __init__(self, pipes: Pipes, number: int, process: int, memory: int, tmp: str = "") -> None:
+    def __init__(
+        self, pipes: Pipes, number: int, process: int, memory: int, tmp: str = "", seconds: float = math.inf
+    ) -> None:
         """`number` is the process's as seen from here, `process` its descriptor; `memory` in MiB.
 
         `tmp` is a path, as seen from here, to the file system that holds its private temporary files, if it has any.
+        `seconds` of processor time are what the kernel grants it.
         """
         self.to_bot, self.from_bot, self.stderr = pipes
         self.tmp = tmp
@@ -54,6 +63,10 @@ class Channel:
         self.number, self.process = number, process
         self.memory = memory * 2**20 + self._resident()
         self.cpu = 0.0
+        self.seconds = seconds
+        self.asked = time.monotonic()
+        """When it was last set going."""
+        self.oom_kills = oom_kills()
         self.open = True
         self.greeted = False
         self._said = b""
@@ -68,6 +81,7 @@ class Channel:
 
         `limit` and `slack` are wall-clock seconds.
         """
+        self.asked = time.monotonic()
         try:
             self._signal(signal.SIGCONT)
             line = self._exchange(json.dumps(message, separators=(",", ":")).encode() + b"\n", limit, slack)
@@ -133,7 +147,18 @@ class Channel:
         """What to call it that standard input or output is closed."""
         if not self._gone(DYING):
             return Fault("protocol", f"it closed its standard {closed}")
-        return Fault("crash", "its process ended")
+        return Ended("crash", "its process ended")
+
+    @property
+    def may_have_spent(self) -> bool:
+        """Whether it may have used up its processor time, for which the kernel kills it."""
+        running = (time.monotonic() - self.asked) * (os.cpu_count() or 1)
+        return self.cpu + running >= self.seconds
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has killed for want of memory, anywhere on this machine, since the process was started."""
+        return oom_kills() > self.oom_kills
 
     def _one_line(self, said: bytes) -> bytes:
         line, _, rest = said.partition(b"\n")
@@ -241,6 +266,14 @@ class Channel:
             self._listen()
         for descriptor in (self.to_bot, self.from_bot, self.stderr, self.process):
             os.close(descriptor)
+
+
+def oom_kills() -> int:
+    """How often the kernel has killed a process for want of memory; 0 where it does not say."""
+    with contextlib.suppress(OSError):
+        text = Path("/proc/vmstat").read_text()
+        return int(text.partition("\noom_kill ")[2].partition("\n")[0] or 0)
+    return 0
 
 
 @contextlib.contextmanager

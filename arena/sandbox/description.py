@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from arena.referee import Fault
-from arena.sandbox.host import RemoteBot
+from arena.referee import KILLS, Fault, Killed
+from arena.sandbox.channel import Ended
+from arena.sandbox.host import RemoteBot, ended
 from arena.sandbox.hosts import Hosts
 from arena.schedule import Limits
 
@@ -14,14 +15,28 @@ LIMIT = 60.0
 
 
 def description(hosts: Hosts, bot: RemoteBot, wanted: Mapping[str, Any]) -> Any:
-    """What the bot says of itself, whatever that is; under `error` why it cannot be used."""
+    """What the bot says of itself, whatever that is; under `error` why it cannot be used.
+
+    It is asked again when its process is killed from outside.
+    """
+    for left in reversed(range(KILLS + 1)):
+        try:
+            return _asked(hosts, bot, wanted)
+        except Fault as fault:
+            if not left or not isinstance(fault, Killed):
+                lines = str(fault).strip().splitlines()
+                return {"error": f"cannot be loaded: {lines[-1] if lines else fault.cause}"}
+    raise AssertionError("unreachable")
+
+
+def _asked(hosts: Hosts, bot: RemoteBot, wanted: Mapping[str, Any]) -> Any:
     host = hosts.host(bot, None)
     channel = None
     try:
         channel = host.open(bot, Limits())
         return channel.request({"type": "describe", "bot": wanted}, LIMIT).get("description")
-    except Fault as fault:
-        lines = str(fault).strip().splitlines()
-        return {"error": f"cannot be loaded: {lines[-1] if lines else fault.cause}"}
+    except Ended:
+        assert channel is not None
+        raise ended(channel, host.code(), bot.isolation) from None
     finally:
         host.release(channel, None)

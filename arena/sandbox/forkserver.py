@@ -107,6 +107,10 @@ class ForkServer:
         os.close(descriptor)
         return None
 
+    def do_bury(self, message: dict[str, Any]) -> dict[str, Any]:
+        """How the child ended, which it has."""
+        return {"code": os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])}
+
     def do_sweep(self, message: dict[str, Any]) -> None:
         """Clear away the last match, in the master's time; it waits for no answer."""
         self.sweep()

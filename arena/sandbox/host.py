@@ -8,6 +8,7 @@ import os
 import platform
 import re
 import resource
+import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,6 +17,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from arena.bundle import Bundle, imported_names
 from arena.errors import WorkerError
 from arena.loader import is_house
+from arena.process import in_words
+from arena.referee import Fault, Killed
 from arena.sandbox.channel import MOST_THREADS, Channel, Pipes
 from arena.sandbox.levels import lacking
 from arena.schedule import Limits
@@ -67,11 +70,26 @@ class Host(Protocol):
     def open(self, bot: RemoteBot, limits: Limits) -> Channel:
         """A process to talk to; raises `Fault`."""
 
+    def code(self) -> int | None:
+        """How its last process ended, negative for a signal; None when nobody knows."""
+
     def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
         """The match is over for the bot; `over` is the message that tells it so, None after a fault."""
 
     def close(self) -> None:
         """End what is left."""
+
+
+def ended(channel: Channel, code: int | None, isolation: Isolation) -> Fault:
+    """What to call it that a bot's process has ended: `Killed` on evidence that it did not do it.
+
+    In the sandbox it cannot send SIGKILL, to itself neither (`arena.sandbox.seccomp`). Outside it can, so that only the
+    kernel's count of kills for want of memory tells.
+    """
+    killed = code == -signal.SIGKILL and not channel.may_have_spent
+    if killed and (isolation == "sandbox" or channel.out_of_memory):
+        return Killed("its process was killed from outside (SIGKILL), perhaps for want of memory")
+    return Fault("crash", f"its process ended{'' if code is None else f' ({in_words(code)})'}")
 
 
 @contextlib.contextmanager

@@ -6,6 +6,7 @@ import contextlib
 import functools
 import json
 import os
+import signal
 import socket
 import subprocess
 import tempfile
@@ -95,7 +96,8 @@ class ForkServer:
         """Every match has a process of its own."""
 
     def open(self, bot: RemoteBot, limits: Limits) -> Channel:
-        message = {"do": "fork", "memory": limits.memory, "seconds": processor_seconds(limits)}
+        seconds = processor_seconds(limits)
+        message = {"do": "fork", "memory": limits.memory, "seconds": seconds}
         named = bot.class_name.encode() + b"\n" + packed(bot.bundle)
         with (
             open_pipes() as (pipes, theirs),
@@ -110,7 +112,17 @@ class ForkServer:
         number = _number_of(process)
         if self.isolation == "sandbox":
             bound_threads(number)
-        return Channel(pipes, number, process, limits.memory)
+        return Channel(pipes, number, process, limits.memory, seconds=seconds)
+
+    def code(self) -> int | None:
+        """How its last child ended: its parent has waited for it.
+
+        With the parent itself the kernel kills every child; in the sandbox no bot can do that.
+        """
+        try:
+            return int(self._call({"do": "bury"})["code"])
+        except WorkerError:
+            return -signal.SIGKILL if self.isolation == "sandbox" else None
 
     def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
         self.busy = False
@@ -119,17 +131,17 @@ class ForkServer:
         with contextlib.suppress(OSError):  # the next call tells that it is gone
             self._connection.send_bytes(b'{"do": "sweep"}')
 
-    def _call(self, message: dict[str, Any]) -> None:
+    def _call(self, message: dict[str, Any]) -> dict[str, Any]:
         with contextlib.suppress(OSError):  # there will be no reply either
             self._connection.send_bytes(json.dumps(message).encode())
-        self._reply()
+        return self._reply()
 
-    def _reply(self) -> None:
-        """Wait for the answer to the last message; raises `WorkerError` when there is none."""
+    def _reply(self) -> dict[str, Any]:
+        """The answer to the last message; raises `WorkerError` when there is none."""
         with contextlib.suppress(EOFError, OSError):
             if self._connection.poll(PREPARE_LIMIT):
-                self._connection.recv_bytes()
-                return
+                answer: dict[str, Any] = json.loads(self._connection.recv_bytes())
+                return answer
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
         raise WorkerError(f"the parent of bots' processes ended: {lines[-1] if lines else 'no word from it'}")

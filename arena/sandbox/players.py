@@ -8,10 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 from arena.describe import OTHERWISE, is_as_planned
-from arena.referee import Answer, Fault, Match, clean_note
-from arena.sandbox.channel import Channel
+from arena.referee import Answer, Fault, Killed, Match, clean_note
+from arena.sandbox.channel import Channel, Ended
 from arena.sandbox.client import PROTOCOL
-from arena.sandbox.host import Host, RemoteBot
+from arena.sandbox.host import Host, RemoteBot, ended
 from engine import CHANCE
 from engine.errors import EngineError
 from engine.game import ILLEGAL, returns_from_ranks
@@ -119,6 +119,10 @@ class RemotePlayer:
             if self.channel is not None:
                 self.channel.close()
                 words = self.channel.last_words
+                if isinstance(fault, Ended):
+                    fault = ended(self.channel, self.host.code(), self.bot.isolation)
+            if isinstance(fault, Killed):
+                raise fault from None
             raise Fault(fault.cause, f"{words}\n{fault}" if words else str(fault)) from None
 
     def cpu(self) -> float:

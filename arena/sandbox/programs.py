@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import os
+import subprocess
 from typing import Any
 
 from arena.bundle import MANIFEST
 from arena.referee import Fault
 from arena.sandbox.building import built
-from arena.sandbox.channel import Channel
+from arena.sandbox.channel import DYING, Channel
 from arena.sandbox.host import RemoteBot, bound_threads, must_be_able, open_pipes, processor_seconds
 from arena.sandbox.levels import Spawn, program_environment, program_paths
 from arena.sandbox.program import read_program
@@ -70,14 +71,25 @@ class ProgramHost:
         )
         try:
             with open_pipes() as (pipes, theirs):
-                _, number = self._stack.enter_context(spawn.start(*theirs))
+                self._process, number = self._stack.enter_context(spawn.start(*theirs))
                 process = os.pidfd_open(number)
         except OSError as error:
             raise Fault("init", f"'{self.program.command[0]}' cannot be started: {error}") from None
         if self.bot.isolation == "sandbox":
             bound_threads(number)
         tmp = f"/proc/{number}/root/tmp" if self.bot.isolation == "sandbox" else ""
-        return Channel(pipes, number, process, memory, tmp)
+        return Channel(pipes, number, process, memory, tmp, seconds)
+
+    def code(self) -> int | None:
+        """How the program ended; of one in the sandbox bubblewrap tells, which adds 128 to a signal.
+
+        No program there can end with such a code for SIGKILL by itself (`arena.sandbox.seccomp`).
+        """
+        try:
+            code = self._process.wait(DYING)
+        except subprocess.TimeoutExpired:
+            return None
+        return 128 - code if self.bot.isolation == "sandbox" and code > 128 else code
 
     def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
         if channel is None or over is None:

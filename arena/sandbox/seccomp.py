@@ -3,9 +3,10 @@
 The filter is a list of refusals, not of permissions: interpreters and their libraries need hundreds of calls, and what
 keeps a bot from the machine are namespaces, a read-only file system and lost capabilities. Refused is what reaches
 deep into the kernel, what a bot could use to look at other processes, what is not bounded by other limits, what could
-wake a stopped process (signals from timers and descriptors), and (strictly) every further process, and what passes a
-word from one bot to another: locks and watches on files that all read, the page cache, huge pages, counters of the
-whole machine. Calls that are newer than this list are refused as on a kernel that does not have them.
+wake a stopped process (signals from timers and descriptors), and (strictly) what would look like being killed from
+outside, every further process, and what passes a word from one bot to another: locks and watches on files that all
+read, the page cache, huge pages, counters of the whole machine. Calls that are newer than this list are refused as on a
+kernel that does not have them.
 """
 
 from __future__ import annotations
@@ -15,12 +16,14 @@ import ctypes.util
 import errno
 import functools
 import os
+import signal
 import struct
 import tempfile
 
 LIBRARY = "libseccomp.so.2"
 ALLOW = 0x7FFF0000
 ERRNO = 0x00050000
+KILL_PROCESS = 0x80000000
 NOT_EQUAL, MASKED_EQUAL = 1, 7
 NEW_NAMESPACES = 0x7E020080
 CLONE_THREAD = 0x00010000
@@ -51,6 +54,12 @@ OWN_ONLY = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setsc
 """Calls whose first argument is a process: 0, the caller, is allowed."""
 MACHINE_WIDE = "fadvise64 readahead sync syncfs sync_file_range statfs fstatfs ustat sysinfo"
 """What asks for, or acts on, the state of the whole machine: page cache, disks, memory, load."""
+SIGNALS = {"kill": 1, "tkill": 1, "tgkill": 2, "rt_sigqueueinfo": 1, "rt_tgsigqueueinfo": 2, "pidfd_send_signal": 1}
+"""Calls that send a signal, with the place of its number."""
+LIKE_SIGKILL = 128 + signal.SIGKILL
+"""What bubblewrap ends with when the sandbox's first process was killed."""
+CLOCKED = (0, 15)
+"""Limits of processor time, RLIMIT_CPU and RLIMIT_RTTIME: the kernel kills whoever is beyond them."""
 
 
 class _Compare(ctypes.Structure):
@@ -86,7 +95,8 @@ def bpf(processes: bool = False) -> bytes:
     try:
         for number, error, compare in _rules(seccomp, processes):
             rules = (_Compare * len(compare))(*compare)
-            _check(seccomp.seccomp_rule_add_array(context, ERRNO | error, number, len(compare), rules))
+            action = ERRNO | error if error else KILL_PROCESS
+            _check(seccomp.seccomp_rule_add_array(context, action, number, len(compare), rules))
         with tempfile.TemporaryFile() as file:
             _check(seccomp.seccomp_export_bpf(context, file.fileno()))
             file.seek(0)
@@ -103,7 +113,7 @@ def _refusing_newer() -> bytes:
 
 
 def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_Compare]]]:
-    """(system call, error, comparisons), without the calls that this machine does not have."""
+    """(system call, error or 0 to end the process, comparisons), without calls that this machine does not have."""
     thread = _Compare(0, MASKED_EQUAL, CLONE_THREAD, 0)
     wanted: list[tuple[str, int, list[_Compare]]] = [
         *((name, errno.EPERM, []) for name in UNRELATED.split()),
@@ -127,8 +137,26 @@ def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_
         wanted += [("madvise", errno.EINVAL, [_Compare(2, MASKED_EQUAL, 0xFFFFFFFF, advice)]) for advice in ADVICE]
         wanted += [("ioctl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFF00, OF_NAMESPACES)])]
         wanted += [("prctl", errno.EPERM, [_Compare(0, MASKED_EQUAL, 0xFFFFFFFF, PR_SET_THP_DISABLE)])]
+        wanted += _death_by_its_own_hand()
     numbered = [(seccomp.seccomp_syscall_resolve_name(name.encode()), error, rule) for name, error, rule in wanted]
     return [(number, error, rule) for number, error, rule in numbered if number >= 0]
+
+
+def _death_by_its_own_hand() -> list[tuple[str, int, list[_Compare]]]:
+    """Whatever would end a process as if it had been killed by SIGKILL, which then is evidence that it was not itself.
+
+    Other signals it may send to itself: runtimes do.
+    """
+    word = 0xFFFFFFFF
+    return [
+        *((name, errno.EPERM, [_Compare(at, MASKED_EQUAL, word, signal.SIGKILL)]) for name, at in SIGNALS.items()),
+        *((name, 0, [_Compare(0, MASKED_EQUAL, 0xFF, LIKE_SIGKILL)]) for name in ("exit", "exit_group")),
+        *(("setrlimit", errno.EPERM, [_Compare(0, MASKED_EQUAL, word, limit)]) for limit in CLOCKED),
+        *(
+            ("prlimit64", errno.EPERM, [_Compare(1, MASKED_EQUAL, word, limit), _Compare(2, NOT_EQUAL, 0, 0)])
+            for limit in CLOCKED
+        ),
+    ]
 
 
 def _bits(mask: int) -> list[int]:

@@ -1,0 +1,246 @@
+"""Bots' processes that are killed from outside: the match is played again, and nobody is blamed without evidence."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import threading
+from pathlib import Path
+
+import pytest
+
+import engine
+from arena import api, work
+from arena.bundle import bundle_file, bundle_program
+from arena.dice import Streams
+from arena.referee import KILLS, Contestant, play_match
+from arena.sandbox import channel
+from arena.sandbox.channel import Channel
+from arena.sandbox.host import RemoteBot
+from arena.sandbox.hosts import Hosts, RemoteContestant
+from arena.schedule import Limits
+from arena.store import Store
+from arena.trees import below
+from arena.verify import verify
+from arena.work import Work
+from bots.random_bot import Random
+from tests.arena.samples import begin, row, schedule
+from tests.arena.tournaments import home_of, rows, write
+
+FIRST = """
+from bots import Bot
+
+
+class First(Bot):
+    def choose(self, state):
+        return state.legal_actions()[0]
+"""
+PROGRAM = """
+import json, os, signal, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] in ("hello", "newgame"):
+        print('{"type":"ready"}', flush=True)
+    if message["type"] == "move":
+        DEED
+        print(json.dumps({"type": "action", "action": message["legal"][0]}), flush=True)
+"""
+DEEDS = {
+    "kill": "os.kill(os.getpid(), signal.SIGKILL)",
+    "kill all": "os.kill(-1, signal.SIGKILL); os.kill(0, signal.SIGKILL)",
+    "kill in another word": "ctypes.CDLL(None).syscall(62, os.getpid(), (1 << 32) | 9)",
+    "tgkill": "ctypes.CDLL(None).syscall(234, os.getpid(), threading.get_native_id(), 9)",
+    "queue": "ctypes.CDLL(None).syscall(129, os.getpid(), 9, struct.pack('iii', 9, 0, -1) + bytes(116))",
+    "descriptor": "signal.pidfd_send_signal(os.open('/proc/self', os.O_DIRECTORY), signal.SIGKILL)",
+    "processor time": "resource.setrlimit(resource.RLIMIT_CPU, (0, 1)); [None for _ in iter(int, 1)]",
+    "processor time of this process": "resource.prlimit(os.getpid(), resource.RLIMIT_CPU, (0, 1))",
+    "strict mode": "ctypes.CDLL(None).prctl(22, 1, 0, 0, 0); os.listdir('/')",
+    "exit as if killed": "os._exit(137)",
+    "exit a thread as if killed": "ctypes.CDLL(None).syscall(60, 137)",
+    "exit": "os._exit(3)",
+    "abort": "os.abort()",
+}
+MODULES = "import ctypes, os, resource, signal, struct, threading"
+
+
+def streams(number=0):
+    return Streams(bytes(32), bytes(32), bytes([number]) * 16)
+
+
+class Hit:
+    """Kills the process of a bot in the midst of its moves, so many times."""
+
+    def __init__(self, monkeypatch, times, number=signal.SIGKILL):
+        self.times, self.number = times, number
+        exchange = Channel._exchange
+
+        def hit(each, line, limit, slack):
+            if self.times and b'"type":"move"' in line:
+                self.times -= 1
+                os.kill(each.number, self.number)
+            return exchange(each, line, limit, slack)
+
+        monkeypatch.setattr(Channel, "_exchange", hit)
+
+
+def python_bot(folder, level, deed="pass"):
+    done = f"try: {deed}\n        except OSError: pass\n        return"
+    path = folder / "b.py"
+    path.write_text(f"{MODULES}\n{FIRST.replace('return', done)}")
+    return RemoteBot("first", bundle_file(path), "First", {}, level)
+
+
+def program(folder, level, deed="pass"):
+    deed = f"try: {deed}\n        except OSError: pass"
+    (folder / "bot.py").write_text(f"{MODULES}\n{PROGRAM.replace('DEED', deed)}")
+    (folder / "bot.toml").write_text('name = "first"\ncommand = ["python3", "bot.py"]\n')
+    return RemoteBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
+
+
+KINDS = {"python": python_bot, "program": program}
+
+
+def play(bot, spent=(), **limits):
+    game = engine.load_game("epicycle", 2)
+    with contextlib.closing(Hosts()) as hosts:
+        seats = [RemoteContestant(bot, hosts), Contestant(Random, {})]
+        return play_match(game, seats, streams(), limits=Limits(**limits), spent=spent)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_match_whose_bot_is_killed_from_outside_is_played_again_as_if_nothing_had_been(tmp_path, monkeypatch, kind):
+    bot = KINDS[kind](tmp_path, "sandbox")
+    undisturbed = play(bot)
+    Hit(monkeypatch, KILLS)
+    result = play(bot)
+    assert (undisturbed.killed, result.killed) == ((), (0,) * KILLS)
+    assert (result.falls, result.course, result.final_hash) == ({}, undisturbed.course, undisturbed.final_hash)
+    assert not result.timed
+
+
+@pytest.mark.parametrize(("times", "spent"), [(KILLS + 1, ()), (1, (0,))])
+def test_the_third_time_it_forfeits_and_so_does_a_bot_that_was_killed_too_often(tmp_path, monkeypatch, times, spent):
+    """The match is marked: another run of it may go otherwise."""
+    bot = python_bot(tmp_path, "sandbox")
+    Hit(monkeypatch, times)
+    result = play(bot, spent)
+    assert (result.falls[0].cause, result.timed, len(result.killed)) == ("memory", True, times - 1)
+    assert "killed from outside (SIGKILL)" in result.falls[0].detail
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV])
+def test_other_signals_are_the_bots_own(tmp_path, monkeypatch, number):
+    """It can send them to itself."""
+    bot = python_bot(tmp_path, "sandbox")
+    Hit(monkeypatch, 1, number)
+    result = play(bot)
+    assert (result.falls[0].cause, result.killed) == ("crash", ())
+    assert f"killed by {signal.Signals(number).name}" in result.falls[0].detail
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_bot_in_the_sandbox_can_end_as_if_it_had_been_killed(tmp_path, kind, deed):
+    """What it does ends it in another way, or does nothing; a match of it is never played again."""
+    result = play(KINDS[kind](tmp_path, "sandbox", DEEDS[deed]), seconds_per_move=1)
+    assert result.killed == ()
+    ends = deed.startswith(("exit", "abort"))
+    assert [fall.cause for fall in result.falls.values()] in ([["crash"]] if ends else [[], ["timeout"], ["crash"]])
+    for fall in result.falls.values():
+        assert "SIGKILL" not in fall.detail
+
+
+def test_a_bot_that_used_up_its_processor_time_was_killed_for_that(tmp_path):
+    loop = "[None for _ in iter(int, 1)]"
+    result = play(
+        python_bot(tmp_path, "sandbox", f"[threading.Thread(target=lambda: {loop}).start(), {loop}]"),
+        seconds_per_match=0.5,
+        seconds_to_start=0.2,
+        seconds_to_prepare=0.2,
+        margin=30,
+    )
+    assert result.killed == ()
+
+
+@pytest.mark.parametrize(("kills", "times"), [(0, 0), (1, 1)])
+def test_outside_the_sandbox_only_the_kernels_count_of_memory_kills_is_evidence(tmp_path, monkeypatch, kills, times):
+    bot = python_bot(tmp_path, "process")
+    Hit(monkeypatch, 1)
+    counted = iter([0, kills])
+    monkeypatch.setattr(channel, "oom_kills", lambda: next(counted, kills))
+    result = play(bot)
+    assert len(result.killed) == times
+    assert [fall.cause for fall in result.falls.values()] == (["crash"] if not times else [])
+
+
+def is_server(number):
+    """Whether a process is a fork server, or was forked from one."""
+    with contextlib.suppress(OSError):
+        command = Path(f"/proc/{number}/cmdline").read_bytes()
+        return b"forkserver.py" in command and b"bwrap" not in command
+    return False
+
+
+def shoot(times, stopping, hits):
+    """Kill so many bots' processes, the children of fork servers, wherever they are at that moment."""
+    while len(hits) < times and not stopping.wait(0.1):
+        servers = [number for number in below(os.getpid()) if is_server(number)]
+        bots = [number for server in servers for number in below(server) if is_server(number)]
+        for number in [each for each in bots if each not in hits][:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+                hits.append(number)
+
+
+def test_a_tournament_whose_bots_are_killed_from_outside_has_the_results_of_one_left_alone(tmp_path):
+    """Playing its matches again finds nothing, and the log says how many tries they took."""
+    config = write(tmp_path / "run", CONFIG, SLOW)
+    stopping, hits = threading.Event(), []
+    sniper = threading.Thread(target=shoot, args=(KILLS, stopping, hits))
+    sniper.start()
+    try:
+        outcome = api.run(config, home_of(config), workers=1, backend="local").outcome
+    finally:
+        stopping.set()
+        sniper.join()
+    assert (outcome.not_played, outcome.progress.played, len(hits)) == ([], 2, KILLS)
+    quiet = write(tmp_path / "quiet", CONFIG, FIRST)
+    api.run(quiet, home_of(quiet), workers=1, backend="local")
+    courses = "SELECT lineup, hex(course), ended FROM matches ORDER BY 1"
+    assert rows(config, courses) == rows(quiet, courses)
+    assert rows(config, "SELECT sum(attempts) FROM timings")[0][0] in (3, 4)  # one may have come while it was planned
+    assert verify(config, home_of(config), rerun="all").findings == []
+
+
+def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_path, monkeypatch):
+    """The driver counts: what it hands out next says whose tries are spent."""
+    monkeypatch.setattr(work, "KILLS", 3)
+    plan = schedule("ab", blocks=4)
+    with Store.create(tmp_path / "m.db") as store:
+        begin(store, plan)
+        todo = Work(store, plan)
+        for killed, spent in [((0, 0), ()), ((1,), ()), ((0,), ()), ((), (0,))]:
+            chunk = todo.next_chunk(1)
+            assert chunk.spent == spent
+            rest = [()] * (len(chunk.matches) - 1)
+            todo.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], [killed, *rest])
+        assert [each.attempts for each in todo.passed if each.attempts > 1] == [3, 2, 2]
+
+
+CONFIG = """
+name = "small"
+seed = 3
+blocks = 1
+opening = "none"
+games = [{ game = "epicycle", players = 2 }]
+bots = [{ bot = "random" }, { bot = "b.py:First", isolation = "sandbox" }]
+"""
+SLOW = FIRST.replace(
+    "    def choose(self, state):", "    def choose(self, state):\n        __import__('time').sleep(0.05)"
+)
