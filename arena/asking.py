@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from arena.bundle import Bundle
 from arena.config import Isolation
 from arena.declarations import Board, Declaration, first_answers, read
-from arena.errors import BotError
-from arena.process import Death, WorkerProcess
+from arena.errors import BotError, WorkerError
+from arena.process import STARTS, Death, WorkerProcess
 from arena.registry import Source
 from arena.submissions import answers_of, keep_answers
 
@@ -41,7 +41,11 @@ def declared(
 def ask(
     source: Source, bundle: Bundle, isolation: Isolation, boards: Sequence[Board], worker: WorkerProcess
 ) -> Declaration:
-    """What a bot says of itself now; raises `BotError`."""
+    """What a bot says of itself now; raises `BotError` when it cannot be used.
+
+    When the worker is killed it is asked again: the first time that says nothing of the bot. Bots in processes of their
+    own cannot end the worker at all; then `WorkerError` is raised.
+    """
     bot = {
         "name": source.name,
         "module": bundle.module,
@@ -50,8 +54,15 @@ def ask(
         "isolation": isolation,
         "boards": boards,
     }
-    told = worker.call({"do": "describe", "bot": bot}, LIMIT)
-    if isinstance(told, Death):
-        how = f"hung for {LIMIT:g} s" if told.cause == "timeout" else "ended its process"
-        raise BotError(f"bot '{source.name}' {how} while it was loaded")
-    return read(told, len(boards), source.name)
+    message = {"do": "describe", "bot": bot}
+    told = worker.call(message, LIMIT)
+    for _ in range(STARTS - 1):
+        if isinstance(told, Death) and told.cause != "timeout" and (told.killed or isolation != "none"):
+            told = worker.call(message, LIMIT)
+    if not isinstance(told, Death):
+        return read(told, len(boards), source.name)
+    if told.cause != "timeout" and isolation != "none":  # what ended was no process of the bot's
+        raise WorkerError(f"a worker process ended {STARTS} times while bot '{source.name}' was asked ({told.how})")
+    times = f" {STARTS} times" if told.killed else ""
+    how = f"hung for {LIMIT:g} s" if told.cause == "timeout" else f"ended its process{times} ({told.how})"
+    raise BotError(f"bot '{source.name}' {how} while it was loaded")

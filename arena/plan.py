@@ -390,7 +390,7 @@ def _described(
     said = declared(source, bundle, isolation, boards, worker)
     try:
         params = resolve(said.settings, options, source.name)
-    except EngineError as error:
+    except ArenaError as error:
         raise BotError(str(error)) from None
     changed = canonical_options(said.settings, params)
     spec = f"{source.name}:{changed}" if changed else source.name

@@ -55,6 +55,8 @@ class Death:
     """Whether the worker had little of the processor for what it did not finish in time."""
     how: str = ""
     """How the process ended, in words."""
+    killed: bool = False
+    """Whether by SIGKILL, which may have come from anywhere."""
 
 
 class Killed(WorkerError):
@@ -196,7 +198,12 @@ class WorkerProcess:
             raise WorkerError(refusal)
 
     def call(self, message: dict[str, Any], limit: float | None = None) -> dict[str, Any] | Death:
-        """Its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers."""
+        """Its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers.
+
+        After a death the next message goes to a fresh process.
+        """
+        if self._process is None:
+            self.start()
         reply = self._exchange(json.dumps(message).encode(), limit)
         return reply if isinstance(reply, Death) else json.loads(reply)
 
@@ -241,16 +248,12 @@ class WorkerProcess:
     def _bury(self, cause: str, how: str = "") -> Death:
         work = self._status.read()
         starved = cause == "timeout" and self._starved()
-        how = how or ("it hung" if cause == "timeout" else self._end_in_words())
+        code = None
+        if not how:
+            code = _code_of(self._process.pid) if cause != "timeout" and self._process is not None else None
+            how = "it hung" if cause == "timeout" else "it does not answer" if code is None else in_words(code)
         self.stop()
-        return Death(work.number, work.seat, work.ply, cause, starved, how)
-
-    def _end_in_words(self) -> str:
-        """How a process ended that has closed its socket."""
-        code = _code_of(self._process.pid) if self._process is not None else 0
-        if code is None:
-            return "it does not answer"
-        return in_words(code)
+        return Death(work.number, work.seat, work.ply, cause, starved, how, code == -signal.SIGKILL)
 
     def _starved(self) -> bool:
         """Whether it was left without the processor for most of the time that it was seen at its work."""

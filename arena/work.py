@@ -18,6 +18,7 @@ from arena.outbox import Outbox
 from arena.pools import IN_FLIGHT, Charged, Chunk
 from arena.process import Death
 from arena.schedule import Block, MatchSpec, Schedule
+from arena.status import NOBODY
 from arena.store import Finished, MatchRow, Store
 from arena.store.waiting import key_of
 
@@ -54,8 +55,8 @@ class _Trouble:
     """A match that ended its worker."""
 
     attempts: int = 1
-    deaths: list[Death] = field(default_factory=list)
-    """Since a seat was last charged."""
+    deaths: Counter[int] = field(default_factory=Counter)
+    """By the seat that was at work, or NOBODY."""
 
 
 class Work:
@@ -324,19 +325,21 @@ class Work:
         self._again.extendleft(reversed(chunk.matches))
 
     def mourn(self, chunk: Chunk, death: Death) -> None:
-        """Put a dead worker's matches back; the one it died in goes alone, and at last is charged or given up."""
+        """Put a dead worker's matches back; the one it died in goes alone, and at last is charged or given up.
+
+        Deaths are counted by the seat that was at work: others', and those in nobody's turn, say nothing of it.
+        """
         lost = chunk.matches.pop(min(death.number, len(chunk.matches) - 1))
         spec, charges = lost
         self._again.extendleft(reversed(chunk.matches))
         trouble = self._trouble[spec.block.identity, spec.lineup]
         trouble.attempts += 1
-        trouble.deaths.append(death)
-        certain = death.cause == "timeout" and death.seat >= 0 and not death.starved
-        if not certain and len(trouble.deaths) < TRIES:
+        trouble.deaths[death.seat] += 1
+        certain = death.cause == "timeout" and death.seat != NOBODY and not death.starved
+        if not certain and trouble.deaths[death.seat] < TRIES:
             self._again.appendleft(lost)
-        elif certain or (death.seat >= 0 and all(other.seat == death.seat for other in trouble.deaths)):
+        elif death.seat != NOBODY:
             self._again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause, death.how]]))
-            trouble.deaths.clear()
         else:
             self.not_played[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"
 

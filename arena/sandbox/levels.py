@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING
 
 from arena.games import planned_folders
 from arena.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
-from arena.sandbox.seccomp import bpf
+from arena.sandbox.seccomp import LIKE_SIGKILL, bpf
 from arena.trees import bury, end_tree
 
 if TYPE_CHECKING:
@@ -42,7 +42,9 @@ LAUNCH = Path(__file__).with_name("launch.py")
 HOUSE = Path(__file__).resolve().parents[2]
 NEVER_CHANGES = ("cmdline", "consoles", "devices", "dma", "execdomains", "fb", "filesystems", "misc", "version")
 """Files of /proc that tell of the machine, but the same in every match; others are covered in the sandbox."""
+TRIAL = ["unshare", "--mount", "true"]
 TRIAL_SECONDS = 20.0
+TRIALS = 3
 SPARE = ("PATH", "LANG", "LC_ALL", "TZ")
 """What a process outside the sandbox keeps of the environment."""
 
@@ -301,9 +303,20 @@ def program_environment(command: str, isolation: Isolation) -> dict[str, str]:
     return {"HOME": "/tmp", "TMPDIR": "/tmp", **path}
 
 
-@functools.cache
 def lacking() -> str:
-    """Why this machine cannot sandbox, and what would help; empty when it can. Tries it once."""
+    """Why this machine cannot sandbox, and what would help; empty when it can. Tries it once, more often if killed."""
+    try:
+        return _lacking()
+    except _Disturbed as disturbed:
+        return f"bubblewrap could not be tried ({disturbed}); try again"
+
+
+class _Disturbed(Exception):
+    """The trial was killed or starved, which says nothing of this machine and is not remembered."""
+
+
+@functools.cache
+def _lacking() -> str:
     if sys.platform != "linux":
         return "the sandbox needs Linux (namespaces, seccomp)"
     if shutil.which(BWRAP) is None:
@@ -312,19 +325,27 @@ def lacking() -> str:
         bpf()
     except OSError:
         return "libseccomp is not installed; Debian and Ubuntu: apt-get install libseccomp2"
+    for _ in range(TRIALS - 1):
+        with contextlib.suppress(_Disturbed):
+            return _trial()
     return _trial()
 
 
 def _trial() -> str:
+    """Why bubblewrap does not work here, empty when it does; raises `_Disturbed`."""
     with tempfile.TemporaryFile() as complaints:
+        code = None
         try:
-            spawn = Spawn(["unshare", "--mount", "true"], "sandbox", divides=True)
+            spawn = Spawn(TRIAL, "sandbox", divides=True)
             with spawn.start(subprocess.DEVNULL, subprocess.DEVNULL, complaints.fileno()) as told:
-                if told[0].wait(TRIAL_SECONDS) == 0:
-                    return ""
+                code = told[0].wait(TRIAL_SECONDS)
         except (OSError, subprocess.TimeoutExpired):
             pass
         complaints.seek(0)
         lines = complaints.read().decode(errors="replace").strip().splitlines()
-    why = lines[-1] if lines else "it did not start"
+    if code == 0:
+        return ""
+    if code in (-signal.SIGKILL, LIKE_SIGKILL) or not (code or lines):
+        raise _Disturbed("it was killed" if code else "no word from it")
+    why = lines[-1] if lines else f"it ended with code {code}"
     return f"bubblewrap does not work here ({why}); unprivileged user namespaces must be allowed"

@@ -14,8 +14,11 @@ import engine
 from arena import api, work
 from arena.bundle import bundle_file, bundle_program
 from arena.dice import Streams
+from arena.errors import ConfigError, WorkerError
+from arena.plan import Wanted, resolve_bots
+from arena.process import WorkerProcess
 from arena.referee import KILLS, Contestant, play_match
-from arena.sandbox import channel
+from arena.sandbox import channel, levels, parent
 from arena.sandbox.channel import Channel
 from arena.sandbox.host import RemoteBot
 from arena.sandbox.hosts import Hosts, RemoteContestant
@@ -156,16 +159,12 @@ def test_no_bot_in_the_sandbox_can_end_as_if_it_had_been_killed(tmp_path, kind, 
         assert "SIGKILL" not in fall.detail
 
 
-def test_a_bot_that_used_up_its_processor_time_was_killed_for_that(tmp_path):
-    loop = "[None for _ in iter(int, 1)]"
-    result = play(
-        python_bot(tmp_path, "sandbox", f"[threading.Thread(target=lambda: {loop}).start(), {loop}]"),
-        seconds_per_match=0.5,
-        seconds_to_start=0.2,
-        seconds_to_prepare=0.2,
-        margin=30,
-    )
-    assert result.killed == ()
+def test_a_bot_that_used_up_its_processor_time_was_killed_for_that(tmp_path, monkeypatch):
+    """It can bring that about, so it is charged."""
+    monkeypatch.setattr(parent, "processor_seconds", lambda limits: 1)
+    result = play(python_bot(tmp_path, "sandbox", "[None for _ in iter(int, 1)]"))
+    assert (result.falls[0].cause, result.killed) == ("crash", ())
+    assert "SIGKILL" in result.falls[0].detail
 
 
 @pytest.mark.parametrize(("kills", "times"), [(0, 0), (1, 1)])
@@ -203,18 +202,16 @@ def test_a_tournament_whose_bots_are_killed_from_outside_has_the_results_of_one_
     config = write(tmp_path / "run", CONFIG, SLOW)
     stopping, hits = threading.Event(), []
     sniper = threading.Thread(target=shoot, args=(KILLS, stopping, hits))
-    sniper.start()
     try:
-        outcome = api.run(config, home_of(config), workers=1, backend="local").outcome
+        outcome = api.run(
+            config, home_of(config), workers=1, backend="local", planned=lambda plan, kept: sniper.start()
+        ).outcome
     finally:
         stopping.set()
         sniper.join()
     assert (outcome.not_played, outcome.progress.played, len(hits)) == ([], 2, KILLS)
-    quiet = write(tmp_path / "quiet", CONFIG, FIRST)
-    api.run(quiet, home_of(quiet), workers=1, backend="local")
-    courses = "SELECT lineup, hex(course), ended FROM matches ORDER BY 1"
-    assert rows(config, courses) == rows(quiet, courses)
-    assert rows(config, "SELECT sum(attempts) FROM timings")[0][0] in (3, 4)  # one may have come while it was planned
+    assert rows(config, "SELECT sum(attempts) > 2 FROM timings") == [(1,)]
+    assert rows(config, "SELECT count(*) FROM seats WHERE cause IS NOT NULL") == [(0,)]
     assert verify(config, home_of(config), rerun="all").findings == []
 
 
@@ -230,7 +227,7 @@ def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_pat
             assert chunk.spent == spent
             rest = [()] * (len(chunk.matches) - 1)
             todo.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], [killed, *rest])
-        assert [each.attempts for each in todo.passed if each.attempts > 1] == [3, 2, 2]
+        assert [each.attempts for each in todo.outbox.passed if each.attempts > 1] == [3, 2, 2]
 
 
 CONFIG = """
@@ -242,5 +239,67 @@ games = [{ game = "epicycle", players = 2 }]
 bots = [{ bot = "random" }, { bot = "b.py:First", isolation = "sandbox" }]
 """
 SLOW = FIRST.replace(
-    "    def choose(self, state):", "    def choose(self, state):\n        __import__('time').sleep(0.05)"
+    "    def choose(self, state):", "    def choose(self, state):\n        __import__('time').sleep(0.02)"
 )
+
+
+# Planning
+
+
+@contextlib.contextmanager
+def killed_worker(times):
+    """A worker that is killed whenever it is asked what a bot declares, so many times."""
+    worker = WorkerProcess()
+    exchange = worker._exchange
+
+    def hit(message, limit):
+        nonlocal times
+        if times and b'"describe"' in message[:40]:
+            times -= 1
+            os.kill(worker._worker, signal.SIGKILL)
+        return exchange(message, limit)
+
+    worker._exchange = hit
+    try:
+        yield worker
+    finally:
+        worker.stop()
+
+
+@pytest.mark.parametrize("level", ["none", "process"])
+def test_a_worker_that_is_killed_while_it_plans_is_replaced_and_no_bot_is_blamed(tmp_path, level):
+    (tmp_path / "b.py").write_text(FIRST)
+    with killed_worker(2) as worker:
+        (bot,) = resolve_bots([Wanted("b.py:First", {}, level)], [], worker=worker)
+    assert bot.spec == "First"
+
+
+@pytest.mark.parametrize(
+    ("level", "error", "told"),
+    [
+        ("none", ConfigError, r"bot 'First' ended its process 3 times \(killed by SIGKILL.* while it was loaded"),
+        ("process", WorkerError, r"a worker process ended 3 times while bot 'First' was asked \(killed by SIGKILL"),
+    ],
+)
+def test_after_three_times_the_bot_is_to_blame_if_it_ran_there(tmp_path, level, error, told):
+    (tmp_path / "b.py").write_text(FIRST)
+    with killed_worker(3) as worker, pytest.raises(error, match=told):
+        resolve_bots([Wanted("b.py:First", {}, level)], [], worker=worker)
+
+
+@pytest.mark.parametrize(
+    ("killed", "lacks"), [(2, ""), (3, "bubblewrap could not be tried (it was killed); try again")]
+)
+def test_a_trial_of_the_sandbox_that_is_killed_says_nothing_of_the_machine(monkeypatch, killed, lacks):
+    """Nor is it remembered."""
+    honest, calls = levels._trial, []
+
+    def trial():
+        calls.append(1)
+        monkeypatch.setattr(levels, "TRIAL", ["sh", "-c", "exit 137"] if len(calls) <= killed else ["true"])
+        return honest()
+
+    monkeypatch.setattr(levels, "_trial", trial)
+    levels._lacking.cache_clear()
+    assert levels.lacking() == lacks
+    assert (levels.lacking(), len(calls)) == ("", max(3, killed + 1))

@@ -11,7 +11,9 @@ import pytest
 from arena import runner, work
 from arena.costs import Costs
 from arena.pools import IN_FLIGHT, Lost
+from arena.process import Death
 from arena.runner import LONG
+from arena.status import NOBODY
 from arena.store import Store
 from arena.work import Work
 from tests.arena.samples import begin, board, row, schedule
@@ -240,3 +242,41 @@ def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resume
 
     peak(10)  # whatever is loaded or kept once
     assert peak(1500) < peak(200) + 400_000  # 50 bytes for each of 7,800 matches more; Python keeps 2,000 free tuples
+
+
+# Workers that die
+
+
+def deaths(tmp_path, *seats):
+    """What becomes of the first match of a plan whose worker ends again and again, with these seats at work."""
+    plan = schedule("ab", blocks=1)
+    with Store.create(tmp_path / "m.db") as store:
+        begin(store, plan)
+        todo = Work(store, plan)
+        for seat in seats:
+            chunk = todo.next_chunk(1)
+            todo.mourn(chunk, Death(0, seat, 3, "crash", how="it ended with code 1"))
+        chunk = todo.next_chunk(1)
+        return [charges for _, charges in chunk.matches][:1], len(todo.not_played)
+
+
+CHARGED = [0, 3, "crash", "it ended with code 1"]
+
+
+@pytest.mark.parametrize(
+    ("seats", "charges"),
+    [
+        ((0, 0), []),
+        ((0, 0, 0), [CHARGED]),
+        ((0, NOBODY, 0), []),
+        ((0, NOBODY, 0, NOBODY, 0), [CHARGED]),
+        ((0, 1, 0, NOBODY, 1, NOBODY, 0), [CHARGED]),
+        ((0, 0, 0, 1, 1, 1), [CHARGED, [1, *CHARGED[1:]]]),
+    ],
+)
+def test_deaths_of_one_seats_doing_charge_it_whatever_came_from_outside_between(tmp_path, seats, charges):
+    assert deaths(tmp_path, *seats) == ([charges], 0)
+
+
+def test_deaths_in_nobodys_turn_give_the_match_up_alone(tmp_path):
+    assert deaths(tmp_path, NOBODY, 0, NOBODY, 1, NOBODY) == ([[]], 1)
