@@ -14,9 +14,9 @@ from rich.console import Console
 from rich.table import Table
 
 import engine
+from arena.bench_dice import independent_dice
 from arena.bench_isolation import isolation
 from arena.bench_libraries import libraries
-from arena.bench_paired import paired_dice
 from arena.bench_ratings import ratings
 from arena.bench_scale import nodes, plans, random_matches
 from arena.bench_search import searches, worker_start
@@ -213,7 +213,7 @@ def print_bench(full: bool) -> None:
         worker_start(),
         isolation(),
         ratings(full),
-        paired_dice(full),
+        independent_dice(full),
         throughput(full),
         plans(full),
         nodes() if full else (),

@@ -86,7 +86,7 @@ def power(
             differences = paired_differences(matches, schedule, two)
             told = pilot(differences.to_numpy(), confidence, _blocks_that_are_news(matches, differences))
             wanted = abs(told.mean) if difference is None else difference
-            needed = blocks_needed(wanted, told.deviation, confidence, power) if told.blocks > 1 else None
+            needed = blocks_needed(wanted, told.likely_deviation, confidence, power) if told.blocks > 1 else None
             if needed is not None:
                 needed = max(needed, fewest_blocks(confidence))
             found.append(

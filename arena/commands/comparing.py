@@ -242,8 +242,8 @@ def power_lines(found: Power, asked: bool) -> list[str]:
         return [f"distinct complete blocks with both: {pilot.blocks}; at least 2 are needed to tell anything"]
     confidence = f"{100 * found.confidence:g} %"
     lines = [
-        f"return of A minus B: {pilot.mean:+.3f} ± {pilot.half:.3f} ({confidence}, {pilot.blocks:,} distinct blocks, "
-        f"p = {pilot.p:.2g}); deviation of a block {pilot.deviation:.3f}",
+        f"return of A minus B: {pilot.mean:+.3f} ({confidence}: {pilot.low:+.3f} to {pilot.high:+.3f}, "
+        f"{pilot.blocks:,} distinct blocks, p = {pilot.p:.2g}); deviation of a block {pilot.deviation:.3f}",
         f"They are {'apart' if pilot.apart else 'not apart yet'} at {confidence}.",
     ]
     what = f"a difference of {found.difference:.3f}{'' if asked else ' (as observed)'}"

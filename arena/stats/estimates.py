@@ -12,6 +12,7 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, stdtrit
 
+from arena.stats.means import others_than_seen
 from arena.stats.sprt import Sprt, block_values, log_ratio, regularised, tilt
 
 MARGIN = 1e-6
@@ -42,7 +43,8 @@ def fixed_estimate(counts: np.ndarray, confidence: float = 0.95) -> Estimate:
     """The mean and its empirical-likelihood interval: every score s with 2 log(L(mean) / L(s)) <= t^2.
 
     Owen, "Empirical likelihood ratio confidence intervals for a single functional" (1988), t Student's quantile for
-    blocks - 1. Unlike mean +- t * deviation it stays between 0 and 1, and has a width when all blocks are equal.
+    blocks - 1. Unlike mean +- t * deviation it stays between 0 and 1, and has a width when all blocks are equal: at
+    least that of `others_than_seen`, each of them as far away as can be.
     """
     mean, _ = mean_and_variance(counts)
     values, weights = block_values(len(counts) - 1), regularised(counts).astype(float)
@@ -53,11 +55,12 @@ def fixed_estimate(counts: np.ndarray, confidence: float = 0.95) -> Estimate:
         return float(2 * log_ratio(values, weights, score)) - most
 
     low, high = MARGIN, 1 - MARGIN
-    return Estimate(
-        mean,
-        low=0.0 if excess(low) <= 0 else brentq(excess, low, centre),
-        high=1.0 if excess(high) <= 0 else brentq(excess, centre, high),
-    )
+    low = 0.0 if excess(low) <= 0 else brentq(excess, low, centre)
+    high = 1.0 if excess(high) <= 0 else brentq(excess, centre, high)
+    if np.count_nonzero(counts) == 1:
+        others = float(others_than_seen(counts.sum(), confidence))
+        low, high = min(low, mean - others * mean), max(high, mean + others * (1 - mean))
+    return Estimate(mean, low, high)
 
 
 def most_likely(values: np.ndarray, shares: np.ndarray, score: float) -> np.ndarray:

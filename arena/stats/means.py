@@ -10,9 +10,9 @@ EQUAL = 1e-12
 """Standard errors below this are rounding: all observations are equal."""
 
 
-def students_t(count: np.ndarray) -> np.ndarray:
+def students_t(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
     """The quantile of Student's t for an interval over so many observations; NaN below two."""
-    return np.where(count >= 2, stdtrit(np.maximum(count - 1, 1), (1 + CONFIDENCE) / 2), np.nan)
+    return np.where(count >= 2, stdtrit(np.maximum(count - 1, 1), (1 + confidence) / 2), np.nan)
 
 
 def widening(count: np.ndarray) -> np.ndarray:
@@ -20,15 +20,24 @@ def widening(count: np.ndarray) -> np.ndarray:
     return np.nan_to_num(students_t(count) / ndtri((1 + CONFIDENCE) / 2), nan=1.0)
 
 
-def interval(mean: np.ndarray, error: np.ndarray, count: np.ndarray, most: float) -> tuple[np.ndarray, np.ndarray]:
-    """The 95 % interval of a mean of `count` values from -most to most, with its standard error; NaN below two values.
+def others_than_seen(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
+    """Of values to come, the share that may be others than `count` equal ones: at 95 % up to 1 - 0.025^(1 / count).
+
+    Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial" (1934).
+    """
+    return 1 - ((1 - confidence) / 2) ** (1 / np.maximum(count, 1))
+
+
+def interval(
+    mean: np.ndarray, error: np.ndarray, count: np.ndarray, most: float, confidence: float = CONFIDENCE
+) -> tuple[np.ndarray, np.ndarray]:
+    """The interval of a mean of `count` values from -most to most, with its standard error; NaN below two values.
 
     Student, "The Probable Error of a Mean" (1908): mean +- t(count - 1) error. Equal values have no spread and are not
-    certain all the same: of those to come up to 1 - 0.025^(1 / count) may be others (Clopper and Pearson, "The use of
-    confidence or fiducial limits illustrated in the case of the binomial", 1934), each as far away as can be.
+    certain all the same: of those to come `others_than_seen` may be others, each as far away as can be.
     """
-    half = students_t(count) * error
-    others = 1 - ((1 - CONFIDENCE) / 2) ** (1 / np.maximum(count, 1))
+    half = students_t(count, confidence) * error
+    others = others_than_seen(count, confidence)
     equal = (count >= 2) & (error < EQUAL)
     low = np.where(equal, mean - others * (mean + most), mean - half)
     return low, np.where(equal, mean + others * (most - mean), mean + half)

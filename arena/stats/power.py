@@ -9,7 +9,11 @@ import numpy as np
 import pandas as pd
 from scipy.special import ndtri, stdtr, stdtrit
 
+from arena.stats.means import EQUAL, interval, others_than_seen
+
 MOST_BLOCKS = 10**9
+MOST_DIFFERENCE = 2.0
+"""Of two returns."""
 
 
 @dataclass(frozen=True)
@@ -20,8 +24,9 @@ class Pilot:
     """Those that are no copies of others."""
     mean: float
     deviation: float
-    half: float
-    """Half the width of the interval of the mean; NaN below two blocks."""
+    low: float
+    """The interval of the mean, as pairs have it (`arena.stats.means.interval`); NaN below two blocks."""
+    high: float
     p: float
     """Two-sided probability of a mean at least as far from 0, if the two are equally strong."""
     confidence: float = 0.95
@@ -30,6 +35,14 @@ class Pilot:
     def apart(self) -> bool:
         """Whether chance would not explain the mean: the interval leaves out 0, and the blocks are not too few."""
         return self.p < 1 - self.confidence
+
+    @property
+    def likely_deviation(self) -> float:
+        """What to plan with: the deviation, or of equal blocks the largest that `others_than_seen` allow for."""
+        if self.deviation:
+            return self.deviation
+        others = float(others_than_seen(np.array(self.blocks), self.confidence))
+        return math.sqrt(others * (1 - others)) * (MOST_DIFFERENCE + abs(self.mean))
 
 
 def pilot(differences: np.ndarray, confidence: float = 0.95, blocks: int | None = None) -> Pilot:
@@ -41,12 +54,13 @@ def pilot(differences: np.ndarray, confidence: float = 0.95, blocks: int | None 
     count = len(differences) if blocks is None else blocks
     mean = float(differences.mean()) if len(differences) else math.nan
     if count < 2:
-        return Pilot(count, mean, math.nan, math.nan, math.nan, confidence)
-    deviation = float(differences.std(ddof=1))
-    half = float(stdtrit(count - 1, (1 + confidence) / 2)) * deviation / math.sqrt(count)
+        return Pilot(count, mean, math.nan, math.nan, math.nan, math.nan, confidence)
+    deviation = 0.0 if np.ptp(differences) < EQUAL else float(differences.std(ddof=1))
+    error = np.array(deviation / math.sqrt(count))
+    low, high = map(float, interval(np.array(mean), error, np.array(count), MOST_DIFFERENCE, confidence))
     statistic = abs(mean) * math.sqrt(count) / deviation if deviation else math.inf if mean else 0.0
     p = max(float(2 * stdtr(count - 1, -statistic)), 2.0 ** (1 - count))
-    return Pilot(count, mean, deviation, half, p, confidence)
+    return Pilot(count, mean, deviation, low, high, p, confidence)
 
 
 def fewest_blocks(confidence: float) -> int:

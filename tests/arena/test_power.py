@@ -13,6 +13,7 @@ from arena import api
 from arena.cli import run_command
 from arena.errors import ArenaError
 from arena.power import power
+from arena.stats.means import interval
 from arena.stats.paired import dice_saving
 from arena.stats.power import blocks_needed, fewest_blocks, open_ranks, pilot
 from arena.store import Store
@@ -52,14 +53,14 @@ def test_what_cannot_be_found_is_out_of_reach():
 def test_a_pilots_interval_and_probability_are_students():
     differences = np.random.default_rng(4).normal(0.2, 0.7, 40)
     told, expected = pilot(differences), stats.ttest_1samp(differences, 0.0)
-    interval = expected.confidence_interval(0.95)
-    assert (told.mean - told.half, told.mean + told.half) == pytest.approx((interval.low, interval.high))
+    limits = expected.confidence_interval(0.95)
+    assert (told.low, told.high) == pytest.approx((limits.low, limits.high))
     assert told.p == pytest.approx(expected.pvalue)
     assert told.apart == (expected.pvalue < 0.05)
 
 
 def test_fewer_than_two_blocks_tell_nothing():
-    assert math.isnan(pilot(np.array([0.5])).half) and not pilot(np.array([0.5])).apart
+    assert math.isnan(pilot(np.array([0.5])).low) and not pilot(np.array([0.5])).apart
     assert pilot(np.zeros(0)).blocks == 0
 
 
@@ -71,11 +72,20 @@ def test_a_few_equal_blocks_are_not_certain(confidence):
     assert not pilot(np.zeros(50), confidence).apart
 
 
+@pytest.mark.parametrize("count", [2, 6, 57])
+def test_blocks_that_are_all_equal_leave_room_for_others_as_pairs_do(count):
+    told = pilot(np.full(count, 2.0))
+    low, high = interval(np.array(2.0), np.array(0.0), np.array(count), 2.0)
+    assert (told.low, told.high) == (low, high) == (pytest.approx(2 - 4 * (1 - 0.025 ** (1 / count))), 2.0)
+    assert told.likely_deviation > 0 == told.deviation
+    assert blocks_needed(0.1, told.likely_deviation) > fewest_blocks(0.95)
+
+
 def test_copies_of_blocks_neither_narrow_the_interval_nor_add_certainty():
     differences = np.random.default_rng(6).normal(0.5, 1.0, 12)
     once, often = pilot(differences), pilot(np.repeat(differences, 30), blocks=12)
     assert (often.blocks, often.mean) == (12, pytest.approx(once.mean))
-    assert often.half == pytest.approx(once.half, rel=0.05)
+    assert often.high - often.low == pytest.approx(once.high - once.low, rel=0.05)
     assert often.p == pytest.approx(once.p, rel=0.2)
 
 
@@ -165,7 +175,9 @@ def test_copies_of_a_block_are_no_more_evidence_here_than_for_pairs(tmp_path):
     row = api.head_to_head("copies", home=tmp_path)["epicycle", 2].iloc[0]
     assert told.pilot.blocks == row["blocks"] < 30
     assert abs(told.pilot.mean) == pytest.approx(abs(row["difference"]), abs=1e-4)
-    assert told.pilot.half == pytest.approx((row["difference_high"] - row["difference_low"]) / 2, abs=1e-4)
+    limits = sorted([row["difference_low"], row["difference_high"]], reverse=row["bot"] != "alphabeta:depth=1")
+    sign = 1 if row["bot"] == "alphabeta:depth=1" else -1
+    assert [told.pilot.low, told.pilot.high] == pytest.approx([sign * limit for limit in limits], abs=1e-4)
 
 
 @pytest.mark.parametrize(
