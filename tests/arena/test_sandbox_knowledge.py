@@ -19,6 +19,7 @@ from arena.schedule import Limits
 from arena.worker import Remote
 from bots.random_bot import Random
 from engine.kernel import numba_cache
+from tests.arena.memory import words_in_memory
 
 PROBE = """
 import gc, hashlib, os, random, sys
@@ -50,6 +51,7 @@ def remote(name: str, source: str) -> RemoteBot:
     return RemoteBot(name, Bundle(name.lower(), {f"{name.lower()}.py": source.encode()}), name, {}, "sandbox")
 
 
+WORDS = (b"RivalOfSecretName", b"class Probe")
 PROBED, RIVALS = remote("Probe", PROBE), remote("RivalOfSecretName", RIVAL)
 
 
@@ -83,7 +85,7 @@ def test_a_bots_process_does_not_tell_who_was_there_before(hosts, rivals_kernel,
 
     def looked_at(player: RemotePlayer) -> None:
         if player.bot is PROBED:
-            seen.append(named_in_memory(player.channel.number, RIVALS.name))
+            seen.append(words_in_memory(player.channel.number, WORDS))
         close(player)
 
     monkeypatch.setattr(RemotePlayer, "close", looked_at)
@@ -91,20 +93,7 @@ def test_a_bots_process_does_not_tell_who_was_there_before(hosts, rivals_kernel,
     assert len(hosts._servers) == 1
     assert len({notes[0], notes[3], notes[4]}) == 1
     assert notes[0].endswith("True False")  # what the plan's bots use is there, others' compiled code is not
-    assert seen == [False] * 3
-
-
-def named_in_memory(number: int, word: str) -> bool:
-    """Whether a word is in the memory of a process."""
-    with open(f"/proc/{number}/mem", "rb", buffering=0) as memory:
-        for line in Path(f"/proc/{number}/maps").read_text().splitlines():
-            place, rights, *_ = line.split()
-            start, end = (int(part, 16) for part in place.split("-"))
-            if rights.startswith("rw"):
-                memory.seek(start)
-                if word.encode() in memory.read(end - start):
-                    return True
-    return False
+    assert seen == [{b"class Probe"}] * 3
 
 
 def test_without_a_plan_a_process_has_what_its_own_bot_uses_and_no_other():

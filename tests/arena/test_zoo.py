@@ -35,6 +35,7 @@ from bots.random_bot import Random
 from engine.cache import cache_root
 from engine.kernel import numba_cache
 from tests.arena import zoo
+from tests.arena.memory import words_in_memory
 from tests.arena.tournaments import gone, processes, wait_until
 from tests.arena.zoo import ANIMALS, PLAYS_ON, ZOO
 
@@ -302,31 +303,14 @@ def test_a_bot_that_hangs_where_it_is_imported_cannot_be_entered(tmp_path, monke
         assert "no answer within 0.5 s" in description.description(hosts, bot, wanted)["error"]
 
 
-def in_memory_of(number: int) -> set[bytes]:
-    """Which secrets are somewhere in a process's memory, and its own class name, found from outside."""
-    found: set[bytes] = set()
-    with open(f"/proc/{number}/mem", "rb", buffering=0) as memory:
-        for line in Path(f"/proc/{number}/maps").read_text().splitlines():
-            place, rights, *_ = line.split()
-            start, end = (int(word, 16) for word in place.split("-"))
-            if "rw" in rights:
-                memory.seek(start)
-                with contextlib.suppress(OSError):
-                    content = memory.read(end - start)
-                    found |= {
-                        each for each in (*SECRETS, b"ReadsTheKey") if each in content or each.hex().encode() in content
-                    }
-    return found
-
-
 @pytest.mark.parametrize("level", ["process", "sandbox"])
 def test_the_key_of_the_dice_is_nowhere_in_a_bots_process(level, tmp_path, monkeypatch):
-    found = set()
-    close = RemotePlayer.close
+    found, close = set(), RemotePlayer.close
+    words = [b"ReadsTheKey", *(form for key in SECRETS for form in (key, key.hex().encode()))]
 
     def looked_through(player: RemotePlayer) -> None:
         if level == "sandbox":
-            found.update(in_memory_of(player.channel.number))
+            found.update(words_in_memory(player.channel.number, words))
         close(player)
 
     monkeypatch.setattr(RemotePlayer, "close", looked_through)
