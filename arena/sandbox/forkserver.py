@@ -42,7 +42,7 @@ SECCOMP_MODE_FILTER = 2
 CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 0x1000
 CAPABILITY_VERSION = 0x20080522
-LAST_NUMBER = Path("/proc/sys/kernel/ns_last_pid")
+LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 
 
 class ForkServer:
@@ -117,8 +117,10 @@ class ForkServer:
 
     def number_next_child(self) -> None:
         """Every child of a sandbox has the same number; numbers go on from it when the bot starts threads."""
-        if self.sandboxed and LAST_NUMBER.exists():
-            LAST_NUMBER.write_text(str(os.getpid()))
+        if self.sandboxed and os.path.exists(LAST_NUMBER):
+            descriptor = os.open(LAST_NUMBER, os.O_WRONLY)
+            os.write(descriptor, b"%d" % os.getpid())
+            os.close(descriptor)
 
     def become_child(self, descriptors: list[int], message: dict[str, Any]) -> None:
         """Give up everything but the pipes, then speak for the bot until the match is over."""

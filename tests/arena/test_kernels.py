@@ -1,5 +1,6 @@
 """What a sandboxed bot compiles with Numba is compiled once, and nothing else gets from one match into the next."""
 
+import contextlib
 import json
 import os
 import tempfile
@@ -9,9 +10,14 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+import engine
 from arena import api
 from arena.bundle import Bundle, packed, unpacked
+from arena.dice import Streams
+from arena.referee import play_match
 from arena.sandbox import kernels
+from arena.sandbox.host import RemoteBot
+from arena.sandbox.hosts import Hosts, RemoteContestant
 from tests.arena.tournaments import home_of, rows, write
 
 BOTS = """
@@ -56,6 +62,18 @@ def test_every_match_in_the_sandbox_loads_what_a_rehearsal_compiled_and_plays_as
     there = played(tmp_path / "sandbox", "sandbox")
     assert [course for course, _ in here] == [course for course, _ in there]
     assert {note for _, notes in there for note in notes} == {"1 loaded"}
+
+
+def test_two_bots_that_are_rehearsed_for_the_same_match_do_not_get_in_each_others_way(tmp_path):
+    source = f"# {tmp_path}\n{BOTS}".encode()  # so that none of it is known
+    with contextlib.closing(Hosts()) as hosts:
+        seats = [
+            RemoteContestant(RemoteBot("b", Bundle("b", {"b.py": source + number}), "Crunch", {}, "sandbox"), hosts)
+            for number in (b"#0\n", b"#1\n")
+        ]
+        result = play_match(engine.load_game("epicycle", 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
+    assert result.falls == {}
+    assert {note for _, note in result.notes} == {"1 loaded"}
 
 
 def test_only_regular_files_of_bounded_size_are_taken_from_a_bots_folder(tmp_path, monkeypatch):
