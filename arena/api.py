@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any, get_args
 from arena.adaptive import with_stages
 from arena.config import COMPARISONS, OPENING, Config, Isolation, config_from
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
+from arena.game_faults import GameError, GameFault, read_faults, write_faults
 from arena.home import home_folder
 from arena.keys import now, with_dice_key, with_disclosed_key
 from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan, stage_data
@@ -109,6 +110,7 @@ def run(
             planned(plan, kept)
             with nullcontext(show) if show is not None else notebook_line() as shown:
                 outcome = Run(plan, store, count, backend, address, worker, shown).play()
+            write_faults(folder, outcome.game_faults)
             if outcome.complete:
                 store.finish_run(now(), disclose=plan.secret_dice)
             plan = replace(plan, schedule=with_stages(store, plan.schedule))
@@ -336,7 +338,12 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
         if reply.seat < 0 or any(reply.seat == charge[0] for charge in charges):
             raise WorkerError(f"the match could not be played: its worker process ended ({reply.how or reply.cause})")
         charges.append([reply.seat, reply.ply, reply.cause, reply.how])
-    rows = json.loads(reply)["rows"]
+    played = json.loads(reply)
+    if "game" in played:
+        number, fault = played["game"]
+        board = plan.schedule.boards[specs[number].block.board]
+        raise GameError(replace(GameFault(**fault), game=board.game, players=board.players))
+    rows = played["rows"]
     return [_stored(plan.schedule, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
 
 
@@ -408,6 +415,13 @@ def find_match(
         names = " and ".join(match_id(stored.identity, stored.lineup) for stored, _ in found[:2])
         raise StoreError(f"{where}: more than one match's id begins with '{match}', such as {names}; give more of it")
     return found[0]
+
+
+def find_game_fault(target: str | Path | None, match: str, home: str | Path | None = None) -> GameFault | None:
+    """The fault of a game that stopped a board in a match whose id begins so; searched for as by `find_match`."""
+    logs = [find_log(target, home)] if target is not None else logs_under(home_folder(home))
+    found = (fault for log in logs for fault in read_faults(log.parent) if match and fault.match.startswith(match))
+    return next(found, None)
 
 
 def _matches_in(log: Path, match: str) -> list[tuple[StoredMatch, dict[str, Any]]]:

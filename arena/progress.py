@@ -9,6 +9,8 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
+from arena.game_faults import GameFault
+
 NOTEBOOK_EVERY = 0.5
 """Seconds between two lines in a notebook."""
 SETTLED = 2.0
@@ -122,6 +124,8 @@ class Outcome:
     not_played: list[str]
     """Ids of the matches that could not be played, each with why."""
     seconds: float
+    game_faults: list[GameFault] = field(default_factory=list)
+    """One for each board that was stopped because its game failed."""
 
     @property
     def complete(self) -> bool:

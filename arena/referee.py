@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import math
 import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FrameType
-from typing import Any, NamedTuple, Protocol
+from typing import Any, ClassVar, NamedTuple, Protocol
 
 from arena.dice import Dice, Streams
 from arena.errors import ArenaError, WorkerError, has_no_room
+from arena.game_faults import GameFailed, TimeUp, check_end, check_length, check_turn, check_word, fault_of, most_plies
 from arena.schedule import Limits
 from arena.status import NOBODY, STARVED
 from engine import CHANCE, TERMINAL, Game, State
@@ -29,6 +31,8 @@ MAX_DETAIL = 2 * MAX_TRACEBACK
 BEFORE_PLAY = -1
 KILLS = 2
 """Times that a match is played again after a bot's process was killed from outside."""
+GAME_SECONDS = 30.0
+"""Processor time, in seconds, that a game may take between two calls of bots."""
 SOON = 1e-6
 """Seconds; an alarm set to none would never ring."""
 CAUSES = ("illegal_action", "timeout", "crash", "memory", "protocol", "init")
@@ -264,10 +268,6 @@ _kept_for_ever: list[Any] = []
 """Bots whose end has ended a worker before."""
 
 
-class TimeUp(BaseException):
-    """Raised inside a bot's code when its time is up."""
-
-
 @dataclass
 class Clock:
     """Where time is read; tests put their own in its place."""
@@ -357,10 +357,18 @@ class Match:
     finished: bool = False
     spent: Collection[int] = ()
     """Seats for whose killed process the match is not played again."""
+    asking: bool = False
+    """Whether a bot is at work, not the game."""
 
     def __post_init__(self) -> None:
         self.dice = Dice(self.streams)
-        self.state = self.game.new_initial_state()
+        self.doubtful = not self.game.kernels
+        """Whether what the game gives is looked at; kernels have no types to get wrong."""
+        try:
+            self.most_plies = most_plies(self.game)
+            self.state = self.game.new_initial_state()
+        except Exception as error:
+            raise GameFailed(fault_of(error, [], None)) from error
         self.course: list[str] = []
         self.movers: list[int] = []
         """By ply: the seat that moved, or `CHANCE`."""
@@ -374,9 +382,14 @@ class Match:
             self.players.append(self.bring(seat, entrant))
         for seat, player in enumerate(self.players):
             self.set_up(seat, player)
+        with self.game_at_work():
+            return self.play_on(opening)
+
+    def play_on(self, opening: int) -> Result:
+        """The match itself, after the bots are ready."""
         self.playing = True
         self.play_opening(opening)
-        while not self.decided and (who := self.state.current_player()) != TERMINAL:
+        while not self.decided and (who := self.whose_turn()) != TERMINAL:
             action = self.dice.roll(self.state) if who == CHANCE else self.move_of(who)
             if not self.decided:
                 self.apply(action)
@@ -392,6 +405,29 @@ class Match:
             if isinstance(error, OSError) and has_no_room(error):
                 raise
             return Absent(error)
+
+    def whose_turn(self) -> int:
+        """The seat to move, `CHANCE` or `TERMINAL`; raises `Impossible` for a match without an end."""
+        if len(self.course) > self.most_plies:
+            check_length(self.state, self.course, self.most_plies)
+        who = self.state.current_player()
+        if self.doubtful:
+            check_turn(self.state, who)
+        return who
+
+    @contextlib.contextmanager
+    def game_at_work(self) -> Iterator[None]:
+        """Whatever is raised meanwhile is the game's fault, but for what asking a bot raises."""
+        self.alarm.game = self if self.doubtful else None
+        try:
+            yield
+        except BaseException as error:
+            outside = isinstance(error, (MemoryError, KeyboardInterrupt))
+            if self.asking or outside or (isinstance(error, OSError) and has_no_room(error)):
+                raise
+            raise GameFailed(fault_of(error, self.course, self.state)) from error
+        finally:
+            self.alarm.game = None
 
     def set_up(self, seat: int, player: Player) -> None:
         """Have a seat's bot get ready; failing is an `init` fault."""
@@ -427,7 +463,7 @@ class Match:
 
     def play_opening(self, plies: int) -> None:
         """Random plies, the same for all line-ups of a block; they stop short of one that would end the match."""
-        while plies > 0 and not self.decided and not self.state.is_terminal():
+        while plies > 0 and not self.decided and self.whose_turn() != TERMINAL:
             if self.state.is_chance_node():
                 self.apply(self.dice.roll(self.state))
                 continue
@@ -486,6 +522,12 @@ class Match:
 
     def ask(self, seat: int, call: Callable[[float], Any], limit: float) -> tuple[bool, Any]:
         """Have a bot do something under its clock: (True, what it returned), or the fault noted and (False, None)."""
+        self.asking = True
+        answered = self._ask(seat, call, limit)
+        self.asking = False
+        return answered
+
+    def _ask(self, seat: int, call: Callable[[float], Any], limit: float) -> tuple[bool, Any]:
         ply = self.ply
         charge = self.charges.get(seat)
         if charge is not None and charge.ply <= ply:
@@ -548,7 +590,10 @@ class Match:
             self.notes.append((len(self.course), note))
 
     def apply(self, action: int) -> None:
-        self.course.append(self.state.action_to_string(action))
+        word = self.state.action_to_string(action)
+        if self.doubtful:
+            check_word(self.state, word)
+        self.course.append(word)
         self.movers.append(self.state.current_player())
         self.state.apply_action(action)
 
@@ -563,6 +608,8 @@ class Match:
         return ranks_with_forfeits(order, {seat: fall.ply for seat, fall in self.falls.items()})
 
     def result(self) -> Result:
+        if self.doubtful:
+            check_end(self.state)
         self.finished = True
         return Result(
             ranks=self.ranks(),
@@ -608,17 +655,25 @@ class Alarm:
     Code that never comes back to the interpreter, or swallows everything, is left to the watchdog outside.
     """
 
+    ready: ClassVar[Alarm | None] = None
+    """The one that is in use."""
+
     def __init__(self) -> None:
         self.armed = self.rang = False
+        self.game: Match | None = None
+        """Whose rules may be interrupted while no bot is at work; kernels cannot be."""
         self.works = threading.current_thread() is threading.main_thread()
+        self.thread = threading.get_ident()
 
     def __enter__(self) -> Alarm:
         if self.works:
+            Alarm.ready = self
             self.previous = signal.signal(signal.SIGALRM, self._ring)
         return self
 
     def __exit__(self, *_: object) -> None:
         if self.works:
+            Alarm.ready = None
             self.disarm()
             signal.signal(signal.SIGALRM, self.previous)
 
@@ -637,3 +692,11 @@ class Alarm:
         if self.armed:
             self.armed, self.rang = False, True
             raise TimeUp
+        if self.game is not None and not self.game.asking:
+            raise TimeUp(f"the rules did not come back in {GAME_SECONDS:g} s")
+
+    @classmethod
+    def interrupt_game(cls) -> None:
+        """Raise `TimeUp` in the rules that are at work in the main thread, if any are; called by another thread."""
+        if cls.ready is not None and (game := cls.ready.game) is not None and not game.asking:
+            signal.pthread_kill(cls.ready.thread, signal.SIGALRM)

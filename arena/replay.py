@@ -13,7 +13,7 @@ from arena.referee import CAUSES, MAX_NOTE, clean_note, final_hash, ranks_with_f
 from arena.schedule import Board, match_id
 from arena.store import StoredMatch
 from engine import CHANCE, TERMINAL, EngineError, Game, State, load_game
-from engine.errors import did_you_mean
+from engine.errors import did_you_mean, in_short
 
 
 @dataclass(frozen=True)
@@ -105,6 +105,8 @@ def _plies(match: StoredMatch, game: Game, keys: tuple[bytes, bytes] | None) -> 
             yield number, who, text, by, expected, state
     except EngineError as error:
         raise StoreError(f"match {name}: its course cannot be replayed: {error}") from None
+    except Exception as error:
+        raise StoreError(f"match {name}: its game fails when it is replayed: {in_short(error)}") from error
     _check_forfeits(match, name, [*movers, state.current_player()])
     _check_end(match, name, state)
 

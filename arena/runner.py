@@ -21,6 +21,7 @@ from typing import Any
 import engine
 from arena.benching import Barrier
 from arena.errors import ArenaError, ClusterError, WorkerError
+from arena.game_faults import GameFault
 from arena.outbox import Outbox
 from arena.plan import Plan
 from arena.pools import LISTEN, Chunk, LocalPool, Lost, Pool, Reply
@@ -121,6 +122,7 @@ class Run:
             interrupted,
             not_played if self.stopping else self.work.reasons(),
             time.monotonic() - started,
+            [*self.work.game_faults.values()],
         )
 
     def _versions(self) -> dict[str, str]:
@@ -236,6 +238,10 @@ class Run:
             self.work.mourn(chunk, answer)
         else:
             played = json.loads(answer)
+            if "game" in played:
+                number, fault = played["game"]
+                self.work.stop_board(chunk.matches[number][0], GameFault(**fault))
+                return
             self._keep(chunk, [MatchRow(*row) for row in played["rows"]], played.get("killed", ()))
 
     def _keep(self, chunk: Chunk, rows: list[MatchRow], killed: Sequence[Sequence[int]]) -> None:

@@ -15,6 +15,7 @@ from arena.adaptive import with_stages
 from arena.api import find_log, logs_under, open_plan
 from arena.benched import benched
 from arena.errors import ArenaError, StoreError
+from arena.game_faults import lines_of, read_faults
 from arena.home import home_folder
 from arena.plan import schedule_from
 from arena.schedule import Schedule, Table
@@ -74,6 +75,8 @@ class Standing:
     """Bytes free on its disk."""
     dice: str
     """`public`, `secret` or `secret, disclosed`."""
+    failed: list[str]
+    """Boards that the last run stopped because their games failed, each with how."""
     resume: str
     """The command that goes on; empty when it is not known or not needed."""
 
@@ -130,6 +133,7 @@ def _standing(log: Path) -> Standing:
         size=sum(path.stat().st_size for path in _files(log)),
         free=shutil.disk_usage(log.parent).free,
         dice=one_line(data["dice"]) + (", disclosed" if key and key.disclosed else ""),
+        failed=[] if running or complete else [*lines_of(read_faults(log.parent), log)],
         resume=writer.resumes if writer and not (running or complete) else "",
     )
 

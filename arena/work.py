@@ -9,16 +9,17 @@ from __future__ import annotations
 import itertools
 from collections import Counter, defaultdict, deque
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from arena.adaptive import with_stages
 from arena.benching import Barrier, Bench, Gate
 from arena.costs import Costs
+from arena.game_faults import GameFault
 from arena.outbox import Outbox
 from arena.pools import IN_FLIGHT, Charged, Chunk
 from arena.process import Death
 from arena.schedule import Block, MatchSpec, Schedule
-from arena.status import NOBODY
+from arena.status import NOBODY, SILENCE
 from arena.store import Finished, MatchRow, Store
 from arena.store.waiting import key_of
 
@@ -91,6 +92,8 @@ class Work:
         self._abandoned = False
         self._kills: Counter[int] = Counter()
         """By entry: how often its process was killed from outside."""
+        self.game_faults: dict[int, GameFault] = {}
+        """By board that is stopped."""
 
     def _gate(self, number: int) -> Gate:
         """For a board, or for the present stage of an adaptive one."""
@@ -315,6 +318,8 @@ class Work:
 
     def lose(self, chunk: Chunk, in_play: bool) -> None:
         """A chunk did not come back; machines may go at any time, but no match may take one after the other with it."""
+        if chunk.board in self.game_faults:
+            return
         if in_play:
             for spec, _ in chunk.matches:
                 self._losses[spec.block.identity, spec.lineup] += 1
@@ -329,10 +334,15 @@ class Work:
 
         Deaths are counted by the seat that was at work: others', and those in nobody's turn, say nothing of it.
         """
+        if chunk.board in self.game_faults:
+            return
         lost = chunk.matches.pop(min(death.number, len(chunk.matches) - 1))
         spec, charges = lost
         self._again.extendleft(reversed(chunk.matches))
         trouble = self._trouble[spec.block.identity, spec.lineup]
+        if death.cause == "timeout" and death.seat == NOBODY:
+            self.stop_board(spec, GameFault(f"its rules did not come back in {SILENCE:g} s", "", [], ""))
+            return
         trouble.attempts += 1
         trouble.deaths[death.seat] += 1
         certain = death.cause == "timeout" and death.seat != NOBODY and not death.starved
@@ -342,6 +352,20 @@ class Work:
             self._again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause, death.how]]))
         else:
             self.not_played[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"
+
+    def stop_board(self, spec: MatchSpec, fault: GameFault) -> None:
+        """Hand out no more matches of a board, for its game has failed in one of them."""
+        number = spec.block.board
+        if number in self.game_faults:
+            return
+        board, bots = self.planned.boards[number], tuple(self.planned.entries[entry].spec for entry in spec.seats)
+        fault = replace(fault, match=spec.id, game=board.game, players=board.players, bots=bots)
+        self.game_faults[number] = fault
+        deque(
+            itertools.takewhile(bool, self._missing.pop(number, iter(()))), maxlen=0
+        )  # so that found ones are counted
+        self._again = deque(charged for charged in self._again if charged[0].block.board != number)
+        self._last = deque(other for other in self._last if other.block.board != number)
 
     def recheck(self, only_full: bool = False) -> bool:
         """Let results pass that have become certain while they waited; whether there were any."""
@@ -363,7 +387,9 @@ class Work:
         lines = [f"{spec.id}: {why}" for spec, why in self.not_played.items()]
         for number, (board, gate) in enumerate(zip(self.planned.boards, self.gates, strict=True)):
             left = self._left(number) - sum(spec.block.board == number for spec in self.not_played)
-            if left:
+            if left and number in self.game_faults:
+                lines.append(f"{left:,} on {board.title}, for the game failed; the same command tries again")
+            elif left:
                 lines.append(f"{left:,} more on {board.title}: whether they are played, round {gate.reached} decides")
         counts = ((n, self._total(n) - self._before[n] - gate.total) for n, gate in enumerate(self.gates))
         return lines + [

@@ -18,6 +18,7 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import nullcontext
+from dataclasses import asdict
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING, Any
 
@@ -27,8 +28,9 @@ from arena.code import code_hash, versions
 from arena.describe import OTHERWISE, defaults, describe, is_as_planned
 from arena.dice import Streams
 from arena.errors import BotError, has_no_room, no_room
+from arena.game_faults import GameFailed, fault_of
 from arena.loader import lay_out, load_class
-from arena.referee import Charge, Contestant, Entrant, Report, Result, play_match, warm_up
+from arena.referee import GAME_SECONDS, Alarm, Charge, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits
 from arena.status import NOBODY, SIZE, Status
 from arena.trees import close_to_others, keep_orphans
@@ -41,6 +43,8 @@ if TYPE_CHECKING:
 
 HEARTBEAT = 0.5
 """Seconds."""
+WAITING = 10
+"""A game that waits, instead of computing, may take so many times `GAME_SECONDS`."""
 
 
 def read_bundle(module: str, files: dict[str, str]) -> Bundle:
@@ -132,7 +136,10 @@ class Table:
     def _game(self, board: int) -> engine.Game:
         """A board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         name, players, _ = self.plan["boards"][board]
-        game = engine.load_game(name, players)
+        try:
+            game = engine.load_game(name, players)
+        except Exception as error:
+            raise GameFailed(fault_of(error, [], None)) from error
         compiling = first_alone(game.name, lambda: self.report(NOBODY, 0, 0.0)) if game.kernels else nullcontext()
         with compiling:
             warm_up(game)
@@ -241,11 +248,13 @@ class Worker:
         raise ValueError(f"a worker does not know how to {message['do']}")
 
     def rows(self, matches: list[list[Any]], spent: list[int]) -> dict[str, Any]:
-        """The results of a chunk, or that the disk is full where bots are kept: no bot is to blame for that."""
+        """The results of a chunk, or what no bot is to blame for: a disk that is full, a game that failed."""
         try:
             played = list(self.play(matches, spent))  # a list: a bot may hold a tuple while it is being made
             killed = [entries for _, entries in played]
             return {"rows": [row for row, _ in played], **({"killed": killed} if any(killed) else {})}
+        except GameFailed as failed:
+            return {"game": [self.number, asdict(failed.fault)]}
         except OSError as error:
             if not has_no_room(error):
                 raise
@@ -265,7 +274,7 @@ def main(arguments: list[str]) -> None:
     close_to_others()
     connection = Connection(int(arguments[0]))
     worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
-    threading.Thread(target=_beat, daemon=True).start()
+    threading.Thread(target=_beat, args=(worker.status,), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:
         reply = json.dumps(worker.answer(json.loads(message)), separators=(",", ":")).encode()
@@ -282,10 +291,19 @@ def _receive(connection: Connection) -> bytes | None:
         return None
 
 
-def _beat() -> None:
-    """Use a little processor time now and then, so that whoever watches sees a process that lives."""
+def _beat(status: Status) -> None:
+    """Use a little processor time now and then, so that whoever watches sees a process that lives.
+
+    On the way interrupt a game's rules that have been at work for too long.
+    """
+    work, cpu, wall = status.read(), time.process_time(), time.monotonic()
     while True:
         time.sleep(HEARTBEAT)
+        if (now := status.read()) != work or now.seat != NOBODY:
+            work, cpu, wall = now, time.process_time(), time.monotonic()
+        elif time.process_time() - cpu > GAME_SECONDS or time.monotonic() - wall > WAITING * GAME_SECONDS:
+            Alarm.interrupt_game()
+            cpu, wall = time.process_time(), time.monotonic()
 
 
 def _silence_bots() -> None:

@@ -1,7 +1,9 @@
 """What can go wrong: one family, so that a caller can catch `ArenaError` and print one line."""
 
 import difflib
+import traceback
 from collections.abc import Iterable, Sequence
+from pathlib import PurePath
 
 
 def one_line(text: str) -> str:
@@ -54,6 +56,24 @@ class UnsupportedError(EngineError):
 
 class DuplicateNameError(EngineError):
     """Two plug-ins claim one name."""
+
+
+def in_short(error: BaseException, inner: int = 0) -> str:
+    """One line for any error: what it is, and the file and line that raised it; `inner` calls are left out."""
+    try:
+        text = one_line(" ".join(f"{type(error).__name__}: {error}".split()))
+    except Exception:  # an error whose own text raises
+        text = type(error).__name__
+    frames = traceback.extract_tb(error.__traceback__)
+    files = [frame for frame in frames[: len(frames) - inner] if not frame.filename.startswith("<")]
+    if not files or isinstance(error, SyntaxError):  # which tells its place itself
+        return text
+    return f"{text} ({place(files[-1].filename, files[-1].lineno or 0)})"
+
+
+def place(file: str, line: int) -> str:
+    """A line of a file in short: the file's name with its folder's."""
+    return f"{'/'.join(PurePath(file).parts[-2:])}, line {line}"
 
 
 MOST_NAMES = 20

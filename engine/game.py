@@ -13,7 +13,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.bounds import Bounds
-from engine.errors import EngineError, IllegalActionError, NotationError, UnsupportedError
+from engine.errors import EngineError, IllegalActionError, NotationError, UnsupportedError, in_short
 from engine.specs import Parameter, Value, canonical_options, resolve
 
 if TYPE_CHECKING:
@@ -85,10 +85,23 @@ class GameType:
         if not self.perfect_information:
             raise UnsupportedError(f"{self.name} hides information from its players; such games cannot be played here")
         if self.factory is not None:
-            return self.factory(self, players, params)
+            return self._made(players, params)
         from engine.state import KernelGame
 
         return KernelGame(self, players, params)
+
+    def _made(self, players: int, params: Mapping[str, Value]) -> Game:
+        """The game that the factory makes; raises `UnsupportedError` when it fails."""
+        assert self.factory is not None
+        try:
+            game = self.factory(self, players, params)
+        except EngineError:
+            raise
+        except Exception as error:
+            raise UnsupportedError(f"{self.name} cannot be set up: {in_short(error)}") from error
+        if not isinstance(game, Game):
+            raise UnsupportedError(f"{self.name} cannot be set up: its factory gave {type(game).__name__}, not a Game")
+        return game
 
     def module(self, part: str) -> Any:
         """The game's `rules`, `text` or `drawing` module."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from importlib.metadata import EntryPoint, entry_points
 
-from engine.errors import DuplicateNameError, UnknownNameError, UnsupportedError, did_you_mean
+from engine.errors import DuplicateNameError, UnknownNameError, UnsupportedError, did_you_mean, in_short
 from engine.game import Game, GameType
 from engine.specs import split_game_spec
 
@@ -15,14 +15,11 @@ _registered: dict[str, GameType] = {}
 
 
 @functools.cache
-def _installed() -> dict[str, EntryPoint]:
-    found: dict[str, EntryPoint] = {}
+def _installed() -> dict[str, dict[str, EntryPoint]]:
+    """By name and value."""
+    found: dict[str, dict[str, EntryPoint]] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
-        other = found.setdefault(entry.name, entry)
-        if other.value != entry.value:
-            raise DuplicateNameError(
-                f"two plug-ins offer a game '{entry.name}': {other.value} and {entry.value}; uninstall one"
-            )
+        found.setdefault(entry.name, {}).setdefault(entry.value, entry)
     return found
 
 
@@ -45,11 +42,15 @@ def game_names() -> list[str]:
 
 @functools.cache
 def _load_installed(name: str) -> GameType:
-    entry = _installed()[name]
+    entry, *others = _installed()[name].values()
+    if others:
+        raise DuplicateNameError(
+            f"two plug-ins offer a game '{name}': {entry.value} and {others[0].value}; uninstall one"
+        )
     try:
         game_type = entry.load()
-    except Exception as error:
-        raise UnsupportedError(f"game '{name}' ({entry.value}) cannot be loaded: {error}") from error
+    except (Exception, SystemExit) as error:
+        raise UnsupportedError(f"game '{name}' ({entry.value}) cannot be loaded: {in_short(error)}") from error
     if not isinstance(game_type, GameType) or game_type.name != name:
         raise UnsupportedError(f"game '{name}': entry point {entry.value} is not a GameType of that name")
     return game_type

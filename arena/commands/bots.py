@@ -9,20 +9,29 @@ from typing import Any
 
 import engine
 from arena.commands.output import Output, plain_table, say
+from arena.live import tell
 from arena.plan import Wanted, resolve_bots
 from arena.registry import find_bot, named_bots
 from arena.submissions import Submission, Submissions, submitted
+from engine.errors import in_short
 
 
 def print_games(name: str | None) -> None:
     """`arena games`."""
     if name is None:
         table = plain_table("game", "players", "designer", "what it is")
+        broken = []
         for each in engine.game_names():
-            kind = engine.game_type(each)
-            table.add_row(kind.name, _range(kind.min_players, kind.max_players), kind.credit.designer, kind.summary)
+            try:
+                table.add_row(*_game_row(each))
+            except Exception as error:  # a plug-in's fault takes no other game away
+                broken.append(
+                    str(error) if isinstance(error, engine.EngineError) else f"game '{each}': {in_short(error)}"
+                )
         Output().print(table)
         print("\n`arena games GAME` shows options and credits.")
+        for line in broken:
+            tell(f"warning: {line}")
         return
     kind = engine.game_type(name)
     say(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
@@ -31,6 +40,11 @@ def print_games(name: str | None) -> None:
         print_parameters([parameter.plain() for parameter in kind.parameters])
     credit = kind.credit
     say(f"\nDesigner: {credit.designer}\nSource:   {credit.source}\nTerms:    {credit.terms}")
+
+
+def _game_row(name: str) -> tuple[str, str, str, str]:
+    kind = engine.game_type(name)
+    return kind.name, _range(kind.min_players, kind.max_players), kind.credit.designer, kind.summary
 
 
 def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:

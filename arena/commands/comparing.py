@@ -62,6 +62,8 @@ def print_comparison(
         print(json.dumps({**found.as_dict(), "seconds": round(seconds, 3)}, indent=1, ensure_ascii=False))
     else:
         _print(found, seconds)
+    for fault in found.outcome.game_faults:
+        tell(f"the game {fault.game} failed, and no bot: {fault.line}\n{fault.trace}")
     for line in [*found.outcome.progress.remarks, *(f"not played: {line}" for line in found.outcome.not_played)]:
         tell(line)
     if found.end == "interrupted":

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import NoReturn
 
 import engine
 from arena import api
 from arena.commands.output import isolation_of, print_detail, say
 from arena.errors import ArenaError, ConfigError, RecordError
+from arena.game_faults import GameError, GameFault, again
 from arena.live import tell
 from arena.match_lines import read_records
 from arena.plan_files import with_key
-from arena.referee import without_controls
+from arena.referee import GAME_SECONDS, Alarm, without_controls
 from arena.replay import Ply, check_draws, keys_of, replay
 from arena.schedule import match_id
 from arena.store import StoredMatch
 from engine.errors import one_line
+
+LAST_PLIES = 20
+"""Plies that are shown before a game's fault."""
 
 
 def print_match(
@@ -30,7 +35,11 @@ def print_match(
 ) -> None:
     """`arena match`."""
     level = isolation_of(isolation) if isolation is not None else None
-    stored = api.play_match(game, bots, seed, opening, level, home)
+    try:
+        stored = api.play_match(game, bots, seed, opening, level, home)
+    except GameError as error:
+        tell(error.fault.trace.rstrip())
+        raise
     say(f"{stored.game}, {stored.players} players, seed {seed}, opening of {stored.opening} random plies")
     _print_plies(stored, list(replay(stored)), show)
 
@@ -44,8 +53,30 @@ def print_replay(
         return
     if chosen is not None:
         raise ConfigError("--match is for a file of matches")
+    fault = api.find_game_fault(target, match, home)
+    if fault is not None:
+        _print_fault(fault, show)
     stored, _ = api.find_match(target, match, home, lambda line: tell(f"warning: {line}"))
     _print_stored(stored, audit, show)
+
+
+def _print_fault(fault: GameFault, show: bool) -> NoReturn:
+    """A match in which a game failed, played by the rules up to there; raises `GameError` with how it fails now."""
+    say(f"{fault.match}\n{fault.game}, {fault.players} players: not finished, for the game failed")
+    for seat, bot in enumerate(fault.bots):
+        say(f"  seat {seat}: {bot}")
+    with Alarm() as alarm:
+        alarm.arm(GAME_SECONDS)
+        now = again(fault)
+    for number, word in enumerate(fault.course[-LAST_PLIES:], max(1, len(fault.course) - LAST_PLIES + 1)):
+        say(f"{number:4} {word}")
+    if show and now.position:
+        print(f"\n{now.position}\n")
+    if now.what:
+        tell(now.trace.rstrip())
+        raise GameError(now)
+    tell(fault.trace.rstrip())
+    raise ArenaError(f"the game {fault.game} does not fail any more when this is played again; it did: {fault.what}")
 
 
 def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> None:

@@ -17,6 +17,7 @@ from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.commands.boards import print_board
 from arena.commands.output import Output, say
 from arena.errors import ClusterError, UnwritableError, has_no_room, no_room
+from arena.game_faults import lines_of
 from arena.live import Live, Plain, can_draw, matches, tell
 from arena.plan import Plan
 from arena.progress import duration
@@ -62,6 +63,8 @@ def run_tournament(
         print_board(game, players, frame)
     if not quiet:
         _print_summary(result)
+    for line in lines_of(outcome.game_faults, result.folder / api.LOG):
+        tell(line)
     for line in [*progress.remarks, *(f"not played: {line}" for line in outcome.not_played)]:
         tell(line)
     if outcome.interrupted:

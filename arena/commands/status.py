@@ -122,6 +122,7 @@ def details(found: Standing) -> Iterator[str]:
             yield f"Benched on {where}: {told}."
         if board.given_out is not None:
             yield f"Adaptive, {where}: {board.given_out:,} of {board.planned:,} matches are given out to tables."
+    yield from found.failed
     if found.workers:
         listed = (
             f"{host} ({workers} worker{'s' * (workers != 1)}, {count:,} matches)"
