@@ -9,21 +9,30 @@ load bots from bundles alone.
 from __future__ import annotations
 
 import ast
+import fnmatch
+import glob
 import hashlib
+import itertools
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+import stat
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path, PurePosixPath
 
 from arena.errors import BotError
-from arena.files import is_plain_path
+from arena.files import is_plain_path, read_regular
 
 RESERVED = ("arena", "engine")
 """Never a bot's own: every worker has the same ones, which is checked."""
 HOUSE = Path(__file__).resolve().parents[1]
 """The folder that holds our `bots`; a user's folder of that name is never meant."""
 MAX_BYTES = 64 * 2**20
+MAX_FILES = 10_000
+MAX_SEEN = 50_000
+"""Files and folders that are looked at to find those of a bot."""
+MAX_SOURCE = 4 * 2**20
+"""Bytes of a Python file."""
 MANIFEST = "bot.toml"
 """The file that makes a folder a bot: it tells which program to start."""
 LEFT_OUT = ("__pycache__", "node_modules")
@@ -95,19 +104,16 @@ def bundle_file(path: Path) -> Bundle:
         raise BotError(f"{path}: a bot's file must be a Python file named like a module, such as my_bot.py")
     if path.stem in (*RESERVED, "bots"):
         raise BotError(f"{path}: has the name of a package of ours; call it something else, such as my_bot.py")
-    bundle = _snapshot(path.parent, path.stem)
-    for name in bundle.files:
-        _check_file(path.parent / name, path.parent)
-    return bundle
+    return _snapshot(Folder(path.parent), path.stem)
 
 
 def bundle_module(root: Path, module: str) -> Bundle:
     """The bundle of a bot in an installed package; `root` is the folder that holds the package."""
     top = module.partition(".")[0]
-    return _snapshot(root, module, only=top)
+    return _snapshot(Folder(root, trusted=True), module, only=top)
 
 
-def _snapshot(root: Path, module: str, only: str | None = None) -> Bundle:
+def _snapshot(root: Folder, module: str, only: str | None = None) -> Bundle:
     files: dict[str, bytes] = {}
     waiting = [module]
     seen: set[str] = set()
@@ -117,14 +123,13 @@ def _snapshot(root: Path, module: str, only: str | None = None) -> Bundle:
         if name in seen or top in RESERVED or (only is not None and top not in (only, "bots")):
             continue
         seen.add(name)
-        base = HOUSE if top == "bots" and top != only else root
-        path = _find(base, name)
+        folder = Folder(HOUSE, trusted=True) if top == "bots" and top != only else root
+        path = _find(folder.path, name)
         if path is None:
             if name == module:
-                raise BotError(f"{base / name.replace('.', '/')}.py: no such file")
+                raise BotError(f"{folder.path / name.replace('.', '/')}.py: no such file")
             continue
-        waiting.extend(_take(files, base, name, path))
-        _check_size(sum(map(len, files.values())), root)
+        waiting.extend(_take(files, folder, name, path))
     return Bundle(module, files)
 
 
@@ -134,65 +139,130 @@ def bundle_program(path: Path) -> Bundle:
 
     if path.name != MANIFEST:
         raise BotError(f"{path}: a program's manifest is a file called {MANIFEST}")
-    program = load_program(path)
-    folder = path.parent
-    found = {path, *(_folder_files(folder) if program.files is None else _declared(folder, program.files, path))}
-    for file in found:
-        _check_file(file, folder)
-    _check_size(sum(file.stat().st_size for file in found), folder)
-    files = {file.relative_to(folder).as_posix(): _read(file) for file in sorted(found)}
-    _check_size(sum(map(len, files.values())), folder)
+    folder, files = Folder(path.parent), dict[str, bytes]()
+    folder.take(MANIFEST, files)
+    program = load_program(path, files[MANIFEST])
+    for name in folder.names() if program.files is None else _declared(folder, program.files, path):
+        folder.take(name, files)
     program.check_files(files, str(path))
     return Bundle(MANIFEST, files)
 
 
-def _folder_files(folder: Path) -> Iterator[Path]:
-    """Every file of a folder that is not hidden and not left out; links to folders are refused."""
-    for at, folders, names in os.walk(folder):
-        folders[:] = [name for name in folders if _is_wanted(name)]
-        for name in folders:
-            if Path(at, name).is_symlink():
-                raise BotError(f"{Path(at, name)}: is a link to a folder; a bot's folder holds its files itself")
-        yield from (file for name in names if _is_wanted(name) and (file := Path(at, name)).is_file())
+def _declared(folder: Folder, patterns: Iterable[str], manifest: Path) -> Iterator[str]:
+    for pattern in patterns:
+        found = folder.matches(PurePosixPath(), pattern)
+        if not found:
+            raise BotError(f"{manifest}: files: '{pattern}' matches no file")
+        yield from found
+
+
+class Folder:
+    """A folder that a bot's files are taken from: each is opened once, and no link below the folder is followed.
+
+    Who installs a package may link its files; it is `trusted`. Raises `BotError` for what cannot be taken.
+    """
+
+    def __init__(self, path: Path, trusted: bool = False) -> None:
+        self.path = path
+        self.trusted = trusted
+        self.seen = 0
+        """Entries looked at so far, which are bounded."""
+
+    def take(self, name: str, files: dict[str, bytes]) -> bytes:
+        """Add a file to others, unless it is among them; its content."""
+        if name in files:
+            return files[name]
+        if not name.isprintable():
+            raise BotError(f"{self.path}: a bot's files have names that can be printed, unlike {name!a}")
+        if len(files) == MAX_FILES:
+            raise BotError(f"{self.path}: a bot's source and data are limited to {MAX_FILES:,} files")
+        room = MAX_BYTES - sum(map(len, files.values()))
+        try:
+            files[name] = read_regular(self.path / name, room) if self.trusted else read_regular(name, room, self.path)
+        except OSError as error:
+            raise BotError(f"{self.path / name}: cannot be read: {error.strerror}") from None
+        except ValueError:
+            raise BotError(f"{self.path}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB") from None
+        return files[name]
+
+    def names(self) -> Iterator[str]:
+        """Every file that is not hidden and not left out, links too; those to folders are refused when taken."""
+        return self._below(PurePosixPath())
+
+    def matches(self, below: PurePosixPath, pattern: str) -> list[str]:
+        """The files that a glob pattern means in a folder below this one, links too; in `__pycache__` are none."""
+        parts = PurePosixPath(pattern).parts
+        if not parts or "\0" in pattern or any("**" in part and part != "**" for part in parts):
+            return []  # a pattern that cannot be read
+        return sorted({name for name in self._match(below, parts) if "__pycache__" not in name.split("/")})
+
+    def _below(self, folder: PurePosixPath) -> Iterator[str]:
+        for name in filter(_is_wanted, self._entries(folder)):
+            if self._is_folder(folder / name):
+                yield from self._below(folder / name)
+            elif self._is_file(folder / name):
+                yield str(folder / name)
+
+    def _match(self, folder: PurePosixPath, parts: Sequence[str]) -> Iterator[str]:
+        part, rest = parts[0], parts[1:]
+        if part == "**" and rest:
+            yield from self._match(folder, rest)
+        for name in self._entries(folder) if glob.has_magic(part) else [part]:
+            path = folder / name
+            if part == "**":
+                if self._is_folder(path):
+                    yield from self._match(path, parts)
+            elif fnmatch.fnmatchcase(name, part) or name == part:
+                if rest and self._is_folder(path):
+                    yield from self._match(path, rest)
+                elif not rest and self._is_file(path):
+                    yield str(path)
+                elif rest and self._is_link(path):
+                    yield str(path.joinpath(*rest))
+
+    def _entries(self, folder: PurePosixPath) -> list[str]:
+        try:
+            with os.scandir(self.path / folder) as found:
+                names = [entry.name for entry in itertools.islice(found, MAX_SEEN - self.seen + 1)]
+        except OSError as error:
+            raise BotError(f"{self.path / folder}: cannot be read: {error.strerror}") from None
+        self.seen += len(names)
+        if self.seen > MAX_SEEN:
+            raise BotError(f"{self.path}: holds more than {MAX_SEEN:,} files and folders; give the bot one of its own")
+        return sorted(names)
+
+    def _kind(self, path: PurePosixPath) -> int:
+        try:
+            return stat.S_IFMT(os.lstat(self.path / path).st_mode)
+        except OSError:
+            return 0
+
+    def _is_folder(self, path: PurePosixPath) -> bool:
+        return self._kind(path) == stat.S_IFDIR
+
+    def _is_link(self, path: PurePosixPath) -> bool:
+        return self._kind(path) == stat.S_IFLNK
+
+    def _is_file(self, path: PurePosixPath) -> bool:
+        """Whether it is a file, or a link, which nobody follows."""
+        return self._kind(path) in (stat.S_IFREG, stat.S_IFLNK)
 
 
 def _is_wanted(name: str) -> bool:
     return not name.startswith(".") and name not in LEFT_OUT
 
 
-def _declared(folder: Path, patterns: Iterable[str], manifest: Path) -> Iterator[Path]:
-    for pattern in patterns:
-        found = _matches(folder, pattern)
-        if not found:
-            raise BotError(f"{manifest}: files: '{pattern}' matches no file")
-        yield from found
-
-
-def _check_file(file: Path, folder: Path) -> None:
-    """No file may be a link to one outside of its bot's folder: whoever hands it in could read others' files so."""
-    name = file.relative_to(folder).as_posix()
-    if not name.isprintable():
-        raise BotError(f"{folder}: a bot's files have names that can be printed, unlike {name!a}")
-    if not file.resolve().is_relative_to(folder.resolve()):
-        raise BotError(f"{file}: is a link out of the bot's folder")
-
-
-def _check_size(size: int, folder: Path) -> None:
-    if size > MAX_BYTES:
-        raise BotError(f"{folder}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB")
-
-
-def _take(files: dict[str, bytes], base: Path, name: str, path: Path) -> Iterator[str]:
+def _take(files: dict[str, bytes], folder: Folder, name: str, path: Path) -> Iterator[str]:
     """Add a module's file and the files it declares; the modules that these make one look for."""
-    source = files[path.relative_to(base).as_posix()] = _read(path)
+    own = PurePosixPath(path.relative_to(folder.path).as_posix())
+    source = folder.take(str(own), files)
     yield from _parents(name)
     tree = parse_source(source, path)
     yield from _imports(tree, name if path.name == "__init__.py" else name.rpartition(".")[0])
-    for declared in _declared_files(tree, path):
-        relative = declared.relative_to(base)
-        files[relative.as_posix()] = _read(declared)
-        if declared.suffix == ".py":
-            yield ".".join(relative.with_suffix("").parts).removesuffix(".__init__")
+    for declared in _declared_files(tree, folder, own):
+        folder.take(declared, files)
+        if declared.endswith(".py"):
+            yield declared.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
 
 def _find(root: Path, module: str) -> Path | None:
@@ -203,15 +273,18 @@ def _find(root: Path, module: str) -> Path | None:
     return None
 
 
-def _read(path: Path) -> bytes:
+def read_source(path: Path) -> bytes:
+    """A Python file that a person names; raises `BotError` for what cannot be read."""
     try:
-        return path.read_bytes()
-    except OSError as error:
-        raise BotError(f"{path}: cannot be read: {error.strerror}") from None
+        return read_regular(path, MAX_BYTES)
+    except (OSError, ValueError) as error:
+        raise BotError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
 
 
 def parse_source(source: bytes, name: Path | str) -> ast.Module:
     """The syntax tree of a Python file; raises `BotError` that names the file and the line."""
+    if len(source) > MAX_SOURCE:
+        raise BotError(f"{name}: a Python file is limited to {MAX_SOURCE >> 20} MiB; keep data in files of its own")
     try:
         return ast.parse(source, str(name))
     except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
@@ -239,7 +312,8 @@ def _imports(tree: ast.Module, package: str) -> Iterator[str]:
             yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names if alias.name != "*")
 
 
-def _declared_files(tree: ast.Module, path: Path) -> Iterator[Path]:
+def _declared_files(tree: ast.Module, folder: Folder, own: PurePosixPath) -> Iterator[str]:
+    path = folder.path / own
     for node in tree.body:
         targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
         if not any(isinstance(target, ast.Name) and target.id == "BUNDLE_FILES" for target in targets):
@@ -251,16 +325,13 @@ def _declared_files(tree: ast.Module, path: Path) -> Iterator[Path]:
         if not isinstance(patterns, (list, tuple)) or not all(isinstance(pattern, str) for pattern in patterns):
             raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES must be a list of file names")
         for pattern in patterns:
-            yield from _glob(path, pattern, node.lineno)
-
-
-def _glob(path: Path, pattern: str, line: int) -> list[Path]:
-    if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
-        raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' leaves the bot's folder")
-    found = _matches(path.parent, pattern)
-    if not found:
-        raise BotError(f"{path}, line {line}: BUNDLE_FILES entry '{pattern}' matches no file")
-    return found
+            where = f"{path}, line {node.lineno}: BUNDLE_FILES entry '{pattern}'"
+            if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
+                raise BotError(f"{where} leaves the bot's folder")
+            found = folder.matches(own.parent, pattern)
+            if not found:
+                raise BotError(f"{where} matches no file")
+            yield from found
 
 
 def imported_names(bundle: Bundle) -> set[str]:
@@ -271,10 +342,3 @@ def imported_names(bundle: Bundle) -> set[str]:
             package = ".".join(PurePosixPath(name).parts[:-1])
             found.update(_imports(parse_source(source, name), package))
     return found
-
-
-def _matches(folder: Path, pattern: str) -> list[Path]:
-    try:
-        return sorted(file for file in folder.glob(pattern) if file.is_file() and "__pycache__" not in file.parts)
-    except (ValueError, NotImplementedError):  # a pattern that cannot be read
-        return []

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from pathlib import Path
 
-from arena.bundle import MANIFEST, Bundle, bundle_file, bundle_module, bundle_program, parse_source
+from arena.bundle import MANIFEST, Bundle, bundle_file, bundle_module, bundle_program, parse_source, read_source
 from arena.config import Isolation, plain_name
 from arena.errors import BotError
 from arena.home import home_folder
@@ -247,7 +247,7 @@ def spec_at(path: str) -> str:
 
 def _only_class(path: Path) -> str:
     """The one bot in a file: a class derived from one of `bots`, from which no other class of the file is derived."""
-    tree = parse_source(path.read_bytes(), path.name)
+    tree = parse_source(read_source(path), path.name)
     derived = _names_from_bots(tree)
     classes: dict[str, set[str]] = {}
     for node in tree.body:
@@ -276,7 +276,7 @@ def _names_from_bots(tree: ast.Module) -> set[str]:
 
 def _own_name(path: Path, class_name: str) -> str:
     """What the class of a file calls itself; raises `BotError` when there is no such class, or it is no name."""
-    tree = parse_source(path.read_bytes(), path.name)
+    tree = parse_source(read_source(path), path.name)
     classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
     imported = [

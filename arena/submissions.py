@@ -20,15 +20,17 @@ from typing import Annotated, Literal
 
 from pydantic import Field, TypeAdapter, ValidationError
 
-from arena.bundle import MAX_BYTES, Bundle
+from arena.bundle import MAX_BYTES, MAX_FILES, Bundle
 from arena.config import SUBMISSIONS, Model, plain_name
 from arena.declarations import Answers
 from arena.errors import BotError
-from arena.files import write_file
+from arena.files import read_regular, write_file
 from arena.home import home_folder
 from engine.errors import did_you_mean
 
 INDEX = "index.json"
+MAX_INDEX = 2**26
+"""Bytes of it."""
 PREFIX = re.compile("[0-9a-f]{6,32}")
 SHORT = 12
 """Digits of a hash that people are shown."""
@@ -90,14 +92,14 @@ def submitted(home: str | Path | None = None) -> Submissions:
     """What has been handed in, by name; withdrawn bots too. Raises `BotError` when the index cannot be read."""
     path = _folder(home) / INDEX
     try:
-        return dict(sorted(Index.model_validate_json(path.read_bytes()).bots.items()))
+        return dict(sorted(Index.model_validate_json(read_regular(path, MAX_INDEX)).bots.items()))
     except FileNotFoundError:
         return {}
     except NotADirectoryError:
         raise _below_a_file(home) from None
     except OSError as error:
         raise BotError(f"{path}: cannot be read: {error.strerror}") from None
-    except ValidationError:
+    except ValueError:  # of another shape, or too large
         raise BotError(
             f"{path}: is damaged: it is not an index of submitted bots; put a copy of it back, or move it away"
         ) from None
@@ -131,7 +133,7 @@ def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
     """A submitted bot's source; raises `BotError` when it is gone or not what was handed in."""
     path = _source_path(version.hash, home)
     try:
-        bundle = Bundle(version.module, _unpacked(path.read_bytes()))
+        bundle = Bundle(version.module, _unpacked(read_regular(path, 2 * MAX_BYTES)))
     except FileNotFoundError:
         raise BotError(f"{path}: is missing; submit that source again") from None
     except Exception:  # a damaged archive may raise anything
@@ -288,6 +290,7 @@ def _packed(files: Mapping[str, bytes]) -> bytes:
 
 def _unpacked(packed: bytes) -> dict[str, bytes]:
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
-        if sum(entry.file_size for entry in archive.infolist()) > MAX_BYTES:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > MAX_BYTES or len(entries) > MAX_FILES:
             raise ValueError("too large for a bot")
-        return {entry.filename: archive.read(entry) for entry in archive.infolist()}
+        return {entry.filename: archive.read(entry) for entry in entries}

@@ -125,9 +125,10 @@ def own_file(word: str) -> str:
     return PurePosixPath(word).as_posix() if inside else ""
 
 
-def load_program(path: Path) -> Program:
-    """Read a manifest; without a name in it, its folder's name is the bot's."""
-    data, folder = read_toml(path), path.absolute().parent.name
+def load_program(path: Path, content: bytes | None = None) -> Program:
+    """Read a manifest, or take its content; without a name in it, its folder's name is the bot's."""
+    data = read_toml(path) if content is None else parse_toml(content, str(path))
+    folder = path.absolute().parent.name
     if "name" not in data:
         try:
             plain_name(folder)

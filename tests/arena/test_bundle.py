@@ -1,5 +1,9 @@
 """Bundles: what belongs to a bot's source, read without running it."""
 
+import contextlib
+import os
+import shutil
+import threading
 from pathlib import Path
 
 import pytest
@@ -256,3 +260,78 @@ def test_a_bot_built_on_a_house_bot_brings_all_that_the_house_bot_is_made_of(tmp
 def test_a_bundle_with_a_path_that_leads_out_of_its_folder_is_refused(name):
     with pytest.raises(BotError, match="is no plain path of a file in a bot's folder"):
         Bundle("x", {"x.py": b"", name: b""})
+
+
+# Folders from strangers
+
+PASSED_OVER = ("table.txt", "kit/__init__.py")
+"""What is looked for among others: a pipe of that name is none of them."""
+
+
+@pytest.mark.parametrize("name", ["book.txt", "mine.py", "kit/__init__.py", "kit", "table.txt"])
+@pytest.mark.parametrize("make", ["link", "pipe", "sparse"])
+def test_nothing_but_regular_files_of_the_folder_is_read(tmp_path, name, make):
+    files = {"mine.py": f'import kit\nBUNDLE_FILES = ["book.txt", "t*.txt"]\n{BOT}', "kit/__init__.py": ""}
+    lay(tmp_path / "bot", {**files, "book.txt": "", "table.txt": "", "turn.txt": ""})
+    lay(tmp_path / "other", {**files, "book.txt": "secret", "table.txt": "secret"})
+    path = tmp_path / "bot" / name
+    if path.is_dir() and make != "link":
+        return
+    shutil.rmtree(path) if path.is_dir() else path.unlink()
+    if make == "link":
+        path.symlink_to(tmp_path / "other" / name)
+    elif make == "pipe":
+        os.mkfifo(path)
+    else:
+        with path.open("wb") as file:
+            file.truncate(20 * 2**30)
+    told = "Is a link|Not a regular file|limited to 64 MiB|no such file|matches no file"
+    with contextlib.nullcontext() if make == "pipe" and name in PASSED_OVER else pytest.raises(BotError, match=told):
+        bundle_file(tmp_path / "bot" / "mine.py")
+
+
+def test_a_link_swapped_in_at_any_time_gives_nobody_elses_file_away(tmp_path):
+    lay(tmp_path, {"bot/mine.py": f'BUNDLE_FILES = ["data/book.txt"]\n{BOT}', "other/book.txt": "secret"})
+    lay(tmp_path, {"bot/data/book.txt": "own", "bot/real/book.txt": "own"})
+    data = tmp_path / "bot" / "data"
+    stop = threading.Event()
+
+    def swap():
+        while not stop.is_set():
+            data.rename(tmp_path / "bot" / "aside")
+            data.symlink_to(tmp_path / "other")
+            data.unlink()
+            (tmp_path / "bot" / "aside").rename(data)
+
+    thread = threading.Thread(target=swap)
+    thread.start()
+    try:
+        for _ in range(300):
+            with contextlib.suppress(BotError):
+                assert bundle_file(tmp_path / "bot" / "mine.py").files.get("data/book.txt") == b"own"
+    finally:
+        stop.set()
+        thread.join()
+
+
+@pytest.mark.parametrize("pattern", ["**/*.txt", "*/**/*.txt", "loop/*/*.txt"])
+def test_a_pattern_walks_through_no_link_and_no_endless_folder(tmp_path, monkeypatch, pattern):
+    monkeypatch.setattr("arena.bundle.MAX_SEEN", 50)
+    lay(tmp_path, {"bot/mine.py": f'BUNDLE_FILES = ["{pattern}"]\n{BOT}', "bot/a/b/book.txt": ""})
+    (tmp_path / "bot" / "loop").symlink_to("/")
+    with contextlib.suppress(BotError):
+        assert set(bundle_file(tmp_path / "bot" / "mine.py").files) - API == {"mine.py", "a/b/book.txt"}
+    lay(tmp_path, {f"bot/many/{number}": "" for number in range(60)})
+    if pattern != "loop/*/*.txt":
+        with pytest.raises(BotError, match="holds more than 50 files and folders"):
+            bundle_file(tmp_path / "bot" / "mine.py")
+
+
+def test_the_number_of_files_and_the_size_of_a_source_are_bounded(tmp_path, monkeypatch):
+    monkeypatch.setattr("arena.bundle.MAX_FILES", 5)
+    lay(tmp_path, {"mine.py": f'BUNDLE_FILES = ["data/*"]\n{BOT}', **{f"data/{number}": "" for number in range(5)}})
+    with pytest.raises(BotError, match="limited to 5 files"):
+        bundle_file(tmp_path / "mine.py")
+    (tmp_path / "big.py").write_text(BOT + "#" * 2**22)
+    with pytest.raises(BotError, match="a Python file is limited to 4 MiB"):
+        bundle_file(tmp_path / "big.py")
