@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import html
 import json
 import os
-import sqlite3
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -20,6 +20,7 @@ from arena.game_faults import GameError, GameFault, read_faults, write_faults
 from arena.home import home_folder
 from arena.keys import now, with_dice_key, with_disclosed_key
 from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan, stage_data
+from arena.plan_files import logged_plan
 from arena.pools import Chunk
 from arena.process import Death, WorkerProcess
 from arena.progress import notebook_line
@@ -170,11 +171,10 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
 def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
     """An open log and the resolved plan of its latest run, with how far its adaptive boards have come."""
     store, resolved = open_plan(target, home)
-    try:
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(store)
         schedule = with_stages(store, schedule_from(resolved))
-    except BaseException:
-        store.close()
-        raise
+        undo.pop_all()
     boards = [{**board, **stage_data(schedule, index)} for index, board in enumerate(resolved["boards"])]
     return store, {**resolved, "boards": boards}
 
@@ -182,14 +182,10 @@ def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store,
 def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
     """An open log and the resolved plan of its latest run as it stands there: nothing is worked out."""
     store = Store.open(find_log(target, home))
-    try:
-        resolved = json.loads(store.last_plan())
-        schedule_from(resolved)
-    except (ValueError, LookupError, TypeError, AttributeError, RecursionError, sqlite3.Error) as error:
-        store.close()
-        if isinstance(error, ArenaError):
-            raise
-        raise StoreError(f"{store.path}: its plan cannot be read") from None
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(store)
+        resolved, _ = logged_plan(store)
+        undo.pop_all()
     return store, resolved
 
 

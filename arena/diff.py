@@ -18,6 +18,7 @@ from arena.errors import ArenaError, ConfigError
 from arena.files import MAX_JSON, read_json
 from arena.leaderboards import leaderboards
 from arena.plan import schedule_from
+from arena.plan_files import checked_plan
 from arena.report import about_board
 from arena.schedule import Schedule
 from engine.errors import one_line
@@ -163,7 +164,7 @@ def _planned(path: Path) -> dict[str, Any]:
     plan = path.with_name("plan.json")
     if not plan.is_file():
         return {}
-    schedule = schedule_from(read_json(plan))
+    _, schedule = checked_plan(read_json(plan), f"{plan}: is no plan.json")
     return next((about_board(board, schedule) for board in schedule.boards if board.slug == path.stem), {})
 
 

@@ -69,10 +69,12 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
     blocks = (block for block in schedule.blocks_of(board) if in_plan(out, block.round, block.table))
     orders, rounds, tables = _plan_order(blocks, known)
     frame = _read(store, shape)
-    order = np.full(max(known.values(), default=0) + 1, -1, np.int64)
-    order[orders] = np.arange(len(orders))
-    frame.insert(0, "place", order[frame["block"].to_numpy()])
-    sizes = np.bincount(frame["block"])[frame["block"]]
+    keys = np.sort(np.fromiter(known.values(), np.int64, len(known)))  # any numbers: they may be a stranger's
+    order = np.full(len(keys), -1, np.int64)
+    order[np.searchsorted(keys, orders)] = np.arange(len(orders))
+    at = np.searchsorted(keys, frame["block"].to_numpy())
+    frame.insert(0, "place", order[at])
+    sizes = np.bincount(at)[at]
     frame = frame[(frame["place"] >= 0) & (sizes == schedule.lineups(shape) * shape.players)]
     frame = frame.sort_values(["place", "lineup", "seat"], kind="stable").reset_index(drop=True)
     places = np.array(schedule.places(shape.players))
@@ -122,6 +124,9 @@ def _read(store: Store, board: Board) -> pd.DataFrame:
     of = np.repeat(np.arange(len(matches)), board.players)
     if len(of) != len(seats) or (matches["block"].to_numpy()[of] != seats["block"]).any():
         raise StoreError(f"{store.path}: the log is damaged: matches on {board.title} lack seats")
+    places = np.arange(board.players)
+    if (seats["seat"].to_numpy().reshape(-1, board.players) != places).any() or not seats["rank"].isin(places).all():
+        raise StoreError(f"{store.path}: the log is damaged: seats or ranks on {board.title} that there are not")
     for name, kind in (("timed", bool), ("ended", object), ("course", np.int64)):
         seats[name] = matches[name].to_numpy()[of].astype(kind)
     return seats

@@ -24,7 +24,7 @@ from arena.home import home_folder
 from arena.importing import put
 from arena.keys import now
 from arena.match_files import blocks_in_plan
-from arena.plan import schedule_from
+from arena.plan_files import logged_plan
 from arena.schedule import Schedule
 from arena.store import Store
 from arena.store.merging import Taken, age, check_rows, readable, runs_of, take_bots, take_keys, take_matches, take_runs
@@ -120,17 +120,16 @@ def _checked_plan(log: Store) -> str:
         check_rows(log)
         if not runs_of(log):
             return ""
-        schedule_from(_plan(log))
         return json.dumps(_plan(log), sort_keys=True)
 
 
 def _plan(log: Store) -> dict:
-    return dict(json.loads(log.last_plan()))
+    return logged_plan(log)[0]
 
 
 def _progress(store: Store) -> tuple[int, int]:
     """Matches of the plan in the log, and in the plan; of adaptive boards all that they may have."""
-    schedule = with_stages(store, schedule_from(_plan(store)))
+    schedule = with_stages(store, logged_plan(store)[1])
     blocks = blocks_in_plan(store, schedule)
     done = planned = 0
     while batch := list(itertools.islice(blocks, BATCH)):

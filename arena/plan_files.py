@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 import contextlib
+import json
+import sqlite3
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from arena.config import validated
 from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
-from arena.errors import ArenaError, RecordError
+from arena.errors import ArenaError, RecordError, StoreError
 from arena.files import read_json
 from arena.match_lines import Record
 from arena.plan import schedule_from
 from arena.plan_model import PlanFile
 from arena.schedule import Schedule
 from arena.store import SecretKey, StoredMatch
+from arena.store.reading import StoreReader
+from engine import EngineError, game_type
 
+MOST_PLAYERS = 8
+"""Of a game that this arena does not have."""
 STAGE = {"counts", "benched"}
 """Of a board: how far an adaptive one has come."""
 
@@ -82,6 +88,8 @@ def checked_plan(resolved: Any, where: str) -> tuple[dict[str, Any], Schedule]:
         labels = [bot["label"] for bot in resolved["bots"]]
         if len(set(labels)) < len(labels):
             raise ValueError("two bots have the same label")
+        for board in boards:
+            _check_players(board["game"], board["players"])
         schedule = schedule_from(resolved)
         needed = {entry for entry in (schedule.hero, *(schedule.duel or ())[:2]) if entry is not None}
         if not all(needed <= set(board.entries) for board in schedule.boards):
@@ -93,6 +101,28 @@ def checked_plan(resolved: Any, where: str) -> tuple[dict[str, Any], Schedule]:
         if isinstance(error, ArenaError):
             raise
         raise RecordError(f"{where}: {error}") from None
+
+
+def _check_players(game: str, players: int) -> None:
+    """Raise `ValueError` for more or fewer than a game seats: what is built for a board grows with their factorial."""
+    name, fewest, most = game.partition("(")[0], 2, MOST_PLAYERS
+    with contextlib.suppress(EngineError):  # one that this arena does not have, or cannot load
+        fewest, most = game_type(name).min_players, game_type(name).max_players
+    if not fewest <= players <= most:
+        raise ValueError(f"{players} players on a board of {name}, which has {fewest} to {most}")
+
+
+def logged_plan(store: StoreReader) -> tuple[dict[str, Any], Schedule]:
+    """The plan of a log's latest run, as `checked_plan`; raises `StoreError` for what is none."""
+    where = f"{store.path}: its plan cannot be read"
+    try:
+        return checked_plan(json.loads(store.last_plan()), where)
+    except (StoreError, sqlite3.Error):
+        raise
+    except ArenaError as error:
+        raise StoreError(str(error)) from None
+    except (ValueError, RecursionError):
+        raise StoreError(where) from None
 
 
 def with_key(record: Record, plan: Path) -> StoredMatch:

@@ -155,8 +155,7 @@ class _Job:
             if db is None:
                 return
             self.show("checking the file", 0, 0)
-            if not check_file(db, log, self.findings):
-                return
+            check_file(db, log, self.findings)
             self.contents = contents = read_contents(db, self.findings)
             check_orphans(db, self.findings)
             store = Store(log, db, None)

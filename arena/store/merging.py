@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 from arena.errors import ArenaError, StoreError
 from arena.store.digests import Row, WholeMatch, block_keys, block_rows, damaged_rows, timing_digest, whole_matches
-from arena.store.reading import StoreReader
+from arena.store.reading import OF_CONTENT, StoreReader, primary
 from arena.store.rows import read_course
-from arena.store.writing import Store, primary
+from arena.store.writing import Store
 
 BLOCK = (
     "identity",
@@ -27,8 +27,6 @@ BLOCK = (
 )
 MATCH = ("line-up", "ending", "length", "mark of a clock", "final position", "course", "notes")
 SEAT = ("number", "bot", "rank", "score", "cause", "fall")
-OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH)
-"""SQLite's errors that come from what a log holds; 0 are those of Python, such as of text that is none."""
 Run = tuple[str, str, str]
 """Plan, versions, UTC time of the start."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
@@ -11,13 +12,18 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from arena.errors import StoreError
+from arena.errors import ArenaError, StoreError
 from arena.schedule import match_id
 from arena.store.digests import damaged
-from arena.store.rows import RunRow, SecretKey, StoredMatch, read_clocks, read_course
+from arena.store.rows import RunRow, SecretKey, StoredMatch, read_clocks, read_course, read_notes
+from arena.store.shape import check_values
 from arena.store.upgrading import connect_to_read
 
 BATCH = 500
+FROM_CONTENT = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
+"""What may be raised by whatever is read."""
+OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG)
+"""SQLite's errors that come from what a log holds; 0 are those of Python, such as of text that is none."""
 SHORT_ID = 12
 """Hexadecimal digits that tell the matches of all but the largest logs apart."""
 MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
@@ -55,7 +61,23 @@ class StoreReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self.close()
+        """Close the log. An error that its content explains becomes a `StoreError` of one line."""
+        try:
+            if isinstance(error, FROM_CONTENT) and not isinstance(error, ArenaError):
+                self._explain(error)
+        finally:
+            self.close()
+
+    def _explain(self, error: BaseException) -> None:
+        """Raise what a user is told of an error, unless it has nothing to do with what was read."""
+        if isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT:
+            return
+        with contextlib.suppress(sqlite3.Error):
+            check_values(self._db, self.path)
+        if self._lock is None:  # who only reads
+            raise StoreError(
+                f"{self.path}: cannot be read: {error}; `arena verify` tells whether it is damaged"
+            ) from error
 
     def close(self) -> None:
         self._db.close()
@@ -304,7 +326,7 @@ def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: Secret
         course=read_course(course).split(),
         final=final.hex(),
         timed=bool(timed),
-        notes=[(int(ply), str(text)) for ply, text in json.loads(notes or "[]")],
+        notes=read_notes(notes or "[]"),
         bots=[seat[0] for seat in seats],
         ranks=[seat[1] for seat in seats],
         scores=[seat[2] for seat in seats],
@@ -314,3 +336,8 @@ def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: Secret
         again=bool(again),
         secret=key,
     )
+
+
+def primary(error: sqlite3.Error) -> int:
+    """SQLite's number of an error, without what goes into detail."""
+    return getattr(error, "sqlite_errorcode", 0) & 0xFF

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -126,6 +127,17 @@ def read_clocks(text: str) -> list[Clocking]:
         return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
     except ValueError:
         raise StoreError("the log is damaged: a match's clocks cannot be read") from None
+
+
+def read_notes(text: str) -> list[tuple[int, str]]:
+    """What bots said of their moves, as `MatchRow.notes` has it."""
+    try:
+        notes = [(ply, note) for ply, note in json.loads(text)]
+    except (ValueError, TypeError, RecursionError):
+        notes = [(-1, "")]
+    if not all(type(ply) is int and ply >= 0 and isinstance(note, str) for ply, note in notes):
+        raise StoreError("the log is damaged: a match's notes cannot be read")
+    return notes
 
 
 def read_course(value: str | bytes) -> str:

@@ -8,14 +8,17 @@ tracebacks) lies in side tables.
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
+import functools
 import os
 import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from arena.errors import StoreError
+from arena.errors import OlderLogError, StoreError
 from arena.store.place import is_file
+from arena.store.shape import Parts, check_shape, harden, laid_out
 from arena.store.writers import note_writer
 
 SCHEMA_VERSION = 4
@@ -122,6 +125,30 @@ CREATE TABLE waiting (           -- results that are in no board yet: an earlier
     PRIMARY KEY (identity, lineup)
 ) WITHOUT ROWID;
 """
+BACK_TO_3 = """
+DROP TABLE waiting;
+DROP TABLE keys;
+CREATE TABLE keys (
+    number INTEGER PRIMARY KEY CHECK (number = 1),
+    key BLOB NOT NULL,
+    hash TEXT NOT NULL,
+    drawn TEXT NOT NULL,
+    disclosed TEXT,
+    digest BLOB NOT NULL
+);
+DROP TABLE blocks;
+CREATE TABLE blocks (
+    block INTEGER PRIMARY KEY,
+    identity BLOB NOT NULL UNIQUE,
+    id BLOB NOT NULL,
+    board INTEGER NOT NULL REFERENCES boards,
+    round INTEGER NOT NULL,
+    opening INTEGER NOT NULL,
+    seed INTEGER NOT NULL,
+    secret INTEGER NOT NULL
+);
+"""
+"""What tells the tables of version 3 from those of this one."""
 
 
 def lock_log(log: Path) -> int:
@@ -129,7 +156,12 @@ def lock_log(log: Path) -> int:
     log.parent.mkdir(parents=True, exist_ok=True)
     path = log.with_suffix(".lock")
     while True:
-        lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise StoreError(f"{path}: is a link; remove it") from None
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError:
@@ -156,16 +188,30 @@ def keep_locked(log: Path, lock: int) -> int:
 def connect(
     path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None] = lambda db: None, older: bool = False
 ) -> sqlite3.Connection:
-    """An open log of this version, or of an `older` one too; raises `StoreError` or `sqlite3.Error` for all else."""
+    """An open log of this version, or of an `older` one too, with the tables of a log and nothing else in it.
+
+    Raises `OlderLogError` for an older one where none is wanted, `StoreError` or `sqlite3.Error` for all else.
+    """
     with contextlib.ExitStack() as undo:
         db = undo.enter_context(contextlib.closing(sqlite3.connect(address(path, mode), uri=True, timeout=30)))
+        harden(db)
         prepare(db)
+        db.execute("BEGIN")  # so that version and tables are those of one moment
         version = version_of(db)
-        if not (version == SCHEMA_VERSION or (older and OLDEST <= version < SCHEMA_VERSION)):
+        if not OLDEST <= version <= SCHEMA_VERSION:
             raise StoreError(f"{path}: has log version {version}; {remedy(version, path)}")
-        db.execute("SELECT count(*) FROM runs")
+        check_shape(db, parts_of(version), path)
+        if version < SCHEMA_VERSION and not older:
+            raise OlderLogError(f"{path}: has log version {version}; {remedy(version, path)}")
+        db.execute("COMMIT")
         undo.pop_all()
     return db
+
+
+@functools.cache
+def parts_of(version: int) -> Parts:
+    """The tables and indexes of a log of that version."""
+    return laid_out(SCHEMA if version == SCHEMA_VERSION else SCHEMA + BACK_TO_3)
 
 
 def remedy(version: int, path: Path) -> str:

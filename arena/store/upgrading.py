@@ -18,7 +18,8 @@ from pathlib import Path
 
 from arena.errors import StoreError
 from arena.store.digests import PARTS, TABLES, block_keys, whole_matches
-from arena.store.schema import SCHEMA_VERSION, address, connect, lay_out, version_of
+from arena.store.schema import SCHEMA_VERSION, address, connect, lay_out, parts_of, version_of
+from arena.store.shape import check_shape, harden
 
 SMALL = 64 * 2**20
 """Bytes of an older log up to which it is read through a copy in memory."""
@@ -96,9 +97,11 @@ def _room(path: Path) -> Iterator[sqlite3.Connection]:
 
 def _copy(path: Path, new: sqlite3.Connection) -> None:
     """Fill an empty database with what an older log holds."""
+    harden(new)
     lay_out(new)
     new.execute("PRAGMA synchronous = OFF")  # whoever needs it keeps it with a backup
     new.execute("ATTACH ? AS old", (address(path, "ro"),))
+    check_shape(new, parts_of(int(new.execute("PRAGMA old.user_version").fetchone()[0])), path, "old")
     with new:
         new.execute("BEGIN")
         for table in (*TABLES, "boards", "blocks", *PARTS):

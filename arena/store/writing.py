@@ -19,7 +19,7 @@ from arena.errors import StoreError, UnwritableError
 from arena.schedule import Block, Schedule
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
 from arena.store.place import Place
-from arena.store.reading import StoreReader
+from arena.store.reading import StoreReader, primary
 from arena.store.rows import BotRow, Finished, SecretKey
 from arena.store.schema import connect, keep_locked, lay_out, lock_log
 from arena.store.upgrading import upgrade
@@ -260,11 +260,6 @@ class Store(StoreReader):
         if identity not in self._bots:
             self._bots.update(self._db.execute("SELECT identity, bot FROM bots"))
         return self._bots[identity]
-
-
-def primary(error: sqlite3.Error) -> int:
-    """SQLite's number of an error, without what goes into detail."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF
 
 
 @contextlib.contextmanager

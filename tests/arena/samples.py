@@ -55,7 +55,10 @@ def resolved(plan: Schedule) -> dict:
         "name": "sample",
         "seed": plan.seed,
         "dice": "secret" if plan.secret else "public",
-        "dice_key_hash": plan.secret,
+        "dice_key": None if plan.secret else "00" * 32,
+        "dice_key_hash": plan.secret or "00" * 32,
+        "bots_key": "00" * 32,
+        "left_out": [],
         "formats": ["csv", "json", "md", "parquet"],
         "line_ups": "permutations" if plan.permutations else "rotations",
         "max_tables": plan.max_tables,
@@ -77,7 +80,14 @@ def resolved(plan: Schedule) -> dict:
             for index, each in enumerate(plan.boards)
         ],
         "bots": [
-            {"label": each.label, "key": each.key, "spec": each.spec, "identity": each.identity, "params": {}}
+            {
+                "label": each.label,
+                "key": each.key,
+                "spec": each.spec,
+                "identity": each.identity,
+                "params": {},
+                "isolation": "none",
+            }
             for each in plan.entries
         ],
     }

@@ -22,7 +22,7 @@ from arena.keys import _lacks_any
 from arena.plan import schedule_from
 from arena.replay import check_draws, keys_of, replay
 from arena.store import SCHEMA_VERSION, Store, upgrading
-from arena.store.schema import SCHEMA
+from arena.store.schema import BACK_TO_3, SCHEMA
 from arena.verify import verify
 from tests.arena.samples import begin, fill, schedule
 
@@ -202,8 +202,8 @@ def test_killed_at_any_moment_of_an_upgrade_the_log_is_the_old_one_or_the_new_on
         begin(store, schedule(["alice"]))
     with contextlib.closing(sqlite3.connect(log)) as connection:  # as version 3 had it
         connection.executescript(
-            "ALTER TABLE blocks DROP COLUMN key; ALTER TABLE blocks RENAME COLUMN dice TO secret; "
-            "PRAGMA user_version = 3;"
+            f"CREATE TEMP TABLE kept AS SELECT * FROM blocks; {BACK_TO_3} INSERT INTO blocks SELECT block, identity, "
+            "id, board, round, opening, seed, dice FROM temp.kept; PRAGMA user_version = 3;"
         )
     before = content(log)
     delays = [0.0005 * 1.35**n for n in range(30)]
