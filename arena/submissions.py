@@ -18,7 +18,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Annotated, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError
+from pydantic import Field, TypeAdapter
 
 from arena.bundle import MAX_BYTES, MAX_FILES, Bundle
 from arena.config import SUBMISSIONS, Model, plain_name
@@ -160,10 +160,10 @@ def _all_answers(version: Version, home: str | Path | None) -> dict[str, Answers
     """By class of the version's source."""
     path = _answers_path(version, home)
     try:
-        return _AllAnswers.validate_json(path.read_bytes())
+        return _AllAnswers.validate_json(read_regular(path, MAX_INDEX))
     except FileNotFoundError:
         return {}
-    except (OSError, ValidationError):
+    except (OSError, ValueError):
         raise BotError(f"{path}: is damaged; it holds what a submitted bot declared: put a copy of it back") from None
 
 
