@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.stats.bootstrap import REPLICATES, Blocks, blocks_of
 from arena.stats.fit import Fit, Results, fit_with_margin, results_of
-from arena.stats.ranks import Spread, groups, model_covariance, rank_ranges, spread_of, unvaried_bots
+from arena.stats.ranks import Spread, constant_results, groups, model_covariance, rank_ranges, spread_of, unvaried_bots
 
 
 class Played(NamedTuple):
@@ -47,7 +47,8 @@ def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
     blocks = blocks_of(results, board.block, board.news)
     fitted = fit_with_margin(results, blocks.weights(results))
     unvaried = unvaried_bots(results, board.entries, board.ranks, board.block)
-    return Ratings(results, blocks, fitted, spread_of(fitted, results, blocks, unvaried, replicates))
+    constant = constant_results(results, board.entries, board.ranks, board.block)
+    return Ratings(results, blocks, fitted, spread_of(fitted, results, blocks, unvaried, replicates, constant))
 
 
 class Skills(NamedTuple):

@@ -74,11 +74,15 @@ class Spread:
         return np.abs(self.ahead()) > np.maximum.outer(self.limits, self.limits)
 
 
-def spread_of(fitted: Fit, results: Results, blocks: Blocks, unvaried: np.ndarray, count: int) -> Spread:
+def spread_of(
+    fitted: Fit, results: Results, blocks: Blocks, unvaried: np.ndarray, count: int, constant: np.ndarray | None = None
+) -> Spread:
     """Standard errors by block bootstrap: sqrt(b / (b - 1)) times the replicates' standard deviation, b blocks.
 
     Resampling cannot see how sure a bot is that always did the same against the same bots: for `unvaried` (bots,) the
-    model's own variance is taken where it is greater.
+    model's own variance is taken where it is greater. Nor can it see how far apart two groups of bots are of which one
+    won all matches against the other: `constant` (results,) are those of tables that did not vary, and what the model
+    leaves open of these is added.
     """
     drawn = replicates(fitted, results, blocks, count)
     played = blocks_by_bot(results, blocks)
@@ -86,12 +90,18 @@ def spread_of(fitted: Fit, results: Results, blocks: Blocks, unvaried: np.ndarra
     relative = drawn - drawn.mean(axis=1, keepdims=True)
     variance = (relative.std(axis=0, ddof=1) * correction) ** 2
     unseen = np.where(unvaried, np.maximum(model_variance(fitted, results, blocks) - variance, 0.0), 0.0)
+    apart = np.zeros((len(played), len(played)))
+    if constant is not None and constant.any():
+        apart = unseen_covariance(fitted, results, blocks, constant)
+        unseen = np.maximum(unseen, np.diagonal(apart))
     centred = drawn - drawn.mean(axis=0)
     covariance = centred.T @ centred / (count - 1)
     alone = np.diagonal(covariance)
     between = np.maximum(alone[:, None] + alone[None, :] - 2 * covariance, 0.0)
     between *= np.maximum.outer(correction, correction) ** 2
-    between = np.sqrt(between + unseen[:, None] + unseen[None, :])
+    lone = np.where(unvaried, unseen, 0.0)
+    groups_apart = np.diagonal(apart)[:, None] + np.diagonal(apart)[None, :] - 2 * apart
+    between = np.sqrt(between + np.maximum(lone[:, None] + lone[None, :], groups_apart))
     between[played < 2] = between[:, played < 2] = np.inf
     np.fill_diagonal(between, 0.0)
     return Spread(fitted.mu, np.sqrt(variance + unseen), between, drawn, played)
@@ -118,6 +128,21 @@ def model_variance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
     """(bots,) variances of skills as differences to their mean, from `model_covariance`."""
     centre = np.eye(len(fitted.mu)) - 1 / len(fitted.mu)
     return np.diagonal(centre @ model_covariance(fitted, results, blocks) @ centre)
+
+
+def unseen_covariance(fitted: Fit, results: Results, blocks: Blocks, constant: np.ndarray) -> np.ndarray:
+    """(bots, bots) covariances of skills, as differences to their mean, by what never varied: `constant` and the prior.
+
+    The sandwich H^-1 J H^-1 with H the curvature of all and J that of those (Huber, "The behavior of maximum likelihood
+    estimates under nonstandard conditions", 1967).
+    """
+    bots = len(fitted.mu)
+    never = np.empty((bots, bots))
+    kernels.curvature(results.who, blocks.weights(results) * constant, BETA**2, fitted.sites, never)
+    whole = model_covariance(fitted, results, blocks)
+    centre = np.eye(bots) - 1 / bots
+    found = centre @ whole @ (never + PRIOR_PRECISION * np.eye(bots)) @ whole @ centre
+    return np.asarray((found + found.T) / 2)
 
 
 def rank_ranges(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
@@ -174,17 +199,38 @@ def unvaried_bots(results: Results, entries: np.ndarray, ranks: np.ndarray, bloc
 
     Arrays as in `order_doubt`; a table is a set of bots. A bot that is at no table twice must have one rank everywhere.
     """
-    table = np.unique(np.sort(entries, axis=1), axis=0, return_inverse=True)[1].ravel()
-    bot = np.searchsorted(results.entries, entries)
-    often, constant = _constant(bot, ranks, block, table, len(results.entries))
-    _, everywhere = _constant(bot, ranks, block, np.zeros_like(table), len(results.entries))
-    return np.where(often, constant, everywhere)
+    table, bots = _tables(entries), len(results.entries)
+    of, often, same = _constant(results, entries, ranks, block, table)
+    some_often, constant = np.zeros(bots, bool), np.ones(bots, bool)
+    np.logical_or.at(some_often, of[:, 1], often)
+    np.logical_and.at(constant, of[:, 1], same)
+    of, _, same = _constant(results, entries, ranks, block, np.zeros_like(table))
+    everywhere = np.ones(bots, bool)
+    everywhere[of[:, 1]] = same
+    return np.where(some_often, constant, everywhere)
+
+
+def constant_results(results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> np.ndarray:
+    """(results,) whether they are of a table with several blocks, in each of which every bot has the same mean rank."""
+    table = _tables(entries)
+    of, often, same = _constant(results, entries, ranks, block, table)
+    constant = np.ones(table.max() + 1, bool)
+    np.logical_and.at(constant, of[:, 0], often & same)
+    found = np.zeros(len(results.times), bool)
+    found[results.number] = constant[table]
+    return found
+
+
+def _tables(entries: np.ndarray) -> np.ndarray:
+    """(matches,) number of each match's set of bots."""
+    return np.unique(np.sort(entries, axis=1), axis=0, return_inverse=True)[1].ravel()
 
 
 def _constant(
-    bot: np.ndarray, ranks: np.ndarray, block: np.ndarray, group: np.ndarray, bots: int
-) -> tuple[np.ndarray, np.ndarray]:
-    """(bots,) whether a bot has several blocks in a group of matches, and whether its mean rank is the same in each."""
+    results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Every group of matches with every bot in it (pairs, 2): whether it has several blocks, all with one mean rank."""
+    bots, bot = len(results.entries), np.searchsorted(results.entries, entries)
     number = np.unique(block, return_inverse=True)[1].ravel()
     cell, at = np.unique(np.repeat(number, bot.shape[1]) * bots + bot.ravel(), return_inverse=True)
     means = np.bincount(at, ranks.ravel()) / np.bincount(at)
@@ -194,7 +240,4 @@ def _constant(
     lowest, highest = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
     np.minimum.at(lowest, place, means)
     np.maximum.at(highest, place, means)
-    often, constant = np.zeros(bots, bool), np.ones(bots, bool)
-    np.logical_or.at(often, cells % bots, np.bincount(place) > 1)
-    np.logical_and.at(constant, cells % bots, lowest == highest)
-    return often, constant
+    return np.stack(np.divmod(cells, bots), axis=1), np.bincount(place) > 1, lowest == highest

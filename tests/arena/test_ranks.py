@@ -9,9 +9,10 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri, stdtrit
 
 from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.fit import BETA, MU
 from arena.stats.means import students_t, widening
 from arena.stats.ranks import Spread, groups, letter, order_doubt, rank_ranges, unvaried_bots
-from tests.arena.worlds import World, board_of
+from tests.arena.worlds import World, board_of, ranks_of
 
 
 def known(mu, error, blocks=10_000, count=2000):
@@ -167,3 +168,23 @@ def test_doubt_of_an_order_is_the_chance_that_it_is_the_other_way():
 
 def test_letters_go_on_after_z():
     assert [letter(number) for number in (0, 1, 25, 26, 51, 52)] == ["a", "b", "z", "a1", "z1", "a2"]
+
+
+def two_groups(blocks, seed):
+    """Two groups of three bots, of which the one wins nearly always against the other: true skills and the board."""
+    rng = np.random.default_rng([3, seed])
+    skill = np.repeat([MU + 4 * BETA, MU], 3) + rng.normal(0, BETA / 2, 6)
+    tables = np.array(list(itertools.combinations(range(6), 2)) * blocks)
+    entries = tables[:, [[0, 1], [1, 0]]]
+    performance = (skill[entries] + rng.normal(0, BETA, entries.shape)).reshape(-1, 2)
+    return skill, Played(entries.reshape(-1, 2), ranks_of(performance, 0), np.repeat(np.arange(len(tables)), 2), None)
+
+
+def test_how_far_apart_groups_are_is_no_surer_than_matches_that_one_always_won_can_tell():
+    held = []
+    for seed in range(25):
+        skill, board = two_groups(10, seed)
+        table = rating_columns(ratings_of(board, 200)).sort_index()
+        error = (table["rating"] - table["rating"].mean()).to_numpy() - (skill - skill.mean())
+        held.append(np.abs(error) <= (table["rating_high"] - table["rating"]).to_numpy())
+    assert np.mean(held) > 0.93
