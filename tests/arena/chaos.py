@@ -130,11 +130,13 @@ class Drivers:
         below: Path | None = None,
         unheard: bool = False,
         checkpoint: int = 30,
+        signals: int = 0,
         environment: Mapping[str, str] = MappingProxyType({}),
         **constants: float,
     ) -> Ended:
         """`arena run` of a tournament; `meanwhile` is called with its process, `unheard` closes its output.
 
+        `signals`: it dies when it has sent so many.
         Names of constants have `__` for a dot: `arena__store__writing__LOCKED_LIMIT = 1`.
         """
         home = home_of(config)
@@ -149,6 +151,7 @@ class Drivers:
             "set": {name.replace("__", "."): value for name, value in constants.items()},
             "unheard": unheard,
             "checkpoint": checkpoint,
+            "signals": signals,
             "below": str(below or home),
             "mode": mode,
             "moment": moment,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import ctypes
 import json
 import os
+import signal
 import sqlite3
 import sys
 import tempfile
@@ -52,6 +53,19 @@ def hurry(pages: int) -> None:
     sqlite3.connect = checkpointing
 
 
+def die_with_signal(number: int) -> None:
+    """Let this process die when it has sent so many signals: it sends them when it ends workers."""
+
+    def send(process: int, signal_number: int) -> None:
+        nonlocal number
+        kill(process, signal_number)
+        number -= 1
+        if number == 0:
+            kill(os.getpid(), signal.SIGKILL)
+
+    kill, os.kill = os.kill, send
+
+
 def drive(order: dict[str, Any]) -> int:
     """The child's life: the command line, from a session of its own."""
     os.setsid()
@@ -68,6 +82,7 @@ def drive(order: dict[str, Any]) -> int:
         module, _, constant = name.rpartition(".")
         setattr(sys.modules[module], constant, value)
     hurry(order["checkpoint"])
+    die_with_signal(order["signals"])
     chaos = ctypes.CDLL(None)
     chaos.chaos_arm(order["below"].encode(), order["mode"], ctypes.c_long(order["moment"]), order["seed"])
     code = run_command(order["arguments"])

@@ -22,6 +22,7 @@ from pathlib import Path
 
 import pytest
 
+from arena import trees
 from arena.sandbox.levels import lacking
 from arena.store import Store
 from engine.cache import cache_root
@@ -68,10 +69,15 @@ def finish(drivers, config, expected, **options) -> None:
     twice = "SELECT count(*), count(DISTINCT hex(identity) || lineup) FROM matches JOIN blocks USING (block)"
     (found,) = rows(config, twice)
     assert found[0] == found[1] == left["exported matches.jsonl"].count(b"\n")
-    assert not [told for _, told in tournaments.processes().values() if str(config.parent) in told]
+    assert not processes_of(config)
     connection = sqlite3.connect(log_of(config))
     assert connection.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
     connection.close()
+
+
+def processes_of(config: Path) -> list[str]:
+    """The command lines of all that is still there of a tournament's runs."""
+    return [told for _, told in tournaments.processes().values() if str(config.parent) in told]
 
 
 # The driver dies
@@ -118,6 +124,73 @@ def test_a_driver_that_dies_at_the_first_changes_of_all_begins_anew(drivers, exp
         shutil.rmtree(home_of(config), ignore_errors=True)
         assert drivers.run(config, mode, moment, seed=moment).code == -signal.SIGKILL
     finish(drivers, config, expected)
+
+
+@pytest.mark.parametrize("name", ["processes", pytest.param("plain", marks=pytest.mark.chaos)])
+def test_a_driver_that_dies_while_it_ends_its_workers_leaves_none_of_them(
+    drivers, expected, tmp_path, chaos_in_full, name
+):
+    config = write(tmp_path / "tournament", CONFIGS[name], BOTS)
+    for moment in range(1, 9) if chaos_in_full else [1, 2]:
+        shutil.rmtree(home_of(config), ignore_errors=True)
+        assert drivers.run(config, workers=2, signals=moment).code == -signal.SIGKILL
+        wait_until(lambda: not processes_of(config), "nobody is left")
+    finish(drivers, config, expected)
+
+
+# The log is taken away
+
+
+def remove(log: Path) -> None:
+    log.unlink()
+
+
+def remove_folder(log: Path) -> None:
+    """As `rm -r` does while somebody writes."""
+    while log.parent.exists():
+        shutil.rmtree(log.parent, ignore_errors=True)
+
+
+def replace_log(log: Path) -> None:
+    other = log.parent.with_name("other.db")
+    Store.create(other).close()
+    other.rename(log)
+
+
+def remove_lock(log: Path) -> None:
+    log.with_suffix(".lock").unlink(missing_ok=True)
+
+
+def remove_wal(log: Path) -> None:
+    Path(f"{log}-wal").unlink(missing_ok=True)
+
+
+DEEDS = [replace_log, *(pytest.param(deed, marks=pytest.mark.chaos) for deed in (remove, remove_folder))]
+HARMLESS = [remove_lock, pytest.param(remove_wal, marks=pytest.mark.chaos)]
+
+
+@pytest.mark.parametrize("deed", [*DEEDS, *HARMLESS])
+def test_a_log_that_is_taken_away_is_saved_and_played_on_to_the_same_end(
+    drivers, expected, tmp_path, chaos_in_full, deed
+):
+    rng = random.Random(5)
+
+    def harm_soon(driver: int) -> None:
+        wait_until(lambda: count(config), "it plays")
+        time.sleep(rng.uniform(0.0, 0.1))
+        with contextlib.suppress(FileNotFoundError):
+            deed(log)
+
+    for number in range(5 if chaos_in_full else 1):
+        config = write(tmp_path / f"{number}", CONFIGS["plain"].replace("blocks = 8", "blocks = 40"), BOTS)
+        log = log_of(config)
+        ended = drivers.run(config, workers=rng.choice([1, 2]), meanwhile=harm_soon)
+        assert ended.code == (0 if deed is remove_lock else 1), ended.err
+        assert ended.err.count("error: ") == ended.code and "Traceback" not in ended.err
+        if saved := re.search(r"what it held is in (\S+): rename", ended.err):
+            Path(saved[1]).rename(log)
+        assert bool(saved) == (deed not in (remove_lock, remove_wal))
+        finish(drivers, config, expected)
 
 
 # Signals, and nobody who listens
@@ -375,6 +448,51 @@ def harm_workers(config: Path, seed: int, times: int):
                     os.kill(worker, signal.SIGCONT)
 
     return harm
+
+
+def stop_workers(config: Path, times: int):
+    """Stop a worker of a driver for good, now and then, as matches come in."""
+
+    def harm(driver: int) -> None:
+        for _ in range(times):
+            saved = count(config)
+            wait_until(lambda: count(config) > saved or not Path(f"/proc/{driver}").exists(), "it goes on")  # noqa: B023
+            for worker in sorted(tournaments.workers_of(driver))[:1]:
+                with contextlib.suppress(ProcessLookupError):
+                    os.kill(worker, signal.SIGSTOP)
+
+    return harm
+
+
+@pytest.mark.parametrize("name", ["plain", pytest.param("processes", marks=pytest.mark.chaos)])
+def test_workers_that_are_stopped_are_replaced_and_the_results_are_the_same(
+    drivers, expected, tmp_path, chaos_in_full, name
+):
+    config = write(tmp_path / "tournament", CONFIGS[name], BOTS)
+    harm = stop_workers(config, 6 if chaos_in_full else 1)
+    finish(drivers, config, expected, workers=2, meanwhile=harm, arena__process__STILL_LIMIT=2.0)
+
+
+def kill_bots(config: Path, times: int):
+    """Kill a sandboxed bot's own process now and then, as matches come in."""
+
+    def harm(driver: int) -> None:
+        for _ in range(times):
+            saved = count(config)
+            wait_until(lambda: count(config) > saved or not Path(f"/proc/{driver}").exists(), "it goes on")  # noqa: B023
+            known = tournaments.processes()
+            parents = {pid for pid in trees.below(driver) if "forkserver.py" in known.get(pid, (0, ""))[1]}
+            for bot in sorted(pid for pid in parents if known[pid][0] in parents)[:1]:
+                trees.send(bot, signal.SIGKILL)
+
+    return harm
+
+
+@pytest.mark.chaos
+@pytest.mark.skipif("sandbox" not in NAMES, reason="no sandbox here")
+def test_bots_that_are_killed_from_outside_are_not_charged_and_the_results_are_the_same(drivers, expected, tmp_path):
+    config = write(tmp_path / "tournament", CONFIGS["sandbox"].replace("blocks = 6", "blocks = 20"), BOTS)
+    finish(drivers, config, expected, workers=2, meanwhile=kill_bots(config, 6))
 
 
 @pytest.mark.chaos
