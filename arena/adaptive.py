@@ -26,7 +26,8 @@ SEAT = np.dtype([("block", np.int64), ("rank", np.int16), ("fell", np.bool_)])
 
 
 def with_stages(store: Store, schedule: Schedule) -> Schedule:
-    """The schedule as far as the log decides it; the same one when none of its boards is adaptive."""
+    """The schedule as far as the log decides it: keys of secret dice, and stages of adaptive boards."""
+    schedule = store.known(schedule)
     if not any(board.first_blocks for board in schedule.boards):
         return schedule
     first = tuple(_first_stage(schedule, index) for index in range(len(schedule.boards)))

@@ -62,7 +62,7 @@ def board_frames(
     """Name, matches and benched bots of every board that is chosen."""
     store, resolved = open_log(target, home)
     with store:
-        schedule = schedule_from(resolved)
+        schedule = store.known(schedule_from(resolved))
         names = [(board.game, board.players) for board in schedule.boards]
         for name in choose_boards(target, names, game, players):
             board = names.index(name)

@@ -6,6 +6,7 @@ import contextlib
 import html
 import json
 import os
+import secrets
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import nullcontext
@@ -15,10 +16,11 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from arena.adaptive import with_stages
 from arena.config import COMPARISONS, OPENING, Config, Isolation, config_from
+from arena.dice import key_hash
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
 from arena.game_faults import GameError, GameFault, read_faults, write_faults
 from arena.home import home_folder
-from arena.keys import now, with_dice_key, with_disclosed_key
+from arena.keys import now, with_dice_keys, with_disclosed_keys
 from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan, stage_data
 from arena.plan_files import logged_plan
 from arena.pools import Chunk
@@ -27,7 +29,7 @@ from arena.progress import notebook_line
 from arena.registry import spec_of
 from arena.runner import Outcome, Progress, Run
 from arena.schedule import MatchSpec, Schedule, match_id
-from arena.store import MatchRow, Store, StoredMatch, read_clocks, set_aside
+from arena.store import MatchRow, SecretKey, Store, StoredMatch, read_clocks, set_aside
 from arena.store.merging import readable
 from engine import load_game
 
@@ -102,21 +104,23 @@ def run(
         folder = home_folder(home) / plan.name
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
-            plan = with_dice_key(plan, store)
+            plan = with_dice_keys(plan, store)
             plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
-            if plan.secret_dice:
+            if plan.schedule.has_secret_dice:
                 from arena.report import write_plan
 
-                write_plan(folder, plan.resolved())  # the hash of the key is there before anything is played
+                hashes = with_disclosed_keys(plan.resolved(), store)
+                write_plan(folder, hashes)  # they are there before anything is played
             planned(plan, kept)
             with nullcontext(show) if show is not None else notebook_line() as shown:
                 outcome = Run(plan, store, count, backend, address, worker, shown).play()
             write_faults(folder, outcome.game_faults)
             if outcome.complete:
-                store.finish_run(now(), disclose=plan.secret_dice)
+                store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
             plan = replace(plan, schedule=with_stages(store, plan.schedule))
             files, boards = _write(store, plan.resolved(), folder, plan.formats)
             faulty = _faults(store, plan.schedule)
+            plan = replace(plan, schedule=replace(plan.schedule, count_matches=None))  # the log is closed now
     finally:
         worker.stop()
     return RunResult(plan, outcome, folder, boards, faulty, files)
@@ -139,9 +143,9 @@ def _write(
     from arena.leaderboards import leaderboards
     from arena.report import write_reports
 
-    schedule = schedule_from(resolved)
+    schedule = store.known(schedule_from(resolved))
     boards = leaderboards(store, schedule)
-    resolved = with_disclosed_key(resolved, store)
+    resolved = with_disclosed_keys(resolved, store)
     files = write_reports(folder, resolved, store.last_versions(), boards, formats)
     return files, by_board(schedule, boards)
 
@@ -200,7 +204,7 @@ def leaderboard(
 
     store, resolved = open_log(target, home)
     with store:
-        schedule = schedule_from(resolved)
+        schedule = store.known(schedule_from(resolved))
         return by_board(schedule, leaderboards(store, schedule, plackett_luce))
 
 
@@ -226,7 +230,7 @@ def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
     """Every bot that forfeited matches, by board and cause, with the first match of each; from the log alone."""
     store, resolved = open_log(target, home)
     with store:
-        return _faults(store, schedule_from(resolved))
+        return _faults(store, store.known(schedule_from(resolved)))
 
 
 def _faults(store: Store, schedule: Schedule) -> pd.DataFrame:
@@ -241,7 +245,7 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
 
     store, resolved = open_log(target, home)
     with store:
-        schedule = schedule_from(resolved)
+        schedule = store.known(schedule_from(resolved))
         for index, board in enumerate(schedule.boards):
             if (board.game, board.players) == (load_game(game, players).spec, players):
                 return board_matches(store, schedule, index)
@@ -272,18 +276,20 @@ def export(
 def play_match(
     game: str,
     bots: Sequence[str | type],
-    seed: int = 0,
+    seed: int | None = None,
     opening: str | None = None,
     isolation: Isolation | Sequence[Isolation | None] | None = None,
     home: str | Path | None = None,
 ) -> StoredMatch:
     """Play one match outside any log: bots by seat, all chance from the seed. A worker process runs the bots.
 
+    The same seed gives the same match. Without one it is 0, and drawn at random where a sandboxed or submitted bot
+    plays, which could guess a small one; it is the `seed` of the result.
     A bot is given by its spec, or by its class, which must stand in a file. `isolation` is one level for all bots, or
     one by seat; None leaves a bot where it runs by itself.
     """
     specs = _specs(bots)
-    if type(seed) is not int or not 0 <= seed < SEEDS:
+    if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
         raise ConfigError(f"seed = {seed!r}: must be a whole number from 0 to 2^63 - 1")
     levels = [isolation] * len(specs) if isolation is None or isinstance(isolation, str) else list(isolation)
     for level in levels:
@@ -302,6 +308,8 @@ def play_match(
         for bot in found:
             if bot.refusals[0] is not None:
                 raise ConfigError(f"{bot.spec} {bot.refusals[0]}")
+        if seed is None:
+            seed = 0 if all(bot.trusted for bot in found) else random_seed()
         plan = single_plan(loaded, found, seed, int(chosen[1] or 0))
         worker.give_plan(plan.message())
         return play_specs(plan, [single_match(plan)], worker)[0]
@@ -315,6 +323,11 @@ def _specs(bots: object) -> list[str]:
         name = bots.__name__ if isinstance(bots, type) else repr(bots)
         raise ConfigError(f"bots = {name}: must be a list with a bot for each seat, such as ['random', 'greedy']")
     return [spec_of(bot) for bot in bots]
+
+
+def random_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbits(63)
 
 
 def single_match(plan: Plan) -> MatchSpec:
@@ -340,10 +353,11 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
         board = plan.schedule.boards[specs[number].block.board]
         raise GameError(replace(GameFault(**fault), game=board.game, players=board.players))
     rows = played["rows"]
-    return [_stored(plan.schedule, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
+    return [_stored(plan, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
 
 
-def _stored(schedule: Schedule, spec: MatchSpec, row: MatchRow) -> StoredMatch:
+def _stored(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
+    schedule = plan.schedule
     board = schedule.boards[spec.block.board]
     return StoredMatch(
         identity=spec.block.identity,
@@ -366,7 +380,13 @@ def _stored(schedule: Schedule, spec: MatchSpec, row: MatchRow) -> StoredMatch:
         details={int(seat): text for seat, text in row.details.items()},
         clocks=read_clocks(row.clocks),
         again=row.again,
+        dice=spec.block.dice,
+        secret=next((_undisclosed(key) for key in plan.secret_keys if key_hash(key) == spec.block.key), None),
     )
+
+
+def _undisclosed(key: bytes) -> SecretKey:
+    return SecretKey(key, key_hash(key), "", None)
 
 
 def upgrade(target: str | Path, home: str | Path | None = None) -> tuple[str, ...]:

@@ -29,7 +29,7 @@ from arena.archive_readme import ABOUT
 from arena.config import FORMATS, Model, validated
 from arena.errors import ArenaError, OlderLogError, RecordError, StoreError
 from arena.files import is_plain_path, own_folder, whole_file
-from arena.keys import with_disclosed_key
+from arena.keys import with_disclosed_keys
 from arena.plan import schedule_from
 from arena.report import write_plan_and_versions
 from arena.store import SCHEMA_VERSION, Store
@@ -96,7 +96,7 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
         store, resolved = open_log(folder / LOG)
         with store:
             _check_disclosed(store, log)
-            write_plan_and_versions(folder, with_disclosed_key(resolved, store), store.last_versions())
+            write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())
         for board in schedule_from(resolved).boards:
             for exported in (log.with_name(f"{board.slug}.{kind}") for kind in FORMATS):
                 if exported.is_file():
@@ -113,8 +113,7 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
 
 def _check_disclosed(store: Store, log: Path) -> None:
     """No key leaves before everything is played: whoever had it could foresee the dice."""
-    key = store.secret_key()
-    if key is not None and key.disclosed is None:
+    if any(key.disclosed is None for key in store.secret_keys()):
         raise StoreError(
             f"{log}: the key of its secret dice is not disclosed before everything is played, and without it nobody "
             "could check them; finish the tournament, then bundle it"

@@ -14,6 +14,7 @@ from arena import api
 from arena.bundle import MANIFEST
 from arena.config import OPENING, Isolation
 from arena.declarations import Declaration, first_answers
+from arena.dice import single_key
 from arena.errors import ConfigError
 from arena.plan import Plan, ResolvedBot, Wanted, resolve_bots, single_plan
 from arena.process import WorkerProcess
@@ -25,7 +26,6 @@ from arena.submissions import Kept, Version, admitted, answers_of, keep, keep_an
 from engine import Game
 from engine.errors import did_you_mean
 
-SEED = 1
 OPPONENT = "random"
 BOT, OTHER = 0, 1
 """Entries of the plan."""
@@ -137,7 +137,7 @@ def check(
         bot = found[BOT]
         playing = [game for game, refusal in zip(wanted, bot.refusals, strict=True) if refusal is None]
         _check_choice(bot, wanted, playing, bool(games))
-        plan = _plan(found, playing)
+        plan = _plan(found, playing, api.random_seed())  # so that no bot knows a check by its seeds or dice
         worker.give_plan(plan.message())
         report = Report(bot, plan.schedule.limits, [], [])
         for index, game in enumerate(playing):
@@ -203,25 +203,27 @@ def _check_choice(bot: ResolvedBot, wanted: Sequence[Game], playing: Sequence[Ga
         raise ConfigError(f"{bot.spec} {next(refusal for refusal in bot.refusals if refusal)}")
 
 
-def _plan(found: Sequence[ResolvedBot], games: Sequence[Game]) -> Plan:
+def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Plan:
     """Bot and opponent, and every board, for one worker."""
-    entries = tuple(Entry(bot.spec, bot.spec, bot.spec, bot.identity) for bot in found)
-    boards = tuple(_alone(game, [found[OTHER]] * game.players).schedule.boards[0] for game in games)
-    return Plan("check", Schedule(SEED, entries, boards, False, 1, None, Limits()), tuple(found), (), ())
+    entries = tuple(Entry(bot.spec, bot.spec, bot.spec, bot.identity, bot.trusted) for bot in found)
+    boards = tuple(_alone(game, [found[OTHER]] * game.players, seed).schedule.boards[0] for game in games)
+    schedule = Schedule(seed, entries, boards, False, 1, None, Limits())
+    return Plan("check", schedule, tuple(found), (), ()).with_keys([single_key(seed)])
 
 
-def _alone(game: Game, bots: Sequence[ResolvedBot]) -> Plan:
+def _alone(game: Game, bots: Sequence[ResolvedBot], seed: int) -> Plan:
     """The plan of `arena match` for these seats."""
     opening = OPENING.fullmatch(game.default_opening)
     assert opening is not None
-    return single_plan(game, bots, SEED, int(opening[1] or 0))
+    return single_plan(game, bots, seed, int(opening[1] or 0))
 
 
 def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:
     """The bot in the first, second and last seat, with the dice that `arena match` would draw."""
     for place in sorted({0, 1, game.players - 1}):
         seats = tuple(BOT if seat == place else OTHER for seat in range(game.players))
-        block = api.single_match(_alone(game, [plan.bots[entry] for entry in seats])).block
+        alone = _alone(game, [plan.bots[entry] for entry in seats], plan.schedule.seed)
+        block = api.single_match(alone).block
         yield MatchSpec(block._replace(board=index, table=seats), 0, seats)
 
 
@@ -233,7 +235,7 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
     for match in matches:
         seat = match.seats.index(BOT)
         found = [stored for each, stored in played if each == match]
-        for problem in _problems(plan.bots[BOT], found, seat, _command(game, spec, plan.bots[BOT].isolation, match)):
+        for problem in _problems(plan.bots[BOT], found, seat, _command(plan, game, spec, match)):
             problems.setdefault(problem.cause, problem)
     moves = [
         move
@@ -289,6 +291,7 @@ def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, comman
         )
 
 
-def _command(game: Game, spec: str, isolation: Isolation, match: MatchSpec) -> str:
+def _command(plan: Plan, game: Game, spec: str, match: MatchSpec) -> str:
     bots = [spec if entry == BOT else OPPONENT for entry in match.seats]
-    return shlex.join(["arena", "match", game.spec, *bots, "--seed", str(SEED), "--isolation", isolation])
+    seed, isolation = str(plan.schedule.seed), plan.bots[BOT].isolation
+    return shlex.join(["arena", "match", game.spec, *bots, "--seed", seed, "--isolation", isolation])

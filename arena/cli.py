@@ -407,7 +407,12 @@ def match(
     bots: Annotated[
         list[str], typer.Argument(metavar="BOT", help="Bots by seat: name, name:key=value, file.py:Class or bot.toml.")
     ],
-    seed: Annotated[int, typer.Option(min=0, help="All chance in the match comes from it.")] = 0,
+    seed: Annotated[
+        Optional[int],  # noqa: UP045
+        typer.Option(
+            min=0, help="All chance in the match comes from it; by default 0, at random with bots in the sandbox."
+        ),
+    ] = None,
     opening: Annotated[Optional[str], typer.Option(help="none or random:k; by default what suits the game.")] = None,  # noqa: UP045
     isolation: Annotated[
         Optional[str],  # noqa: UP045

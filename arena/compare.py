@@ -21,7 +21,7 @@ from arena.config import COMPARISONS, OPENING, Isolation
 from arena.duels import Duel
 from arena.errors import ConfigError
 from arena.home import home_folder
-from arena.keys import now, with_dice_key, with_disclosed_key
+from arena.keys import now, with_dice_keys, with_disclosed_keys
 from arena.plan import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
 from arena.process import WorkerProcess
 from arena.runner import Outcome, Progress, Run
@@ -155,7 +155,7 @@ def compare(
         )
         folder = home_folder(home) / plan.name
         with Store.create(folder / LOG) as store:
-            plan = with_dice_key(plan, store)
+            plan = with_dice_keys(plan, store)
             plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
             tally = Tally(asked, loaded.players, _setup_plies(loaded) + plan.schedule.boards[0].opening)
             barrier = InOrder(plan.schedule, tally, entries, store)
@@ -166,8 +166,8 @@ def compare(
 
             outcome = Run(plan, store, workers or cores(), "local", None, worker, told, barrier.into).play()
             if outcome.complete:
-                store.finish_run(now(), disclose=plan.secret_dice)
-            resolved = with_disclosed_key(plan.resolved(), store)
+                store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+            resolved = with_disclosed_keys(plan.resolved(), store)
         found = _comparison(plan, entries, asked, tally, outcome, folder)
         _write(found, resolved)
         return found
@@ -213,7 +213,9 @@ def comparison_plan(
     board = single_plan(game, bots[: game.players], seed, int(chosen[1] or 0)).schedule.boards[0]
     schedule = Schedule(
         seed=seed,
-        entries=tuple(Entry(key, key, bot.spec, bot.identity) for key, bot in zip(keys, unique, strict=True)),
+        entries=tuple(
+            Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, unique, strict=True)
+        ),
         boards=(replace(board, entries=tuple(range(len(unique))), blocks=blocks),),
         permutations=False,
         max_tables=1,
@@ -221,8 +223,7 @@ def comparison_plan(
         limits=Limits(),
         duel=duel,
     )
-    secret = any(bot.source.submitted for bot in bots)
-    return Plan(_name(schedule, unique), schedule, tuple(unique), (), (), secret), (a, b)
+    return Plan(_name(schedule, unique), schedule, tuple(unique), (), ()), (a, b)
 
 
 def _name(schedule: Schedule, bots: Sequence[ResolvedBot]) -> str:

@@ -198,7 +198,9 @@ class Config(Model):
     bench_after: Annotated[int, Field(ge=0, le=10_000_000)] = 10
     """Forfeits on a board from which a bot is benched there, if they are a tenth of its matches; 0 for never."""
     dice: Literal["auto", "secret"] = "auto"
-    """Whether the key of the dice is drawn at random and kept secret: always, or when any bot was submitted."""
+    """Which blocks have secret dice: those in which a submitted or sandboxed bot sits, or all."""
+    common_dice: bool = False
+    """Whether the matches of a block share their dice where these are secret; public ones are always shared."""
     limits: Limits = Limits()
     output: Output = Output()
 

@@ -1,6 +1,6 @@
-"""How every chance outcome of a match is drawn: BLAKE2b over key, block, stream and index.
+"""How every chance outcome of a match is drawn: BLAKE2b over key, block or match, stream and index.
 
-Anybody can check a roll afterwards, in any language, from the key, the block's id and the record. See docs/dice.md.
+Anybody can check a roll afterwards, in any language, from the key, the ids and the record. See docs/dice.md.
 """
 
 from __future__ import annotations
@@ -15,6 +15,9 @@ from engine import CHANCE, State
 
 DICE_PERSON = b"arena dice v1"
 BOTS_PERSON = b"arena bots v1"
+SECRET_BOTS_PERSON = b"arena bots v2"
+MATCH_PERSON = b"arena match v2"
+SINGLE_PERSON = b"arena single v2"
 
 
 class Kind(IntEnum):
@@ -29,7 +32,27 @@ class Kind(IntEnum):
     COMMON = 3
     """The block's id, with a secret key; so bots' seeds."""
 
+    @property
+    def words(self) -> str:
+        """As boards and remarks name it."""
+        return WORDS[self]
 
+
+def listed_dice(kinds: Sequence[Kind]) -> str:
+    """Kinds of dice in words."""
+    return ", ".join(kind.words for kind in kinds)
+
+
+WORDS = {
+    Kind.PUBLIC: "public",
+    Kind.VERSION_1: "secret, version 1",
+    Kind.SECRET: "secret, each match its own",
+    Kind.COMMON: "secret, common to a block",
+}
+
+
+KeyPair = tuple[bytes, bytes]
+"""Of the dice, and of bots' seeds."""
 SETUP = "setup"
 OPENING = "opening"
 
@@ -44,20 +67,46 @@ def key_hash(key: bytes) -> str:
     return hashlib.blake2b(key, digest_size=32).hexdigest()
 
 
-class Streams:
-    """The random streams of one block."""
+def single_key(seed: int) -> bytes:
+    """The secret key of a single match: whoever does not know its seed, and cannot guess it, cannot foresee it."""
+    return public_key(seed, SINGLE_PERSON)
 
-    def __init__(self, dice_key: bytes, bots_key: bytes, block_id: bytes) -> None:
+
+def key_pair(kind: Kind, seed: int, secret: bytes | None) -> KeyPair:
+    """The keys of a block's dice and of its bots' seeds; `secret` is the one that the block was drawn from, if any."""
+    if secret is None:
+        return public_key(seed, DICE_PERSON), public_key(seed, BOTS_PERSON)
+    if kind == Kind.VERSION_1:
+        return secret, public_key(seed, BOTS_PERSON)
+    return secret, hashlib.blake2b(secret, digest_size=32, person=SECRET_BOTS_PERSON).digest()
+
+
+def stream_ids(kind: Kind, block_id: bytes, identity: bytes, lineup: int) -> tuple[bytes, ...]:
+    """What a match's streams begin with: the block's id, or the match's own and then the block's for the opening."""
+    if kind != Kind.SECRET:
+        return (block_id,)
+    whole = identity + lineup.to_bytes(4, "little")
+    return hashlib.blake2b(whole, digest_size=16, person=MATCH_PERSON).digest(), block_id
+
+
+class Streams:
+    """The random streams of one match; the ids are those of `stream_ids`."""
+
+    def __init__(self, dice_key: bytes, bots_key: bytes, block_id: bytes, opening_id: bytes | None = None) -> None:
         self.block_id = block_id
         self._dice = hashlib.blake2b(block_id, key=dice_key, digest_size=8)
         self._bots = hashlib.blake2b(block_id, key=bots_key, digest_size=8)
+        self._opening = self._dice
+        if opening_id is not None:
+            self._opening = hashlib.blake2b(opening_id, key=dice_key, digest_size=8)
 
     def draw(self, stream: str, index: int, total: int) -> int:
         """Draw number `index` of a stream: a whole number from 0 to `total` - 1, exactly uniform."""
         prefix = stream.encode() + b"\0" + index.to_bytes(8, "little")
         limit = 2**64 // total * total
+        begun = self._opening if stream == OPENING else self._dice
         for attempt in itertools.count():
-            hasher = self._dice.copy()
+            hasher = begun.copy()
             hasher.update(prefix + attempt.to_bytes(4, "little"))
             value = int.from_bytes(hasher.digest(), "little")
             if value < limit:

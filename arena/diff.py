@@ -95,7 +95,7 @@ def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]
         return dict(map(_read, files))
     store, resolved = api.open_log(target, home)
     with store:
-        schedule = schedule_from(resolved)
+        schedule = store.known(schedule_from(resolved))
         frames = leaderboards(store, schedule)
         return {schedule.boards[index].title: _side(frame, schedule, index) for index, frame in frames.items()}
 

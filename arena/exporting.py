@@ -11,7 +11,7 @@ import pandas as pd
 from arena.config import DEFAULT_FORMATS, FORMATS
 from arena.errors import ConfigError
 from arena.files import write_file
-from arena.keys import with_disclosed_key
+from arena.keys import with_disclosed_keys
 from arena.leaderboards import benched, board_matches, leaderboards
 from arena.match_files import check_match_columns, write_matches
 from arena.plan import schedule_from
@@ -34,7 +34,7 @@ def export_log(
     columns: Sequence[str] = (),
 ) -> list[Path]:
     """Write files of a log and, always, its plan and versions; the paths. Columns are checked before the first one."""
-    schedule = schedule_from(dict(resolved))
+    schedule = store.known(schedule_from(dict(resolved)))
     formats = list(dict.fromkeys(formats))
     of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"] or DEFAULT_FORMATS
     tables: list[tuple[Path, bytes]] = []
@@ -47,7 +47,7 @@ def export_log(
     files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
-    return [*files, *write_plan_and_versions(folder, with_disclosed_key(dict(resolved), store), store.last_versions())]
+    return [*files, *write_plan_and_versions(folder, with_disclosed_keys(dict(resolved), store), store.last_versions())]
 
 
 def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:

@@ -18,7 +18,7 @@ from arena.home import home_folder
 from arena.keys import now
 from arena.match_files import blocks_in_plan
 from arena.match_lines import Record, bare, read_records
-from arena.plan_files import ReadPlan, read_plan
+from arena.plan_files import ReadPlan, read_plan, without_keys
 from arena.replay import check_draws, check_game, check_words, replay
 from arena.schedule import Block, MatchSpec, Schedule, match_id
 from arena.store import BotRow, Finished, MatchRow, Store, StoredMatch
@@ -98,17 +98,17 @@ def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int
         if not added + skipped:
             raise RecordError(f"{', '.join(map(str, files))}: no matches in there")
         if _is_complete(store, plan.schedule):
-            store.finish_run(now(), disclose=plan.secret_key is not None)
+            store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
     return added, skipped
 
 
 def _begin(store: Store, plan: ReadPlan) -> int:
-    """Note the import as a run, with the key of secret dice."""
-    if plan.secret_key is not None:
-        kept = store.secret_key() or store.keep_key(plan.secret_key, now(), now())
-        if kept.hash != plan.schedule.secret:
-            raise RecordError(f"{store.path}: holds another key of secret dice than {plan.path}; choose another --name")
-    resolved = {**plan.resolved, "dice_key": None} if plan.schedule.secret else plan.resolved
+    """Note the import as a run, with the keys of secret dice."""
+    kept = {key.checked() for key in store.secret_keys()}
+    for key in plan.secret_keys:
+        if key not in kept:
+            store.keep_key(key, now(), now())
+    resolved = without_keys(plan.resolved)
     bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in plan.schedule.entries]
     return store.begin_run(json.dumps(resolved), json.dumps(plan.versions), now(), bots, {})
 
@@ -145,6 +145,8 @@ class _Places:
 
     def __init__(self, plan: ReadPlan) -> None:
         self.plan = plan
+        self.schedules = {hash: replace(plan.schedule, keys=(hash,)) for hash in plan.schedule.keys}
+        """By the hash of a secret key."""
         self.boards = {(board.game, board.players): index for index, board in enumerate(plan.schedule.boards)}
         self.entries = {entry.label: index for index, entry in enumerate(plan.schedule.entries)}
         for board in plan.schedule.boards:
@@ -160,14 +162,14 @@ class _Places:
         block = self._block(where, record)
         try:
             check_words(record.match)
-            check_draws(replay(record.match, self.plan.keys))
+            check_draws(replay(record.match, self.plan.keys(block)))
         except ArenaError as error:
             raise RecordError(f"{where}: {error}") from None
         seats = tuple(self.entries[label] for label in record.labels)
         return Finished(MatchSpec(block, record.match.lineup, seats), _row(record.match), IMPORTED, 1)
 
     def _block(self, where: str, record: Record) -> Block:
-        match, schedule = record.match, self.plan.schedule
+        match, schedule = record.match, self.schedules.get(record.secret, self.plan.schedule)
         index = self.boards.get((match.game, match.players))
         if index is None:
             raise RecordError(f"{where}: the plan has no board {match.game}, {match.players} players")
@@ -188,7 +190,8 @@ class _Places:
             ("opening", board.opening, match.opening),
             ("rules_version", board.rules_version, record.rules_version),
             ("seed", schedule.seed, match.seed),
-            ("dice_key_hash", schedule.secret, record.secret),
+            ("dice", block.dice, match.dice),
+            ("dice_key_hash", block.key, record.secret),
             ("block", block.id, match.block_id),
             ("match", match_id(block.identity, match.lineup), record.id),
         ]

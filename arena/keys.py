@@ -1,4 +1,4 @@
-"""The key of a tournament's secret dice: drawn once for its log, kept there, disclosed when everything is played."""
+"""The keys of a tournament's secret dice: drawn for its log, kept there, disclosed when everything is played."""
 
 from __future__ import annotations
 
@@ -10,10 +10,13 @@ from datetime import UTC, datetime
 from typing import Any
 
 from arena.adaptive import with_stages
+from arena.benched import benched
+from arena.benching import in_plan
+from arena.dice import Kind, listed_dice
 from arena.errors import StoreError
 from arena.plan import Plan
 from arena.schedule import Schedule
-from arena.store import Store
+from arena.store import SecretKey, Store
 
 LOOK_UP = 256
 """Blocks looked up at a time."""
@@ -23,47 +26,55 @@ def now() -> str:
     return datetime.now(UTC).isoformat()
 
 
-def with_dice_key(plan: Plan, store: Store) -> Plan:
-    """The plan with the key of the log that it will be played into, and what is to be said of its dice.
+def with_dice_keys(plan: Plan, store: Store) -> Plan:
+    """The plan with the keys of the log that it will be played into, and what is to be said of its dice.
 
-    A secret key is drawn and kept in the log when there is none yet. The log has to be open for writing, which keeps
-    every other run from drawing another.
+    A key is drawn and kept in the log where blocks with secret dice are to be played and all keys before are disclosed.
+    The log has to be open for writing, which keeps every other run from drawing another.
     """
-    remarks = _other_dice(plan, store)
-    if not plan.secret_dice:
+    remarks = _other_dice(plan.schedule, store)
+    if not plan.schedule.has_secret_dice:
         return replace(plan, remarks=remarks)
-    kept = store.secret_key() or store.keep_key(secrets.token_bytes(32), now())
-    plan = plan.with_key(kept.checked())
-    remarks += (f"The key of the dice is secret; its BLAKE2b-256 hash is {kept.hash}",)
-    if kept.disclosed is not None and _plays_more(plan, store):
-        remarks += (
-            f"The key of the dice was disclosed on {kept.disclosed[:10]}: a bot submitted since may foresee what is "
-            "rolled now; --fresh or another name draws a new key.",
-        )
+    kept = sorted(store.secret_keys(), key=lambda key: key.disclosed is None)  # the last one is drawn with
+    plan = plan.with_keys([key.checked() for key in kept])
+    if not kept or (kept[-1].disclosed is not None and _plays_more(plan, store)):
+        before = kept[-1].disclosed if kept else None
+        kept.append(store.keep_key(secrets.token_bytes(32), now()))
+        plan = plan.with_keys([key.checked() for key in kept])
+        if before is not None:
+            remarks += (
+                f"The key of the dice so far was disclosed on {before[:10]}: what is played from now on is drawn with "
+                "another one",
+            )
+    remarks += (f"The key of the dice is secret; its BLAKE2b-256 hash is {kept[-1].hash}",)
     return replace(plan, remarks=remarks)
 
 
-def _other_dice(plan: Plan, store: Store) -> tuple[str, ...]:
-    """A line when all that the log holds was played with the other kind of dice."""
-    if store.has_blocks(plan.secret_dice) or not store.has_blocks(not plan.secret_dice):
-        return ()
-    if plan.secret_dice:
-        return ("The dice are secret now: what the log holds was played with public dice and does not count any more.",)
-    return (
-        "The dice are public now: what the log holds was played with secret dice and does not count any more; "
-        'dice = "secret" goes on with it.',
-    )
+def _other_dice(schedule: Schedule, store: Store) -> tuple[str, ...]:
+    """A line when what the log holds was played with other kinds of dice."""
+    planned = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
+    there = store.dice_kinds()
+    secret, before = planned - {Kind.PUBLIC}, there - {Kind.PUBLIC}
+    if (there and not planned & there) or (secret and before and not secret & before):
+        lost = listed_dice(sorted(there - planned))
+        return (
+            f"The dice of this plan are {listed_dice(sorted(planned))}: what the log holds with others ({lost}) does "
+            "not count any more",
+        )
+    return ()
 
 
 def _plays_more(plan: Plan, store: Store) -> bool:
-    """Whether the log lacks a match of the plan."""
+    """Whether the log lacks a match of the plan with secret dice."""
     if store.is_finished() and json.loads(store.last_plan()) == plan.resolved():
         return False
-    return _lacks_any(plan.schedule, store)
+    return _lacks_secret(plan.schedule, store)
 
 
-def _lacks_any(schedule: Schedule, store: Store) -> bool:
-    blocks = with_stages(store, schedule).blocks()
+def _lacks_secret(schedule: Schedule, store: Store) -> bool:
+    schedule = with_stages(store, schedule)
+    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
+    blocks = (block for block in schedule.blocks() if block.key and in_plan(out[block.board], block.round, block.table))
     while batch := list(itertools.islice(blocks, LOOK_UP)):
         finished = store.finished([block.identity for block in batch])
         for block in batch:
@@ -72,11 +83,29 @@ def _lacks_any(schedule: Schedule, store: Store) -> bool:
     return False
 
 
-def with_disclosed_key(resolved: dict[str, Any], store: Store) -> dict[str, Any]:
-    """The latest run's resolved plan, with the key of its secret dice once all its matches are in the log."""
-    if resolved["dice"] != "secret" or not store.is_finished():
+def with_disclosed_keys(resolved: dict[str, Any], store: Store) -> dict[str, Any]:
+    """A resolved plan with the keys of its log, those that are disclosed in full.
+
+    Raises `StoreError` when one of the plan's own is not there.
+    """
+    if resolved["dice"] == "public":
         return resolved
-    kept = store.secret_key()
-    if kept is None or kept.hash != resolved["dice_key_hash"]:
+    kept = {key.hash: key for key in store.secret_keys()}
+    if "dice_key_hash" in resolved:  # a plan of version 3 of the log, which had one key
+        key = _known(kept, resolved["dice_key_hash"], store)
+        return {**resolved, "dice_key": _disclosed(key)}
+    own = [key["hash"] for key in resolved["secret_keys"]]
+    hashes = [*(hash for hash in kept if hash not in own), *own]
+    listed = [{"hash": hash, "key": _disclosed(_known(kept, hash, store))} for hash in hashes]
+    return {**resolved, "secret_keys": listed}
+
+
+def _known(kept: dict[str, SecretKey], hash: str, store: Store) -> SecretKey:
+    if hash not in kept:
         raise StoreError(f"{store.path}: the log is damaged: its dice key is not the one of its plan")
-    return {**resolved, "dice_key": kept.checked().hex()}
+    return kept[hash]
+
+
+def _disclosed(key: SecretKey) -> str | None:
+    key.checked()
+    return key.key.hex() if key.disclosed is not None else None

@@ -161,7 +161,7 @@ def main() -> None:
     try:
         store, resolved = open_log(sys.argv[1])
         with store:
-            for path in write_ladder(store, schedule_from(resolved), Path(sys.argv[2])):
+            for path in write_ladder(store, store.known(schedule_from(resolved)), Path(sys.argv[2])):
                 print(path)
     except ArenaError as error:
         sys.exit(f"error: {error}")

@@ -16,6 +16,7 @@ import pandas as pd
 
 from arena.benched import benched
 from arena.benching import in_plan
+from arena.dice import listed_dice
 from arena.errors import StoreError
 from arena.ratings import rate, rating_model
 from arena.schedule import Block, Board, Schedule
@@ -245,9 +246,11 @@ def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 
 def leaderboards(store: Store, schedule: Schedule, plackett_luce: bool = False) -> dict[int, pd.DataFrame]:
-    """The leaderboard of every board of the plan, by its number."""
+    """The leaderboard of every board of the plan, by its number; its `attrs` tell the kinds of dice."""
     boards = {}
     for index, board in enumerate(schedule.boards):
         out = benched(store, schedule, index)
-        boards[index] = leaderboard(board_matches(store, schedule, index, out), board.players, out, plackett_luce)
+        frame = leaderboard(board_matches(store, schedule, index, out), board.players, out, plackett_luce)
+        frame.attrs["dice"] = listed_dice(schedule.dice_of(index))
+        boards[index] = frame
     return boards

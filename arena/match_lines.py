@@ -9,11 +9,12 @@ import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
 from arena.config import Model, as_tuple, validated
+from arena.dice import Kind
 from arena.errors import ArenaError, RecordError
 from arena.files import open_regular
 from arena.schedule import Entry, match_id
@@ -46,6 +47,7 @@ class Line(Model):
     lineup: Count
     opening: Count
     seed: Count
+    dice: Literal["public", "version_1", "secret", "common"]
     dice_key_hash: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None
     bots: list[str]
     specs: list[str]
@@ -68,6 +70,8 @@ class Line(Model):
         seats = [forfeit.seat for forfeit in self.forfeits]
         if max(self.ranks) >= self.players or max(seats, default=0) >= self.players or len(set(seats)) < len(seats):
             raise ValueError(f"ranks and seats of forfeits: must be 0 to {self.players - 1}, each seat at most once")
+        if (self.dice == "public") != (self.dice_key_hash is None):
+            raise ValueError("dice_key_hash: belongs to secret dice, and to no others")
         if self.match.partition("-")[2] != str(self.lineup):
             raise ValueError("match: must end in the number of the line-up")
         moves = self.course.split()
@@ -129,6 +133,7 @@ def as_data(record: Record) -> dict[str, Any]:
         "lineup": match.lineup,
         "opening": match.opening,
         "seed": match.seed,
+        "dice": match.dice.name.lower(),
         "dice_key_hash": record.secret or None,
         "bots": list(record.labels),
         "specs": match.bots,
@@ -213,5 +218,6 @@ def _made(line: Line) -> Record:
         details={},
         clocks=[],
         again=False,
+        dice=Kind[line.dice.upper()],
     )
     return Record(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 from arena.asking import declared
 from arena.bundle import Bundle
 from arena.config import OPENING, Config, Isolation, load_config
-from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
+from arena.dice import BOTS_PERSON, DICE_PERSON, Kind, key_hash, key_pair, public_key, single_key
 from arena.duels import Duel
 from arena.errors import ArenaError, BotError, ConfigError
 from arena.games import as_data, snapshot
@@ -62,6 +62,14 @@ class ResolvedBot:
         return self.spec.removeprefix(self.source.name).removeprefix(":")
 
     @property
+    def trusted(self) -> bool:
+        """Whether it may be told of dice and seeds what can be worked out: it was not submitted, nor is it sandboxed.
+
+        That is decided where it is planned, not by the isolation that its matches are replayed with.
+        """
+        return not self.source.submitted and self.isolation != "sandbox"
+
+    @property
     def identity(self) -> str:
         """`name@hash` over the resolved parameters and the source."""
         return bot_identity(self.source.name, self.bundle.hash, self.source.class_name, self.params)
@@ -88,10 +96,8 @@ class Plan:
     formats: tuple[str, ...]
     left_out: tuple[str, ...]
     """Lines that say which bots do not play on which boards, and why."""
-    secret_dice: bool = False
-    """Whether the key of the dice is drawn at random, instead of following from the seed."""
-    secret_key: bytes | None = None
-    """The key that was drawn; `arena.keys` keeps it in the log."""
+    secret_keys: tuple[bytes, ...] = ()
+    """Those of secret dice that were drawn so far; `arena.keys` keeps them in the log."""
     remarks: tuple[str, ...] = ()
     """Lines about its log and its dice, to be said before anything is played."""
 
@@ -102,22 +108,22 @@ class Plan:
             f"on {len(schedule.boards)} boards>"
         )
 
-    @property
-    def dice_key(self) -> bytes:
-        """Raises `ConfigError` while secret dice have no key yet."""
-        if not self.secret_dice:
-            return public_key(self.schedule.seed, DICE_PERSON)
-        if self.secret_key is None:
+    def with_keys(self, keys: Sequence[bytes]) -> Plan:
+        """The same plan with keys of secret dice, of which the last one is drawn with from now on."""
+        hashes = tuple(map(key_hash, keys))
+        return replace(self, secret_keys=tuple(keys), schedule=replace(self.schedule, keys=hashes))
+
+    def key_pairs(self) -> dict[str, tuple[str, str]]:
+        """By the hash of a secret key, or "" for public dice: what dice and bots' seeds are drawn with, hexadecimal.
+
+        Raises `ConfigError` while secret dice have no key yet.
+        """
+        schedule = self.schedule
+        if schedule.has_secret_dice and not self.secret_keys:
             raise ConfigError(f"{self.name}: the key of its secret dice is drawn when it is first run")
-        return self.secret_key
-
-    def with_key(self, key: bytes) -> Plan:
-        """The same plan with the key of its secret dice."""
-        return replace(self, secret_key=key, schedule=replace(self.schedule, secret=key_hash(key)))
-
-    @property
-    def bots_key(self) -> bytes:
-        return public_key(self.schedule.seed, BOTS_PERSON)
+        pairs = {key_hash(key): key_pair(schedule.secret_dice, schedule.seed, key) for key in self.secret_keys}
+        pairs[""] = key_pair(Kind.PUBLIC, schedule.seed, None)
+        return {hash: (dice.hex(), bots.hex()) for hash, (dice, bots) in pairs.items()}
 
     def bundles(self) -> dict[str, dict[str, str]]:
         """Sources in hexadecimal, by bundle hash and path."""
@@ -131,8 +137,7 @@ class Plan:
         schedule = self.schedule
         plan = {
             "do": "plan",
-            "dice_key": self.dice_key.hex(),
-            "bots_key": self.bots_key.hex(),
+            "keys": self.key_pairs(),
             "limits": schedule.limits,
             "boards": [(board.game, board.players, board.opening) for board in schedule.boards],
             "entries": [
@@ -169,10 +174,7 @@ class Plan:
             "bench_after": schedule.bench_after,
             "limits": schedule.limits._asdict(),
             "formats": list(self.formats),
-            "dice": "secret" if self.secret_dice else "public",
-            "dice_key": None if self.secret_dice else self.dice_key.hex(),
-            "dice_key_hash": schedule.secret if self.secret_dice else key_hash(self.dice_key),
-            "bots_key": self.bots_key.hex(),
+            **dice_as_data(schedule),
             "boards": [
                 {
                     "game": board.game,
@@ -195,11 +197,34 @@ class Plan:
                     "identity": entry.identity,
                     "params": bot.params,
                     "isolation": bot.isolation,
+                    "trusted": entry.trusted,
                 }
                 for entry, bot in zip(schedule.entries, self.bots, strict=True)
             ],
             "left_out": list(self.left_out),
         }
+
+
+def dice_as_data(schedule: Schedule) -> dict[str, Any]:
+    """The kinds of dice of a schedule's blocks, and their keys as far as they are public."""
+    kinds = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
+    dice = "mixed" if len(kinds) > 1 else "secret" if kinds - {Kind.PUBLIC} else "public"
+    return {
+        "dice": dice,
+        "common_dice": Kind.COMMON in kinds,
+        "public_dice_key": public_key(schedule.seed, DICE_PERSON).hex(),
+        "public_bots_key": public_key(schedule.seed, BOTS_PERSON).hex(),
+        "secret_keys": [{"hash": hash, "key": None} for hash in schedule.keys],
+    }
+
+
+def _dice_from(resolved: dict[str, Any]) -> dict[str, Any]:
+    """The same read back, as the fields of a schedule; in version 3 of the log a plan had one key."""
+    if "dice_key_hash" in resolved:
+        keys = (resolved["dice_key_hash"],) if resolved["dice"] == "secret" else ()
+        return {"keys": keys, "secret_dice": Kind.VERSION_1}
+    keys = tuple(key["hash"] for key in resolved["secret_keys"])
+    return {"keys": keys, "secret_dice": Kind.COMMON if resolved["common_dice"] else Kind.SECRET}
 
 
 def duel_as_data(duel: Duel, labels: Sequence[str]) -> dict[str, Any]:
@@ -235,7 +260,12 @@ def _stage_from(board: dict[str, Any], places: dict[str, int]) -> Stage | None:
 
 def schedule_from(resolved: dict[str, Any]) -> Schedule:
     """The schedule of a plan read back from a log; raises `KeyError`, `TypeError` or `ValueError` for what is none."""
-    entries = tuple(Entry(bot["label"], bot["key"], bot["spec"], bot["identity"]) for bot in resolved["bots"])
+    dice = _dice_from(resolved)
+    trusted = dice["secret_dice"] != Kind.VERSION_1 or not dice["keys"]
+    entries = tuple(
+        Entry(bot["label"], bot["key"], bot["spec"], bot["identity"], bot.get("trusted", trusted))
+        for bot in resolved["bots"]
+    )
     places = {entry.label: place for place, entry in enumerate(entries)}
     boards = tuple(
         Board(
@@ -260,7 +290,7 @@ def schedule_from(resolved: dict[str, Any]) -> Schedule:
         hero=None if resolved["hero"] is None else places[resolved["hero"]],
         limits=Limits(**resolved["limits"]),
         bench_after=resolved.get("bench_after", 0),
-        secret=resolved["dice_key_hash"] if resolved["dice"] == "secret" else "",
+        **dice,
         duel=duel_from(resolved.get("duel"), places),
         stages=stages if any(stages) else (),
     )
@@ -315,18 +345,23 @@ def make_plan(
         hero=hero,
         limits=Limits(**config.limits.model_dump()),
         bench_after=config.bench_after,
+        secret_dice=Kind.COMMON if config.common_dice else Kind.SECRET,
     )
-    secret = config.dice == "secret" or any(bot.source.submitted for bot in bots)
-    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out), secret)
+    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
 
 
 def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:
-    """A plan of one match, with the bots in the order of their seats."""
+    """A plan of one match, with the bots in the order of their seats.
+
+    Where one of them is not trusted the key of its dice follows from the seed, so that whoever knows that can play it
+    again.
+    """
     keys = [f"{seat}: {bot.spec}" for seat, bot in enumerate(bots)]
-    entries = tuple(Entry(key, key, bot.spec, bot.identity) for key, bot in zip(keys, bots, strict=True))
+    entries = tuple(Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, bots, strict=True))
     board = _make_board(game, tuple(range(len(bots))), 1, opening)
     schedule = Schedule(seed, entries, (board,), False, 1, None, Limits())
-    return Plan("match", schedule, tuple(bots), (), ())
+    plan = Plan("match", schedule, tuple(bots), (), ())
+    return plan.with_keys([single_key(seed)]) if schedule.has_secret_dice else plan
 
 
 class Wanted(NamedTuple):
@@ -404,7 +439,10 @@ def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[E
         if label in labels[:number]:
             raise ConfigError(f"{source}: bots[{number}]: a second '{label}'; give it a label of its own")
     keys = entry_keys([bot.spec for bot in bots], [entry.label for entry in config.bots])
-    return [Entry(label, key, bot.spec, bot.identity) for label, key, bot in zip(labels, keys, bots, strict=True)]
+    return [
+        Entry(label, key, bot.spec, bot.identity, bot.trusted and config.dice != "secret")
+        for label, key, bot in zip(labels, keys, bots, strict=True)
+    ]
 
 
 def entry_keys(specs: Sequence[str], labels: Sequence[str | None]) -> list[str]:

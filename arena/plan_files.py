@@ -10,13 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from arena.config import validated
-from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
+from arena.dice import KeyPair, key_hash, key_pair
 from arena.errors import ArenaError, RecordError, StoreError
 from arena.files import read_json
 from arena.match_lines import Record
 from arena.plan import schedule_from
 from arena.plan_model import PlanFile
-from arena.schedule import Schedule
+from arena.schedule import Block, Schedule
 from arena.store import SecretKey, StoredMatch
 from arena.store.reading import StoreReader
 from engine import EngineError, game_type
@@ -35,13 +35,13 @@ class ReadPlan:
     resolved: dict[str, Any]
     schedule: Schedule
     versions: dict[str, str]
-    secret_key: bytes | None
+    secret_keys: tuple[bytes, ...]
+    """In the order of the schedule's."""
 
-    @property
-    def keys(self) -> tuple[bytes, bytes]:
-        """Of the dice and of the bots' seeds."""
-        seed = self.schedule.seed
-        return self.secret_key or public_key(seed, DICE_PERSON), public_key(seed, BOTS_PERSON)
+    def keys(self, block: Block) -> KeyPair:
+        """Of a block's dice and of the bots' seeds there."""
+        secret = self.secret_keys[self.schedule.keys.index(block.key)] if block.key else None
+        return key_pair(block.dice, self.schedule.seed, secret)
 
 
 def read_plan(path: Path) -> ReadPlan:
@@ -54,15 +54,20 @@ def read_plan(path: Path) -> ReadPlan:
             f"{path}: no such file; matches need the plan.json that `arena export` writes beside them; --plan names it"
         )
     resolved, schedule = _read_schedule(path)
-    key = bytes.fromhex(resolved["dice_key"]) if schedule.secret and resolved["dice_key"] else None
-    if schedule.secret and key is None:
+    if "dice_key_hash" in resolved:  # of version 3 of the log
+        told = [resolved["dice_key"]] * len(schedule.keys)
+    else:
+        told = [key["key"] for key in resolved["secret_keys"]]
+    if None in told:
         raise RecordError(
             f"{path}: the dice are secret and their key is not disclosed yet, so that no roll can be checked; "
             "export again when everything is played"
         )
-    if key is not None and (len(key) != 32 or key_hash(key) != schedule.secret):
-        raise RecordError(f"{path}: its dice_key is not the one whose hash it holds")
-    return ReadPlan(path, resolved, schedule, _versions(path.with_name("versions.json")), key)
+    keys = tuple(map(bytes.fromhex, told))
+    for key, hash in zip(keys, schedule.keys, strict=True):
+        if key_hash(key) != hash:
+            raise RecordError(f"{path}: a key of its dice is not the one whose hash it holds")
+    return ReadPlan(path, resolved, schedule, _versions(path.with_name("versions.json")), keys)
 
 
 def _read_schedule(path: Path) -> tuple[dict[str, Any], Schedule]:
@@ -125,14 +130,21 @@ def logged_plan(store: StoreReader) -> tuple[dict[str, Any], Schedule]:
         raise StoreError(where) from None
 
 
+def without_keys(resolved: dict[str, Any]) -> dict[str, Any]:
+    """A resolved plan as it is kept in a log, which has its secret keys in a table of their own."""
+    if "dice_key_hash" in resolved:  # of version 3 of the log
+        return {**resolved, "dice_key": None} if resolved["dice"] == "secret" else resolved
+    return {**resolved, "secret_keys": [{"hash": key["hash"], "key": None} for key in resolved["secret_keys"]]}
+
+
 def with_key(record: Record, plan: Path) -> StoredMatch:
     """The match of a record, with the key of its secret dice as a plan.json discloses it."""
     if not record.secret:
         return record.match
-    key = read_plan(plan).secret_key
-    if key is None or key_hash(key) != record.secret:
-        raise RecordError(f"{plan}: holds no key of the secret dice of match {record.id}")
-    return replace(record.match, secret=SecretKey(key, record.secret, "", None))
+    for key in read_plan(plan).secret_keys:
+        if key_hash(key) == record.secret:
+            return replace(record.match, secret=SecretKey(key, record.secret, "", None))
+    raise RecordError(f"{plan}: holds no key of the secret dice of match {record.id}")
 
 
 def _versions(path: Path) -> dict[str, str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, model_validator
 
 from arena.config import Format, Isolation, Limits, Model, Options
 
@@ -44,6 +44,15 @@ class PlannedBot(Model):
     identity: Text
     params: Options
     isolation: Isolation
+    trusted: bool | None = None
+    """None in version 3 of the log, where the dice of all blocks were of one kind."""
+
+
+class PlannedKey(Model):
+    """A key of secret dice."""
+
+    hash: Key
+    key: Key | None
 
 
 class PlannedDuel(Model):
@@ -65,10 +74,24 @@ class PlanFile(Model):
     bench_after: Count = 0
     limits: Limits
     formats: list[Format]
-    dice: Literal["public", "secret"]
-    dice_key: Key | None
-    dice_key_hash: Key
-    bots_key: Key
+    dice: Literal["public", "secret", "mixed"]
+    common_dice: bool = False
+    public_dice_key: Key | None = None
+    public_bots_key: Key | None = None
+    secret_keys: list[PlannedKey] | None = None
+    dice_key: Key | None = None
+    """This and the two below are of version 3 of the log."""
+    dice_key_hash: Key | None = None
+    bots_key: Key | None = None
     boards: list[PlannedBoard]
     bots: list[PlannedBot]
     left_out: list[Text]
+
+    @model_validator(mode="after")
+    def _dice_of_one_version(self) -> PlanFile:
+        ours = [self.public_dice_key, self.public_bots_key, self.secret_keys, *(bot.trusted for bot in self.bots)]
+        theirs = [self.dice_key_hash, self.bots_key]
+        whole, other = (ours, theirs) if self.dice_key_hash is None else (theirs, [*ours, self.dice == "mixed" or None])
+        if None in whole or any(value is not None for value in other) or (self.dice_key and whole is ours):
+            raise ValueError("dice, keys and which bots are trusted do not fit together")
+        return self

@@ -56,7 +56,7 @@ class Chunk:
     def message(self) -> bytes:
         """The chunk as a worker reads it."""
         rows = [
-            [[spec.block.board, spec.seats, spec.block.id.hex()], spec.lineup, charges]
+            [[spec.block.board, spec.seats, spec.block.key, *map(bytes.hex, spec.stream_ids)], spec.lineup, charges]
             for spec, charges in self.matches
         ]
         return json.dumps({"do": "play", "matches": rows, "spent": self.spent}, separators=(",", ":")).encode()

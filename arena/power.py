@@ -69,7 +69,7 @@ def power(
         raise ConfigError(f"difference = {difference:g}: must be above 0 and at most 2")
     store, resolved = open_log(target, home)
     with store:
-        schedule = schedule_from(resolved)
+        schedule = store.known(schedule_from(resolved))
         labels = [entry.label for entry in schedule.entries]
         for label in (a, b):
             if label not in labels:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from arena.dice import BOTS_PERSON, DICE_PERSON, Dice, Streams, public_key
+from arena.dice import Dice, KeyPair
 from arena.errors import StoreError
 from arena.referee import CAUSES, MAX_NOTE, clean_note, final_hash, ranks_with_forfeits
 from arena.schedule import Board, match_id
@@ -32,13 +32,7 @@ class Ply:
     """After it."""
 
 
-def keys_of(match: StoredMatch) -> tuple[bytes, bytes]:
-    """The keys of a match's dice and of its bots' seeds; raises `StoreError` when a secret one is damaged."""
-    dice = match.secret.checked() if match.secret else public_key(match.seed, DICE_PERSON)
-    return dice, public_key(match.seed, BOTS_PERSON)
-
-
-def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Iterator[Ply]:
+def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
     """Every ply of a match in order. With the dice and bots' keys every draw is recomputed.
 
     Raises `StoreError` when the course is not legal or does not end as the log says.
@@ -48,7 +42,7 @@ def replay(match: StoredMatch, keys: tuple[bytes, bytes] | None = None) -> Itera
         yield Ply(number, who, text, by, expected, state.clone())
 
 
-def check_match(match: StoredMatch, keys: tuple[bytes, bytes] | None, game: Game) -> int:
+def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
     """Replay a match and recompute its draws, as fast as can be: how many there were.
 
     Raises `StoreError` for what `replay` and `check_draws` refuse.
@@ -74,12 +68,12 @@ _Step = tuple[int, int, str, str, str | None, State]
 """As in `Ply`, with a state that goes on."""
 
 
-def _plies(match: StoredMatch, game: Game, keys: tuple[bytes, bytes] | None) -> Iterator[_Step]:
+def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_Step]:
     """The plies of a match on one state, then what it came to."""
     name = match_id(match.identity, match.lineup)
     try:
         state = game.new_initial_state()
-        dice = Dice(Streams(*keys, match.block_id)) if keys else None
+        dice = Dice(match.streams(keys)) if keys else None
         opening = match.opening
         movers = []
         for number, text in enumerate(match.course):

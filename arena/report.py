@@ -12,6 +12,7 @@ from typing import Any
 
 import pandas as pd
 
+from arena.dice import Kind, listed_dice
 from arena.errors import ConfigError
 from arena.files import write_file as write_file
 from arena.formats import check_columns, chosen, render_frame
@@ -29,8 +30,14 @@ def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
         "game": board.game,
         "players": board.players,
         "rules_version": board.rules_version,
+        "dice": listed_dice(schedule.dice_of(schedule.boards.index(board))),
         "bots": {entry.label: {"identity": entry.identity, "spec": entry.spec} for entry in entries},
     }
+
+
+def titled(board: str, dice: str) -> str:
+    """A board's title, with its dice where any are secret."""
+    return f"{board} (dice: {dice})" if dice not in ("", Kind.PUBLIC.words) else board
 
 
 def as_json(about: Mapping[str, Any], what: str, frame: pd.DataFrame) -> str:
@@ -47,7 +54,8 @@ def render(
     """A board's table in one of the formats of `arena.config.FORMATS`; `about` is told in JSON."""
     if kind == "json":
         return as_json(about or {"game": board.game, "players": board.players}, what, frame).encode()
-    return render_frame(frame, kind, board.title if what == "leaderboard" else f"{board.title}: {what}")
+    title = titled(board.title, (about or {}).get("dice", ""))
+    return render_frame(frame, kind, title if what == "leaderboard" else f"{title}: {what}")
 
 
 def render_boards(

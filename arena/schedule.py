@@ -1,8 +1,8 @@
 """From a resolved plan to blocks: which bots sit where, with which dice. Pure, lazy, in one fixed order.
 
-The unit is the block: a table (a set of bots) in one round, with all its line-ups, which share dice and opening.
-A block's id depends on the tournament's seed, the board and the bots' names alone, never on a position in a list, so
-that adding bots or blocks leaves every other block as it was.
+The unit is the block: a table (a set of bots) in one round, with all its line-ups, which share the opening and, unless
+a bot sits there that is not trusted, the dice. A block's id depends on the tournament's seed, the board and the bots'
+names alone, never on a position in a list, so that adding bots or blocks leaves every other block as it was.
 """
 
 from __future__ import annotations
@@ -13,12 +13,13 @@ import itertools
 import json
 import math
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from arena.dice import Kind, stream_ids
 from arena.duels import Duel, duel_places
 
 Table = tuple[int, ...]
@@ -56,6 +57,8 @@ class Entry:
     spec: str
     identity: str
     """`name@hash` over resolved parameters and source."""
+    trusted: bool = True
+    """Whether blocks in which it sits may have public dice, as `arena.plan.ResolvedBot.trusted` says."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +112,9 @@ class Block(NamedTuple):
     """16 bytes: what the dice are drawn from."""
     identity: bytes
     """16 bytes over everything that decides the block's results; matches are known by it and their line-up."""
+    dice: Kind = Kind.PUBLIC
+    key: str = ""
+    """Hash of the secret key that its dice are drawn with; empty for public ones."""
 
 
 class MatchSpec(NamedTuple):
@@ -123,9 +129,20 @@ class MatchSpec(NamedTuple):
         """What the log and the commands call the match."""
         return match_id(self.block.identity, self.lineup)
 
+    @property
+    def stream_ids(self) -> tuple[bytes, ...]:
+        """What its random streams begin with."""
+        return stream_ids(self.block.dice, self.block.id, self.block.identity, self.lineup)
+
 
 def match_id(identity: bytes, lineup: int) -> str:
     return f"{identity.hex()}-{lineup}"
+
+
+def _digest_of(prefix: Any, rest: bytes) -> bytes:
+    hasher = prefix.copy()
+    hasher.update(rest)
+    return bytes(hasher.digest())
 
 
 def _hasher(parts: list[Any]) -> Any:
@@ -144,8 +161,12 @@ class Schedule:
     max_tables: int
     hero: int | None
     limits: Limits
-    secret: str = ""
-    """Hash of a secret dice key; empty when the key follows from the seed."""
+    keys: tuple[str, ...] = ()
+    """Hashes of the secret keys that blocks may have been drawn with; the last one is drawn with from now on."""
+    secret_dice: Kind = Kind.SECRET
+    """Of the blocks in which a bot sits that is not trusted; all others have public dice."""
+    count_matches: Callable[[bytes], int] | None = field(default=None, compare=False, repr=False)
+    """How many matches of a block a log holds; needed where there are several keys."""
     bench_after: int = 0
     """Forfeits on a board from which a bot may be benched there, as `arena.benching` says; 0: never."""
     duel: Duel | None = None
@@ -239,7 +260,10 @@ class Schedule:
                     yield self.block(index, number, table)
 
     def block(self, index: int, number: int, table: Table) -> Block:
-        """The block of a board's table (entries ordered by key) in one round."""
+        """The block of a board's table (entries ordered by key) in one round.
+
+        Of several keys it has the first with which the log holds it whole, else the latest one.
+        """
         entries, players = self.entries, self.boards[index].players
         if self.duel is not None:
             order = self.duel.table(players, number)
@@ -248,24 +272,53 @@ class Schedule:
             orders = base_orders(players)
             order = orders[number % len(orders)](table)
             key = [number, *(entries[entry].key for entry in table)]
-        dice, whole = self._prefixes[index]
-        id = dice.copy()
-        id.update(json.dumps(key).encode())
-        identity = whole.copy()
-        identity.update(id.digest())
-        identity.update("".join([entries[entry].identity for entry in order]).encode())
-        return Block(index, number, order, id.digest(), identity.digest())
+        dice, public, secret = self._prefixes[index]
+        hasher = dice.copy()
+        hasher.update(json.dumps(key).encode())
+        id = hasher.digest()
+        rest = id + "".join([entries[entry].identity for entry in order]).encode()
+        if self._guests.isdisjoint(order):
+            return Block(index, number, order, id, _digest_of(public, rest))
+        *older, latest = self.keys or ("",)
+        for hash in older:
+            found = _digest_of(secret[hash], rest)
+            if self.count_matches and self.count_matches(found) == self.lineups(self.boards[index]):
+                return Block(index, number, order, id, found, self.secret_dice, hash)
+        return Block(index, number, order, id, _digest_of(secret[latest], rest), self.secret_dice, latest)
 
     @functools.cached_property
-    def _prefixes(self) -> list[tuple[Any, Any]]:
-        """By board: hashers that have taken what all its block ids, and all its blocks' identities, begin with."""
+    def _guests(self) -> frozenset[int]:
+        """Entries that are not trusted."""
+        return frozenset(number for number, entry in enumerate(self.entries) if not entry.trusted)
+
+    @property
+    def has_secret_dice(self) -> bool:
+        """Whether the dice of any block are drawn with a secret key."""
+        return any(not self._guests.isdisjoint(board.entries) for board in self.boards)
+
+    def dice_of(self, index: int) -> list[Kind]:
+        """The kinds of dice of a board's tables."""
+        kinds = {not self._guests.isdisjoint(table) for table in self.tables[index]}
+        return [self.secret_dice if guarded else Kind.PUBLIC for guarded in sorted(kinds)]
+
+    @functools.cached_property
+    def _prefixes(self) -> list[tuple[Any, Any, dict[str, Any]]]:
+        """By board: hashers that have taken what all its block ids, and all its blocks' identities, begin with.
+
+        The latter for public dice, and for secret ones by the hash of their key.
+        """
         found = []
         for board in self.boards:
             name = board.game.partition("(")[0]
             common = [self.seed, name, board.params, board.players]
-            decides = [self.secret, board.rules_version, board.opening, self.limits.key, self.permutations]
-            found.append((_hasher(common), _hasher([*common, *decides])))
+            rest = [board.rules_version, board.opening, self.limits.key, self.permutations]
+            secret = {key: _hasher([*common, self._named(key), *rest]) for key in self.keys or ("",)}
+            found.append((_hasher(common), _hasher([*common, "", *rest]), secret))
         return found
+
+    def _named(self, key: str) -> Any:
+        """A secret key and the kind of its dice, as identities have it."""
+        return key if self.secret_dice == Kind.VERSION_1 else [self.secret_dice.name.lower(), key]
 
     def matches(self, block: Block) -> list[MatchSpec]:
         """The matches of a block, by line-up."""

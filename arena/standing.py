@@ -14,6 +14,7 @@ from typing import Any
 from arena.adaptive import with_stages
 from arena.api import find_log, logs_under, open_plan
 from arena.benched import benched
+from arena.dice import listed_dice
 from arena.errors import ArenaError, StoreError
 from arena.game_faults import lines_of, read_faults
 from arena.home import home_folder
@@ -74,7 +75,7 @@ class Standing:
     free: int
     """Bytes free on its disk."""
     dice: str
-    """`public`, `secret` or `secret, disclosed`."""
+    """The kinds of dice as leaderboards name them, with `disclosed` where all secret keys are."""
     failed: list[str]
     """Boards that the last run stopped because their games failed, each with how."""
     resume: str
@@ -110,13 +111,14 @@ def _standing(log: Path) -> Standing:
     store, data = open_plan(log)
     with store:
         finished = store.is_finished()
-        boards = list(_boards(store, with_stages(store, schedule_from(data)), finished))
+        schedule = with_stages(store, schedule_from(data))
+        boards = list(_boards(store, schedule, finished))
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         run, last = store.last_run(), _last_write(log)
         played = sum(count for number, _, count in run.workers if number == run.number)
         rate = _rate(played, run.started, last)
         complete = finished or matches >= planned
-        key = store.secret_key() if data["dice"] == "secret" else None
+        open_keys = any(key.disclosed is None for key in store.secret_keys())
     return Standing(
         name=one_line(data["name"]),
         log=log,
@@ -132,10 +134,16 @@ def _standing(log: Path) -> Standing:
         last_write=last.isoformat(timespec="seconds"),
         size=sum(path.stat().st_size for path in _files(log)),
         free=shutil.disk_usage(log.parent).free,
-        dice=one_line(data["dice"]) + (", disclosed" if key and key.disclosed else ""),
+        dice=_dice(schedule, open_keys),
         failed=[] if running or complete else [*lines_of(read_faults(log.parent), log)],
         resume=writer.resumes if writer and not (running or complete) else "",
     )
+
+
+def _dice(schedule: Schedule, open_keys: bool) -> str:
+    kinds = dict.fromkeys(kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board))
+    disclosed = schedule.has_secret_dice and not open_keys
+    return listed_dice(sorted(kinds)) + ", disclosed" * disclosed
 
 
 def _state(running: bool, complete: bool, writer: Writer | None) -> str:

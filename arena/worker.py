@@ -129,7 +129,7 @@ class Table:
         self.report = report
         self.remote = remote
         self.limits = Limits(*plan["limits"])
-        self.keys = (bytes.fromhex(plan["dice_key"]), bytes.fromhex(plan["bots_key"]))
+        self.keys = {hash: tuple(map(bytes.fromhex, pair)) for hash, pair in plan["keys"].items()}
         self.game = functools.cache(self._game)
         self.contestant = functools.cache(self._contestant)
 
@@ -170,18 +170,19 @@ class Table:
     def play(
         self, block: list[Any], lineup: int, charges: list[list[Any]], spent: list[int]
     ) -> tuple[list[Any], list[int]]:
-        """One match of a block, given as its board, the entries by seat and its id, as the row that goes back.
+        """One match, as the row that goes back.
 
-        With it go the entries whose processes were killed from outside meanwhile; for those in `spent` that is a fault.
+        Its block is given as board, entries by seat, hash of a secret key and the ids of `arena.dice.stream_ids`. With
+        the row go the entries whose processes were killed from outside meanwhile; for those in `spent` that is a fault.
         """
-        board, seats, id = block
+        board, seats, key, *ids = block
         game = self.game(board)
         contestants = [self.contestant(entry) for entry in seats]
         started = time.perf_counter()
         result = play_match(
             game,
             contestants,
-            Streams(*self.keys, bytes.fromhex(id)),
+            Streams(*self.keys[key], *map(bytes.fromhex, ids)),
             self.plan["boards"][board][2],
             self.limits,
             [Charge(*charge) for charge in charges],

@@ -10,7 +10,7 @@ import pandas as pd
 from arena import api
 from arena.analysis import choose_boards
 from arena.commands.output import Output, check_format, fitted_table, print_csv, print_json
-from arena.report import markdown, records
+from arena.report import markdown, records, titled
 
 LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
 """Columns of a board that a narrow terminal does without, the first ones first."""
@@ -20,7 +20,7 @@ def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
     """A leaderboard as a table for a person, with the columns there is room for; all of them are in the files."""
     out = Output()
     table = fitted_table(board_columns(frame), ["bot"], LESS_NEEDED, out.width)
-    out.print(f"{game}, {players} players", style="bold")
+    out.print(titled(f"{game}, {players} players", frame.attrs.get("dice", "")), style="bold")
     if len(frame):
         out.print(table)
     for line in benched_lines(frame):
@@ -87,7 +87,11 @@ def print_leaderboards(
     if format == "json":
         print_json(
             [
-                {"game": at[0], "players": at[1], "ratings": frame.attrs.get("ratings"), "leaderboard": records(frame)}
+                {
+                    **{"game": at[0], "players": at[1]},
+                    **{name: frame.attrs.get(name) for name in ("dice", "ratings")},
+                    "leaderboard": records(frame),
+                }
                 for at, frame in chosen.items()
             ]
         )
@@ -96,6 +100,7 @@ def print_leaderboards(
     else:
         for at, frame in chosen.items():
             if format == "md":
-                print(f"## {at[0]}, {at[1]} players\n\n{markdown(frame)}")
+                title = titled(f"{at[0]}, {at[1]} players", frame.attrs.get("dice", ""))
+                print(f"## {title}\n\n{markdown(frame)}")
             else:
                 print_board(*at, frame)

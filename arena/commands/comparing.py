@@ -17,6 +17,7 @@ from rich.live import Live
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.commands.output import Output, isolation_of, plain_table, say
 from arena.compare import MAX_BLOCKS, Comparison, compare
+from arena.dice import Kind
 from arena.live import LINE_EVERY, REFRESH, STOPPING, can_draw, matches, tell
 from arena.plan import Plan
 from arena.power import Power
@@ -172,9 +173,11 @@ def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str
 
 
 def _how(found: Comparison) -> str:
+    own = Kind.SECRET in found.plan.schedule.dice_of(0)
+    dice = "dice of each match's own" if own else "common dice"
     if found.duel:
-        return f"they take turns in each seat, among {', '.join(found.fillers)}, with common dice"
-    return "pairs of matches with seats swapped and common dice"
+        return f"they take turns in each seat, among {', '.join(found.fillers)}, with {dice}"
+    return f"pairs of matches with seats swapped and {dice}"
 
 
 def conclusion(found: Comparison) -> str:

@@ -15,7 +15,7 @@ from arena.live import tell
 from arena.match_lines import read_records
 from arena.plan_files import with_key
 from arena.referee import GAME_SECONDS, Alarm, without_controls
-from arena.replay import Ply, check_draws, keys_of, replay
+from arena.replay import Ply, check_draws, replay
 from arena.schedule import match_id
 from arena.store import StoredMatch
 from engine.errors import one_line
@@ -27,7 +27,7 @@ LAST_PLIES = 20
 def print_match(
     game: str,
     bots: Sequence[str],
-    seed: int,
+    seed: int | None,
     opening: str | None,
     isolation: str | None,
     show: bool,
@@ -40,7 +40,9 @@ def print_match(
     except GameError as error:
         tell(error.fault.trace.rstrip())
         raise
-    say(f"{stored.game}, {stored.players} players, seed {seed}, opening of {stored.opening} random plies")
+    say(f"{stored.game}, {stored.players} players, seed {stored.seed}, opening of {stored.opening} random plies")
+    if seed is None and stored.secret:
+        say(f"The seed was drawn at random; --seed {stored.seed} plays the match again.")
     _print_plies(stored, list(replay(stored)), show)
 
 
@@ -86,7 +88,7 @@ def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> Non
         if chosen is None or record.begins_with(chosen):
             stored = with_key(record, path.with_name("plan.json")) if audit else record.match
             try:
-                check_draws(replay(stored, keys_of(stored) if audit else None))
+                check_draws(replay(stored, stored.keys if audit else None))
             except ArenaError as error:
                 raise RecordError(f"{path}, line {line}: {error}") from None
             first, count = first or stored, count + 1
@@ -104,7 +106,7 @@ def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"
     )
-    plies = list(replay(stored, keys_of(stored) if audit else None))
+    plies = list(replay(stored, stored.keys if audit else None))
     _print_plies(stored, plies, show)
     if audit:
         drawn = check_draws(plies)

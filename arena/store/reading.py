@@ -8,12 +8,14 @@ import os
 import re
 import sqlite3
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from arena.dice import Kind
 from arena.errors import ArenaError, StoreError
-from arena.schedule import match_id
+from arena.schedule import Schedule, match_id
 from arena.store.digests import damaged
 from arena.store.rows import RunRow, SecretKey, StoredMatch, read_clocks, read_course, read_notes
 from arena.store.shape import check_values
@@ -131,17 +133,27 @@ class StoreReader:
         query = "SELECT number, CAST(key AS BLOB), hash, drawn, disclosed FROM keys ORDER BY number"
         return {number: SecretKey(*row) for number, *row in self._db.execute(query)}
 
+    def known(self, schedule: Schedule) -> Schedule:
+        """A schedule with all keys of the log, so that a block is found with whichever it was played.
+
+        The plan's own come last, as what is not there yet is drawn with the last one.
+        """
+        former = schedule.secret_dice == Kind.VERSION_1
+        if former or schedule.count_matches is not None or not schedule.has_secret_dice:
+            return schedule
+        others = (key.hash for key in self._keys().values() if key.hash not in schedule.keys)
+        return replace(schedule, keys=(*others, *schedule.keys), count_matches=self._count_matches)
+
+    def _count_matches(self, identity: bytes) -> int:
+        query = "SELECT count(*) FROM blocks JOIN matches USING (block) WHERE identity = ?"
+        return int(self._db.execute(query, (identity,)).fetchone()[0])
+
     def _lost_key(self) -> StoreError:
         return StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
 
-    def secret_key(self) -> SecretKey | None:
-        """The latest key of secret dice."""
-        return next(reversed(self.secret_keys()), None)
-
-    def has_blocks(self, secret: bool) -> bool:
-        """Whether any block was played with secret dice, or with public ones."""
-        query = "SELECT EXISTS (SELECT 1 FROM blocks WHERE (dice != 0) = ?)"
-        return bool(self._db.execute(query, (int(secret),)).fetchone()[0])
+    def dice_kinds(self) -> set[Kind]:
+        """The kinds of dice that blocks were played with."""
+        return {Kind(kind) for (kind,) in self._db.execute("SELECT DISTINCT dice FROM blocks")}
 
     def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
         """The line-ups already played of each block that has any; in batches, for plans of any size."""
@@ -290,15 +302,15 @@ class StoreReader:
         for block, lineup, place, detail in self._db.execute(query, parameters):
             details.setdefault((block, lineup), {})[place] = detail
         query = (
-            "SELECT block, lineup, identity, id, game, players, round, opening, seed, b.key, ended, course, final, "
-            "timed, notes, clocks, again FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
+            "SELECT block, lineup, identity, id, game, players, round, opening, seed, dice, b.key, ended, course, "
+            "final, timed, notes, clocks, again FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
             f"LEFT JOIN timings USING (block, lineup) WHERE {where} ORDER BY block, lineup"
         )
         rows = self._db.execute(query, parameters).fetchall()
-        keys = self._keys() if any(row[9] is not None for row in rows) else {}
-        if any(row[9] is not None and row[9] not in keys for row in rows):
+        keys = self._keys() if any(row[10] is not None for row in rows) else {}
+        if any(row[10] is not None and row[10] not in keys for row in rows):
             raise self._lost_key()
-        return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), keys.get(row[9])) for row in rows]
+        return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), keys.get(row[10])) for row in rows]
 
     def damaged(self) -> Iterator[str]:
         """What has changed since it was written, by digests: ids of matches, and names of rows of other tables."""
@@ -311,7 +323,7 @@ class StoreReader:
 
 
 def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: SecretKey | None) -> StoredMatch:
-    _, lineup, identity, id, game, players, number, opening, seed, _, ended, course, final, *more = row
+    _, lineup, identity, id, game, players, number, opening, seed, dice, _, ended, course, final, *more = row
     timed, notes, clocks, again = more
     return StoredMatch(
         identity=identity,
@@ -334,6 +346,7 @@ def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: Secret
         details=details,
         clocks=read_clocks(clocks or ""),
         again=bool(again),
+        dice=Kind(dice),
         secret=key,
     )
 

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from arena.dice import key_hash
+from arena.dice import KeyPair, Kind, Streams, key_hash, key_pair, stream_ids
 from arena.errors import StoreError
 from arena.referee import Clocking
 from arena.schedule import MatchSpec, match_id
@@ -111,6 +111,7 @@ class StoredMatch:
     clocks: list[Clocking]
     again: bool
     """Played once more, because the machine starved a bot."""
+    dice: Kind = Kind.PUBLIC
     secret: SecretKey | None = None
     """What its dice were drawn with; None when that follows from the seed."""
 
@@ -118,6 +119,15 @@ class StoredMatch:
         places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.bots, self.ranks, strict=True))
         name = match_id(self.identity, self.lineup)
         return f"<match {name} of {self.game}, {len(self.course)} plies, ended {self.ended}; places: {places}>"
+
+    @property
+    def keys(self) -> KeyPair:
+        """Of its dice and of its bots' seeds; raises `StoreError` when a secret one is damaged."""
+        return key_pair(self.dice, self.seed, self.secret.checked() if self.secret else None)
+
+    def streams(self, keys: KeyPair) -> Streams:
+        """Its random streams."""
+        return Streams(*keys, *stream_ids(self.dice, self.block_id, self.identity, self.lineup))
 
 
 def read_clocks(text: str) -> list[Clocking]:

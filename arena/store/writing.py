@@ -222,15 +222,15 @@ class Store(StoreReader):
     def _as_text(self, schedule: Schedule, block: Block) -> str:
         """A block's row as it goes into digests."""
         board = schedule.boards[block.board]
-        rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(schedule.secret != ""))
-        named = (schedule.secret,) if schedule.secret else ()
+        rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(block.dice))
+        named = (block.key,) if block.key else ()
         return ascii((block.identity, block.id, *rest, *named))
 
     def _new_block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
         board = schedule.boards[block.board]
         at = (board.game, board.players)
-        rest = (block.round, board.opening, schedule.seed, int(schedule.secret != ""))
-        key = self._number(schedule.secret) if schedule.secret else None
+        rest = (block.round, board.opening, schedule.seed, int(block.dice))
+        key = self._number(block.key) if block.key else None
         cursor = self._db.execute(
             "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed, dice, key) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",

@@ -12,7 +12,7 @@ from arena.adaptive import with_stages
 from arena.config import FORMATS
 from arena.exporting import JSON_LINES, export_log
 from arena.files import own_folder
-from arena.keys import with_disclosed_key
+from arena.keys import with_disclosed_keys
 from arena.plan import stage_data
 from arena.report import write_plan
 from arena.schedule import Schedule
@@ -36,7 +36,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple
             for what, formats in wanted or [("", [])]:
                 export_log(store, resolved, place, [what], formats)
             if plan.is_comparison:
-                write_plan(place, with_disclosed_key(resolved, store))
+                write_plan(place, with_disclosed_keys(resolved, store))
         for made in sorted(place.iterdir()):
             theirs = folder / made.name
             if theirs.is_file():

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.dice import BOTS_PERSON, DICE_PERSON, public_key
+from arena.dice import KeyPair, Kind, key_pair
 from arena.errors import ArenaError, StoreError
 from arena.plan import schedule_from
 from arena.replay import check_game, check_match, check_words, game_of
@@ -20,7 +20,6 @@ from arena.verifying.rows import Rows, Stored, check_side, read_rows, stored_mat
 from arena.verifying.tables import open_log
 from engine import Game
 
-Keys = tuple[bytes, bytes]
 NO_PLAN, UNKNOWN = -1, -2
 
 
@@ -54,7 +53,8 @@ class Checked:
 class Checker:
     """Checks blocks of a log on a connection of its own; there is one in each process."""
 
-    def __init__(self, path: Path, plans: Sequence[str], secret: bytes | None) -> None:
+    def __init__(self, path: Path, plans: Sequence[str], secret: Mapping[str, bytes]) -> None:
+        """`secret` has keys by their hashes."""
         self.schedules = [schedule_from(json.loads(plan)) for plan in plans]
         self.secret = secret
         self.db = open_log(path)
@@ -64,7 +64,7 @@ class Checker:
         }
         self.runs = {run for (run,) in self.db.execute("SELECT run FROM runs")}
         self.games: dict[Any, Game | None] = {}
-        self.keys: dict[tuple[int, bool], Keys | None] = {}
+        self.keys: dict[tuple[Kind, int, str | None], KeyPair] = {}
 
     def close(self) -> None:
         self.db.close()
@@ -133,7 +133,7 @@ class Checker:
         schedule = self.schedules[plan]
         board = schedule.boards[block.board]
         ours = (block.identity, block.id, board.game, board.players, block.round, board.opening, schedule.seed)
-        dice = (int(schedule.secret != ""), schedule.secret or None)
+        dice = (int(block.dice), block.key or None)
         for name, mine, theirs in zip(Stored._fields, (*ours, *dice), stored, strict=False):
             if mine != theirs:
                 raise StoreError(f"the {name} of its block is {_shown(theirs)}, {_shown(mine)} by the plan")
@@ -152,7 +152,7 @@ class Checker:
         if game is None:
             done.unverified += 1
         else:
-            done.draws += check_match(match, self._keys(match.seed, bool(stored.dice)), game)
+            done.draws += check_match(match, self._keys(match, stored.key), game)
 
     def _check_seats(self, schedule: Schedule, block: Block, lineup: int, seats: list[tuple]) -> None:
         """That those whom the plan seats there sit there."""
@@ -177,12 +177,14 @@ class Checker:
                 self.games[at] = None
         return self.games[at]
 
-    def _keys(self, seed: int, secret: bool) -> Keys | None:
+    def _keys(self, match: StoredMatch, secret: str | None) -> KeyPair | None:
         """Of the dice and of bots' seeds; None when the secret one is missing."""
-        if (seed, secret) not in self.keys:
-            dice = self.secret if secret else public_key(seed, DICE_PERSON)
-            self.keys[seed, secret] = None if dice is None else (dice, public_key(seed, BOTS_PERSON))
-        return self.keys[seed, secret]
+        if secret is not None and secret not in self.secret:
+            return None
+        at = (match.dice, match.seed, secret)
+        if at not in self.keys:
+            self.keys[at] = key_pair(match.dice, match.seed, None if secret is None else self.secret[secret])
+        return self.keys[at]
 
     def _note(self, error: Exception, block: Stored, lineup: int, table: str, done: Checked) -> None:
         name = match_id(block.identity, lineup)

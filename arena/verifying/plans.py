@@ -13,7 +13,7 @@ from arena.bundle import MAX_BYTES, Bundle
 from arena.config import COMPARISONS
 from arena.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.errors import StoreError
-from arena.plan import bot_identity
+from arena.plan import bot_identity, dice_as_data
 from arena.plan_files import checked_plan
 from arena.schedule import Schedule
 from arena.store import BotRow, SecretKey
@@ -51,23 +51,17 @@ class Contents:
     bots: dict[str, BotRow] = field(default_factory=dict)
     bundles: dict[str, Bundle] = field(default_factory=dict)
     """Without the modules that hold the bots."""
-    secret: SecretKey | None = None
-
-    def keys(self, schedule: Schedule) -> tuple[bytes, bytes] | None:
-        """Of a plan's dice and its bots' seeds; None when the secret one is not there."""
-        dice = public_key(schedule.seed, DICE_PERSON)
-        if schedule.secret:
-            if self.secret is None or self.secret.hash != schedule.secret:
-                return None
-            dice = self.secret.key
-        return dice, public_key(schedule.seed, BOTS_PERSON)
+    secret: dict[str, SecretKey] = field(default_factory=dict)
+    """The keys of secret dice that are what their hashes say, by these."""
 
 
 def read_contents(db: sqlite3.Connection, findings: Findings) -> Contents:
     """Read and check all tables that hold no matches."""
     contents = Contents()
     with findings.guard("cannot be read", table="keys"):
-        contents.secret = _secret_key(db)
+        for row in db.execute("SELECT key, hash, drawn, disclosed FROM keys ORDER BY number").fetchall():
+            with findings.guard(f"the key with the hash {row[1]!a} cannot be read", table="keys"):
+                contents.secret[row[1]] = _secret_key(SecretKey(*row))
     with findings.guard("cannot be read", table="bundles"):
         for key, packed in db.execute("SELECT bundle, files FROM bundles ORDER BY bundle"):
             with findings.guard(f"bundle {key} cannot be read", table="bundles"):
@@ -88,11 +82,7 @@ def read_contents(db: sqlite3.Connection, findings: Findings) -> Contents:
     return contents
 
 
-def _secret_key(db: sqlite3.Connection) -> SecretKey | None:
-    rows = db.execute("SELECT key, hash, drawn, disclosed FROM keys").fetchall()
-    if not rows:
-        return None
-    key = SecretKey(*rows[0])
+def _secret_key(key: SecretKey) -> SecretKey:
     key.checked()
     for when in filter(None, (key.drawn, key.disclosed)):
         datetime.fromisoformat(when)
@@ -131,23 +121,32 @@ def _read_runs(db: sqlite3.Connection, contents: Contents, findings: Findings) -
 
 
 def _check_dice(plan: LoggedPlan, contents: Contents, findings: Findings) -> None:
-    """That the keys of a plan follow from its seed, or that the secret one is the log's."""
+    """That the public keys of a plan follow from its seed, and the secret ones are in the log."""
     resolved, schedule, run = plan.resolved, plan.schedule, plan.runs[0]
-    public = public_key(schedule.seed, DICE_PERSON)
-    wanted: dict[str, str | None] = {"bots_key": public_key(schedule.seed, BOTS_PERSON).hex()}
-    if schedule.secret:
-        wanted["dice_key"] = None
-        if contents.secret is None:
-            findings.add(f"the key of the secret dice of run {run} is not there, or damaged", table="keys")
-        elif contents.secret.hash != schedule.secret:
-            findings.add(f"the key is not the one whose hash is in the plan of run {run}", table="keys")
-        elif plan.finished and contents.secret.disclosed is None:
-            findings.add(f"the key is not disclosed, though run {run} is finished", table="keys")
-    else:
-        wanted |= {"dice_key": public.hex(), "dice_key_hash": key_hash(public)}
-    for name, ours in wanted.items():
+    for hash in schedule.keys:
+        if hash not in contents.secret:
+            findings.add(f"a key of the secret dice of run {run} is not there, or damaged", table="keys")
+        elif plan.finished and contents.secret[hash].disclosed is None:
+            findings.add(f"a key is not disclosed, though run {run} is finished", table="keys")
+    if schedule.has_secret_dice and not schedule.keys:
+        findings.add(f"run {run} has secret dice, but its plan no key of them", table="runs")
+    for name, ours in _public_keys(resolved, schedule).items():
         if resolved[name] != ours:
             findings.add(f"run {run}: the {name} of its plan does not follow from the seed", table="runs")
+    for key in resolved.get("secret_keys") or ():
+        if key["key"] is not None:
+            findings.add(f"run {run}: its plan holds a secret key", table="runs")
+
+
+def _public_keys(resolved: dict[str, Any], schedule: Schedule) -> dict[str, str | None]:
+    """What a plan says of its keys as it follows from the seed, and from which bots are trusted."""
+    dice, bots = (public_key(schedule.seed, person) for person in (DICE_PERSON, BOTS_PERSON))
+    if "dice_key_hash" not in resolved:
+        kinds = dice_as_data(schedule)
+        return {name: kinds[name] for name in ("dice", "common_dice", "public_dice_key", "public_bots_key")}
+    if schedule.keys:
+        return {"bots_key": bots.hex(), "dice_key": None}
+    return {"bots_key": bots.hex(), "dice_key": dice.hex(), "dice_key_hash": key_hash(dice)}
 
 
 def _check_bot(planned: dict[str, Any], contents: Contents) -> None:

@@ -162,8 +162,8 @@ def plan_again(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
             f"the bots are for the sandbox, and this machine has none: {lacking()}; `arena doctor` tells more; "
             "--isolation process runs them all the same, with your rights"
         )
-    secret = contents.secret.checked() if schedule.secret and contents.secret else None
-    return Plan(resolved["name"], schedule, tuple(bots), (), (), bool(schedule.secret), secret)
+    keys = [contents.secret[hash].checked() for hash in schedule.keys if hash in contents.secret]
+    return replace(Plan(resolved["name"], schedule, tuple(bots), (), ()), secret_keys=tuple(keys))
 
 
 def chosen_blocks(store: Store, schedule: Schedule, plan: Plan, rerun: int | Literal["all"], seed: int) -> list[Block]:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from arena.dice import Kind
 from arena.errors import StoreError
 from arena.referee import CLOCK_CAUSES, MAX_NOTES
 from arena.store import LONG_COURSE, MAX_COURSE, StoredMatch
@@ -107,6 +108,7 @@ def stored_match(block: Stored, row: tuple, seats: list[tuple]) -> StoredMatch:
         details={},
         clocks=[],
         again=False,
+        dice=Kind(block.dice),
     )
 
 

@@ -6,7 +6,7 @@ import itertools
 import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from arena.adaptive import with_stages
@@ -115,21 +115,35 @@ class Walk:
         blocks = schedule.blocks()
         whole = plan.finished and not plan.is_comparison
         while batch := list(itertools.islice(blocks, BATCH)):
-            known = self._known([block.identity for block in batch])
-            found: list[tuple[int, Block | None]] = []
-            for block in batch:
-                key, lineups = known.get(block.identity, (None, set()))
-                presence.take(block, lineups)
-                if key is not None and key not in self.seen:
-                    self.seen.add(key)
-                    found.append((key, block))
-            if found:
-                yield Task(number, found)
+            yield from self._there(number, batch, presence)
             if self._all_seen and (presence.first or not whole or presence.present == presence.planned):
                 break
         if number == 0:
             self.walked.planned, self.walked.present = presence.planned, presence.present
         self._tell(plan, presence)
+        for hash in schedule.keys if len(schedule.keys) > 1 else ():
+            if not self._all_seen:
+                yield from self._left_behind(number, with_stages(self.store, replace(schedule, keys=(hash,))))
+
+    def _there(self, number: int, batch: Sequence[Block], presence: Presence | None = None) -> Iterator[Task]:
+        """Those of a plan's blocks that are in the log, unless they were seen before."""
+        known = self._known([block.identity for block in batch])
+        found: list[tuple[int, Block | None]] = []
+        for block in batch:
+            key, lineups = known.get(block.identity, (None, set()))
+            if presence is not None:
+                presence.take(block, lineups)
+            if key is not None and key not in self.seen:
+                self.seen.add(key)
+                found.append((key, block))
+        if found:
+            yield Task(number, found)
+
+    def _left_behind(self, number: int, schedule: Schedule) -> Iterator[Task]:
+        """Blocks that were played in part before their key was disclosed, and then anew, or in two logs."""
+        blocks = schedule.blocks()
+        while batch := list(itertools.islice(blocks, BATCH)):
+            yield from self._there(number, batch)
 
     def _tell(self, plan: LoggedPlan, presence: Presence) -> None:
         """What a plan must not lack. A comparison is played in order until it is decided, not to the end."""
@@ -166,7 +180,7 @@ def walk(
     """Check every match of a log; findings come in the same order for any number of workers."""
     walk = Walk(db, Store(path, db, None), contents, findings)
     plans = [json.dumps(plan.resolved) for plan in contents.plans]
-    arguments = (path, plans, contents.secret.key if contents.secret else None)
+    arguments = (path, plans, {hash: key.key for hash, key in contents.secret.items()})
     matches = db.execute("SELECT count(*) FROM matches").fetchone()[0]
     tasks = walk.tasks()
     several = workers > 1 and matches > FEW

@@ -7,7 +7,7 @@ import random
 from collections.abc import Iterable
 from pathlib import Path
 
-from arena.plan import stage_data
+from arena.plan import dice_as_data, duel_as_data, stage_data
 from arena.schedule import Board, Entry, Limits, MatchSpec, Schedule
 from arena.store import BotRow, Finished, MatchRow, Store
 
@@ -15,8 +15,8 @@ LIMITS = Limits()._asdict()
 CAUSES = ("crash", "timeout", "illegal_action", "init")
 
 
-def entry(name: str, identity: str | None = None, label: str | None = None) -> Entry:
-    return Entry(label or name, name, name, identity or f"{name}@{name.encode().hex():0<32}")
+def entry(name: str, identity: str | None = None, label: str | None = None, trusted: bool = True) -> Entry:
+    return Entry(label or name, name, name, identity or f"{name}@{name.encode().hex():0<32}", trusted)
 
 
 def board(
@@ -54,10 +54,8 @@ def resolved(plan: Schedule) -> dict:
     return {
         "name": "sample",
         "seed": plan.seed,
-        "dice": "secret" if plan.secret else "public",
-        "dice_key": None if plan.secret else "00" * 32,
-        "dice_key_hash": plan.secret or "00" * 32,
-        "bots_key": "00" * 32,
+        **dice_as_data(plan),
+        **({"duel": duel_as_data(plan.duel, labels)} if plan.duel else {}),
         "left_out": [],
         "formats": ["csv", "json", "md", "parquet"],
         "line_ups": "permutations" if plan.permutations else "rotations",
@@ -87,6 +85,7 @@ def resolved(plan: Schedule) -> dict:
                 "identity": each.identity,
                 "params": {},
                 "isolation": "none",
+                "trusted": each.trusted,
             }
             for each in plan.entries
         ],

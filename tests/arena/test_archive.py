@@ -81,7 +81,7 @@ def test_an_archive_is_sound_wherever_it_is_verified_and_has_what_its_readme_say
     assert re.fullmatch("bots/Helped@[0-9a-f]{32}", folder)
     assert found[f"{folder}/b.py"].decode() == BOTS
     assert {"README.txt", "matches.db", "plan.json", "versions.json", MANIFEST} <= found.keys()
-    assert json.loads(found["plan.json"])["dice_key"] is not None
+    assert json.loads(found["plan.json"])["secret_keys"][0]["key"] is not None
 
 
 def test_the_same_log_gives_the_same_bytes_and_the_copy_has_all_its_rows(config, archive, tmp_path):
@@ -114,7 +114,8 @@ def test_a_comparison_with_a_submitted_bot_tells_its_key_in_its_plan_and_is_soun
     submit(f"{config.parent / 'b.py'}:Helped", "helped", "Ann", home=tmp_path)
     compared = compare("helped", "random", "epicycle", fixed=2, workers=1, home=tmp_path)
     plan = json.loads((compared.folder / "plan.json").read_text())
-    assert (plan["dice"], key_hash(bytes.fromhex(plan["dice_key"]))) == ("secret", plan["dice_key_hash"])
+    (key,) = plan["secret_keys"]
+    assert (plan["dice"], key_hash(bytes.fromhex(key["key"]))) == ("secret", key["hash"])
     packed = bundle(compared.folder / LOG, out=tmp_path / "a.zip")
     for target in (compared.folder / LOG, packed):
         report = verify(target, workers=1)

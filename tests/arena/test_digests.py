@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 from arena.dice import key_hash
 from arena.store import Store
 from arena.store.digests import PARTS, TABLES
-from tests.arena.samples import all_matches, begin, fill, finished, row, schedule
+from tests.arena.samples import all_matches, begin, entry, fill, finished, row, schedule
 
 KEY = bytes(32)
-PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=3, secret=key_hash(KEY))
+PLAN = schedule(["alice", "bob", entry("carol", trusted=False)], players=(2, 3), blocks=3, keys=(key_hash(KEY),))
 MATCHES = all_matches(PLAN)
 VALUES = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(), st.text(max_size=9), st.binary(max_size=9))
 

@@ -20,6 +20,7 @@ from arena.importing import import_records
 from arena.match_lines import Record, read_records
 from arena.referee import final_hash
 from arena.replay import replay
+from arena.store import Store
 from tests.arena import tournaments
 from tests.arena.recorded import exported, play
 from tests.arena.tournaments import ARENA, home_of
@@ -72,7 +73,7 @@ def test_an_imported_tournament_has_the_same_boards_and_matches_byte_for_byte(ex
     assert done.log == tmp_path / "again" / "matches.db"
     assert (done.added, done.skipped) == (len(texts(export)), 0)
     assert exported("again", tmp_path, tmp_path / "out") == files_of(export)
-    assert json.loads((tmp_path / "out" / "plan.json").read_text())["dice_key"]
+    assert json.loads((tmp_path / "out" / "plan.json").read_text())["secret_keys"][0]["key"]
     assert sorted(path.name for path in tmp_path.iterdir()) == ["again", "out"]
 
 
@@ -116,7 +117,10 @@ EDITS = {
     "opening": (lambda data: {"opening": data["opening"] + 1}, "another opening"),
     "round": (lambda data: {"round": 9}, "another block"),
     "rules": (lambda data: {"rules_version": 2}, "another rules_version"),
-    "dice": (lambda data: {"dice_key_hash": None}, "another dice_key_hash"),
+    "dice": (lambda data: {"dice": "public", "dice_key_hash": None}, "another dice"),
+    "common dice": (lambda data: {"dice": "common"}, "another dice"),
+    "dice without a key": (lambda data: {"dice_key_hash": None}, "belongs to secret dice"),
+    "another key": (lambda data: {"dice_key_hash": "ab" * 32}, "another dice_key_hash"),
     "version": (lambda data: {"identities": ["random@" + "0" * 32, data["identities"][1]]}, "another identities"),
     "spec": (lambda data: {"specs": ["greedy", data["specs"][1]]}, "another specs"),
     "bot": (lambda data: {"bots": ["nobody", data["bots"][1]]}, "does not seat nobody"),
@@ -263,13 +267,20 @@ def with_board(plan, **changes):
     return {**plan, "boards": [{**plan["boards"][0], **changes}, *plan["boards"][1:]]}
 
 
+def with_key(plan, key):
+    """The plan with another key of its dice."""
+    return {**plan, "secret_keys": [{**plan["secret_keys"][0], "key": key}]}
+
+
 PLANS = {
     "missing": (lambda plan: None, "no such file; matches need the plan.json that `arena export` writes beside them"),
     "no JSON": (lambda plan: "no plan", "is no plan.json"),
     "no plan": (lambda plan: {}, "is no plan.json: name: is missing"),
     "a list": (lambda plan: [], "is no plan.json: must be a table"),
-    "undisclosed": (lambda plan: {**plan, "dice_key": None}, "secret and their key is not disclosed yet"),
-    "other key": (lambda plan: {**plan, "dice_key": "00" * 32}, "its dice_key is not the one whose hash it holds"),
+    "undisclosed": (lambda plan: with_key(plan, None), "secret and their key is not disclosed yet"),
+    "other key": (lambda plan: with_key(plan, "00" * 32), "a key of its dice is not the one whose hash it holds"),
+    "two kinds of keys": (lambda plan: {**plan, "dice_key_hash": "00" * 32}, "do not fit together"),
+    "trusted": (lambda plan: {**plan, "bots": [{**bot, "trusted": True} for bot in plan["bots"]]}, "another dice"),
     "other bots": (lambda plan: {**plan, "seed": 9}, "another seed"),
     "other rules": (
         lambda plan: {**plan, "boards": [{**board, "rules_version": 77} for board in plan["boards"]]},
@@ -306,12 +317,15 @@ def test_matches_without_their_plan_are_refused(copy, tmp_path, case):
     refused(copy, tmp_path / "home", told)
 
 
-def test_another_tournaments_secret_dice_are_refused(export, tmp_path):
+def test_matches_with_another_key_come_along_with_it_and_each_is_counted_once(export, tmp_path):
     config = play(tmp_path / "other", "secret")
     before = exported(config, home_of(config), tmp_path / "before")
-    with pytest.raises(RecordError, match=r"holds another key of secret dice than .*json; choose another --name"):
-        import_records([export / "matches.jsonl"], "all", home=home_of(config))
-    assert exported(config, home_of(config), tmp_path / "after") == before
+    done = import_records([export / "matches.jsonl"], "all", home=home_of(config))
+    assert (done.added, done.skipped) == (len(texts(export)), 0)
+    with Store.open(done.log) as store:
+        assert len({key.checked() for key in store.secret_keys()}) == 2
+    after = exported(config, home_of(config), tmp_path / "after")
+    assert after["matches.jsonl"] == before["matches.jsonl"]
 
 
 @pytest.mark.parametrize("name", ["bots", "compare", "../up", "", ".hidden"])

@@ -23,6 +23,7 @@ from arena.cli import run_command
 from arena.errors import StoreError
 from arena.store import Store
 from arena.submissions import submit
+from arena.verify import verify
 from tests.arena.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes
 from tests.arena.tournaments import arena, home_of, log_of, results, rows, write
 
@@ -83,6 +84,11 @@ def plan_json(config):
     return json.loads((home_of(config) / "small" / "plan.json").read_text())
 
 
+def told_keys(config):
+    """The secret keys in plan.json: hashes, and hexadecimal where they are disclosed."""
+    return [(key["hash"], key["key"]) for key in plan_json(config)["secret_keys"]]
+
+
 def lines(config):
     """The matches as they are exported, by id."""
     listed = map(json.loads, results(config)["matches.jsonl"].decode().splitlines())
@@ -108,10 +114,10 @@ def test_the_hash_printed_before_play_is_that_of_the_key_disclosed_afterwards(co
     told = arena("run", config, "--workers", 1, "--home", home_of(config), folder=config.parent)
     assert told.returncode == 0, told.stderr
     (line,) = [line for line in told.stderr.splitlines() if "hash" in line]
-    written = plan_json(config)
-    assert line.endswith(f" {written['dice_key_hash']}")
-    assert blake2b_256(bytes.fromhex(written["dice_key"])) == written["dice_key_hash"]
-    assert len(bytes.fromhex(written["dice_key"])) == 32
+    ((hashed, key),) = told_keys(config)
+    assert line.endswith(f" {hashed}")
+    assert blake2b_256(bytes.fromhex(key)) == hashed
+    assert len(bytes.fromhex(key)) == 32
     quiet = arena("run", config, "--quiet", "--home", home_of(config), folder=config.parent)
     assert (quiet.returncode, quiet.stderr) == (0, "")
 
@@ -119,11 +125,13 @@ def test_the_hash_printed_before_play_is_that_of_the_key_disclosed_afterwards(co
 def test_the_check_in_the_dice_document_accepts_the_disclosed_key_and_no_other(played, tmp_path, monkeypatch):
     written = plan_json(played[0])
     code = (ROOT / "docs" / "dice.md").read_text().split("```python\n")[1].split("```")[0]
-    check = code.replace("the hash that the run printed", written["dice_key_hash"])
+    check = code.replace("the hash that the run printed", written["secret_keys"][0]["hash"])
     monkeypatch.chdir(tmp_path)
     (tmp_path / "plan.json").write_text(json.dumps(written))
     exec(check)
-    (tmp_path / "plan.json").write_text(json.dumps(written | {"dice_key": "00" * 32}))
+    (tmp_path / "plan.json").write_text(
+        json.dumps(written | {"secret_keys": [{**written["secret_keys"][0], "key": "00" * 32}]})
+    )
     with pytest.raises(AssertionError):
         exec(check)
 
@@ -132,19 +140,19 @@ def test_the_key_is_in_the_log_and_its_hash_beside_it_before_anything_is_played(
     def look(plan, kept):
         seen.append((rows(config, "SELECT hash, disclosed FROM keys"), rows(config, "SELECT * FROM matches")))
         seen.append(plan_json(config))
-        assert plan.dice_key == kept_key(config)
+        assert plan.secret_keys == (kept_key(config),)
 
     seen = []
     play(config, planned=look)
-    assert seen[0] == ([(seen[1]["dice_key_hash"], None)], [])
-    assert (seen[1]["dice"], seen[1]["dice_key"]) == ("secret", None)
-    assert plan_json(config) == seen[1] | {"dice_key": kept_key(config).hex()}
+    (key,) = seen[1]["secret_keys"]
+    assert (seen[0], key["key"], seen[1]["dice"]) == (([(key["hash"], None)], []), None, "secret")
+    assert plan_json(config) == seen[1] | {"secret_keys": [{**key, "key": kept_key(config).hex()}]}
 
 
 def test_every_roll_and_opening_move_follows_from_the_disclosed_key(config, monkeypatch):
     monkeypatch.setattr("arena.keys.secrets.token_bytes", lambda size: bytes(range(size)))
     play(config)
-    key = bytes.fromhex(plan_json(config)["dice_key"])
+    key = bytes.fromhex(told_keys(config)[0][1])
     arrangements = sorted(set(itertools.permutations("SSSMMMLLL")), key=lambda deal: ["SML".index(p) for p in deal])
     outcomes = {
         "pyramid_punch": pyramid_punch_outcomes(),
@@ -165,8 +173,8 @@ def test_every_roll_and_opening_move_follows_from_the_disclosed_key(config, monk
                 possible = [(state.action_to_string(action), 1) for action in state.legal_actions()]
             if stream is not None:
                 weights = [weight for _, weight in possible]
-                block = bytes.fromhex(line["block"])
-                number, _ = number_by_the_page(key, block, stream, draws[stream], sum(weights))
+                id = bytes.fromhex(line["block"]) if stream == "opening" else id_by_the_page(line)
+                number, _ = number_by_the_page(key, id, stream, draws[stream], sum(weights))
                 assert text == possible[place_by_the_page(number, weights)][0]
                 draws[stream] += 1
             state.apply_action(state.string_to_action(text))
@@ -175,42 +183,80 @@ def test_every_roll_and_opening_move_follows_from_the_disclosed_key(config, monk
     assert min(drawn["dice/0"], drawn["dice/1"]) > 4
 
 
+def id_by_the_page(line):
+    """A match's own id."""
+    whole = bytes.fromhex(line["match"].partition("-")[0]) + line["lineup"].to_bytes(4, "little")
+    return hashlib.blake2b(whole, digest_size=16, person=b"arena match v2").digest()
+
+
 def dealt(config):
-    """Deals and openings by block, and by block the seeds that bots were handed."""
-    found = lines(config).values()
-    begins = {line["block"]: line["course"].split()[:2] for line in found}
-    return begins, {(line["block"], line["lineup"]): {seed for _, seed in line["notes"]} for line in found}
+    """Deals and openings, and the seeds that bots were handed, by block and line-up."""
+    found = {(line["block"], line["lineup"]): line for line in lines(config).values()}
+    begins = {at: line["course"].split()[:2] for at, line in found.items()}
+    return begins, {at: {seed for _, seed in line["notes"]} for at, line in found.items()}
 
 
-def test_two_homes_have_different_keys_and_dice_and_both_have_the_bots_seeds_of_public_dice(tmp_path):
+def test_two_homes_have_different_keys_dice_and_bots_seeds(tmp_path):
     configs = [
         write(tmp_path / str(n), config_of(dice=dice), BOTS) for n, dice in enumerate(("secret",) * 2 + ("auto",))
     ]
     for config in configs:
         play(config)
     assert [plan_json(config)["dice"] for config in configs] == ["secret", "secret", "public"]
-    assert len({plan_json(config)["dice_key"] for config in configs}) == 3
-    for config in configs:
-        assert blake2b_256(bytes.fromhex(plan_json(config)["dice_key"])) == plan_json(config)["dice_key_hash"]
-    assert len({plan_json(config)["bots_key"] for config in configs}) == 1
-    (begins, seeds), *others = map(dealt, configs)
-    assert len(begins) == MATCHES // 2
-    for other_begins, other_seeds in others:
-        assert other_begins.keys() == begins.keys()
+    assert [len(told_keys(config)) for config in configs] == [1, 1, 0]
+    assert told_keys(configs[0]) != told_keys(configs[1])
+    assert len({plan_json(config)["public_bots_key"] for config in configs}) == 1
+    found = [dealt(config) for config in configs]
+    for (begins, seeds), (other_begins, other_seeds) in itertools.combinations(found, 2):
+        assert other_begins.keys() == begins.keys() and len(begins) == MATCHES
         assert other_begins != begins
-        told = [at for at in seeds if seeds[at] and other_seeds[at]]  # where the bot had no choice it notes nothing
-        assert told and all(other_seeds[at] == seeds[at] for at in told)
+        assert any(seeds.values()) and not set().union(*seeds.values()) & set().union(*other_seeds.values())
     assert not set(lines(configs[0])) & set(lines(configs[1]))
+    for begins, seeds in found[:2]:
+        assert len(set().union(*seeds.values())) == sum(map(len, seeds.values()))
+        deals = [begin[0] for at, begin in begins.items() if len(begin[0]) == 9]
+        assert len(set(deals)) > 1 or not deals
 
 
-def test_a_resumed_and_extended_tournament_keeps_its_key_and_finds_its_matches(config):
+def test_a_tournament_extended_after_disclosure_finds_its_matches_and_draws_a_further_key(config):
     play(config)
-    before, key = lines(config), kept_key(config)
+    before, ((hashed, key),) = lines(config), told_keys(config)
     config.write_text(config_of(blocks=3))
     progress = play(config).outcome.progress
     assert (progress.found, progress.played) == (MATCHES, MATCHES // 2)
-    assert kept_key(config) == key == bytes.fromhex(plan_json(config)["dice_key"])
-    assert before.items() <= lines(config).items()
+    after = lines(config)
+    assert before.items() <= after.items()
+    assert told_keys(config)[0] == (hashed, key) and len(told_keys(config)) == 2
+    for name, line in after.items():
+        assert line["dice_key_hash"] == (hashed if name in before else told_keys(config)[1][0])
+    assert all(blake2b_256(bytes.fromhex(key)) == hashed for hashed, key in told_keys(config))
+    assert verify(log_of(config), workers=1).sound
+    assert play(config).outcome.progress.played == 0
+    assert len(told_keys(config)) == 2, "no key is drawn where nothing is to be played"
+
+
+@pytest.mark.usefixtures("chunks_of_one")
+def test_an_interrupted_tournament_goes_on_with_its_key(config):
+    interrupted(config)
+    key = kept_key(config)
+    assert play(config).outcome.progress.found
+    assert [bytes.fromhex(each) for _, each in told_keys(config)] == [key]
+
+
+def test_a_block_that_was_cut_off_before_its_key_was_disclosed_is_played_anew(config):
+    """The rest of such a block could be foreseen."""
+    config.write_text(config_of(blocks=3))
+    play(config)
+    block = rows(config, "SELECT max(block) FROM blocks")[0][0]
+    for table in ("matches", "seats", "timings", "faults"):
+        alter(config, f"DELETE FROM {table} WHERE block = {block} AND lineup = 1")
+    config.write_text(config_of(blocks=2))
+    assert play(config).outcome.complete
+    config.write_text(config_of(blocks=3).replace("seed", "bench_after = 5\nseed"))
+    result = play(config)
+    assert (result.outcome.progress.found, result.outcome.progress.played) == (3 * MATCHES // 2 - 2, 2)
+    assert len(told_keys(config)) == 2
+    assert verify(log_of(config), workers=1).sound
 
 
 def test_a_fresh_log_draws_another_key(config):
@@ -238,29 +284,29 @@ def test_the_key_is_disclosed_by_the_run_that_finishes_and_not_before(config):
         row[0].encode() for row in rows(config, "SELECT plan FROM runs")
     ]:
         assert not holds(held, kept_key(config))
-    hashed = plan_json(config)["dice_key_hash"]
-    assert json.loads(results(config)["plan.json"])["dice_key"] is None
+    ((hashed, none),) = told_keys(config)
+    assert none is json.loads(results(config)["plan.json"])["secret_keys"][0]["key"] is None
     assert rows(config, "SELECT disclosed FROM keys") == [(None,)]
     assert play(config).outcome.complete
-    assert blake2b_256(bytes.fromhex(plan_json(config)["dice_key"])) == hashed
+    assert blake2b_256(bytes.fromhex(told_keys(config)[0][1])) == hashed
     assert json.loads(results(config)["plan.json"]) == plan_json(config)
     assert rows(config, "SELECT disclosed IS NOT NULL FROM keys") == [(1,)]
 
 
 @pytest.mark.usefixtures("chunks_of_one")
-def test_a_tournament_extended_after_disclosure_says_so_and_keeps_the_first_moment(config):
+def test_a_further_key_is_announced_and_the_first_moment_of_disclosure_is_kept(config):
     assert not any("disclosed" in line for line in play(config).plan.remarks)
     assert not any("disclosed" in line for line in play(config).plan.remarks)
     moment = rows(config, "SELECT disclosed FROM keys")
     config.write_text(config_of(blocks=1))
     assert not any("disclosed" in line for line in play(config).plan.remarks)
     config.write_text(config_of(blocks=3))
-    for run in (interrupted, play):
-        assert plan_json(config)["dice_key"] is not None or run is play
-        (line,) = [line for line in run(config).plan.remarks if "disclosed" in line]
-        assert f"disclosed on {moment[0][0][:10]}" in line
-        assert "--fresh" in line
-    assert rows(config, "SELECT disclosed FROM keys") == moment
+    (line,) = [line for line in interrupted(config).plan.remarks if "disclosed" in line]
+    assert f"disclosed on {moment[0][0][:10]}" in line and "another one" in line
+    assert [key is None for _, key in told_keys(config)] == [False, True]
+    assert not any("disclosed" in line for line in play(config).plan.remarks)
+    assert rows(config, "SELECT disclosed FROM keys")[:1] == moment
+    assert len(told_keys(config)) == 2
 
 
 @pytest.mark.usefixtures("chunks_of_one")
@@ -272,7 +318,7 @@ def test_every_match_can_be_audited_before_and_after_disclosure(config, capsys):
         return " ".join(capsys.readouterr().out.split())
 
     interrupted(config)
-    hashed = plan_json(config)["dice_key_hash"]
+    hashed = told_keys(config)[0][0]
     before = audit()
     assert "all as recorded" in before
     assert f"The secret key fits its hash {hashed}." in before
@@ -322,7 +368,7 @@ def test_a_damaged_key_is_one_line_and_nothing_is_played_or_drawn(played, damage
     alter(config, DAMAGES[damage])
     kept = rows(config, "SELECT CAST(key AS BLOB), hash FROM keys")
     match = rows(config, "SELECT lower(hex(identity)) || '-0' FROM blocks LIMIT 1")[0][0]
-    for command in (["run", str(config)], ["export", str(config)], ["replay", match, "--audit"]):
+    for command in (["run", str(config)], ["export", str(config)], ["replay", match, "--audit", "--in", "small"]):
         assert run_command([*command, "--home", str(home_of(config))]) == 1
         said = capsys.readouterr().err
         assert (said.count("\n"), said.startswith("error: ")) == (1, True)
@@ -335,7 +381,7 @@ def test_other_dice_than_the_log_holds_are_said_in_one_line(tmp_path):
     assert play(config).plan.remarks == ()
     config.write_text(config_of(blocks=1))
     result = play(config)
-    assert result.plan.remarks[0].startswith("The dice are secret now")
+    assert result.plan.remarks[0].startswith("The dice of this plan are secret, each match its own: ")
     assert (len(result.plan.remarks), result.outcome.progress.found) == (2, 0)
     config.write_text(config_of(blocks=1, dice="auto"))
     result = play(config)
@@ -344,22 +390,23 @@ def test_other_dice_than_the_log_holds_are_said_in_one_line(tmp_path):
 
 def test_public_dice_where_the_log_holds_secret_ones_are_said_too(played):
     config, planned = played
-    public = replace(planned, secret_dice=False)
+    entries = tuple(replace(entry, trusted=True) for entry in planned.schedule.entries)
+    public = replace(planned, schedule=replace(planned.schedule, entries=entries))
     with Store.create(log_of(config)) as store:
-        (line,) = api.with_dice_key(public, store).remarks
-    assert line.startswith("The dice are public now")
+        (line,) = api.with_dice_keys(public, store).remarks
+    assert line.startswith("The dice of this plan are public: ")
 
 
 def test_the_dice_are_secret_as_soon_as_a_bot_was_submitted(config):
     config.write_text(config_of(dice="auto"))
-    assert not api.plan_of(config, home=home_of(config)).secret_dice
+    assert not api.plan_of(config, home=home_of(config)).schedule.has_secret_dice
     submit(f"{config.parent / 'b.py'}:Seed", "seed", "somebody", home_of(config))
     config.write_text(config_of(dice="auto").replace('"b.py:Seed"', '"seed", isolation = "none"'))
     planned = api.plan_of(config, home=home_of(config))
-    assert planned.secret_dice
+    assert planned.schedule.has_secret_dice
     with pytest.raises(api.ConfigError, match="drawn when it is first run"):
         planned.message()
-    assert play(config).plan.schedule.secret == plan_json(config)["dice_key_hash"]
+    assert [*play(config).plan.schedule.keys] == [hashed for hashed, _ in told_keys(config)]
 
 
 # What a bot can find

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.cli import run_command
+from arena.dice import Kind
 from arena.errors import RecordError
 from arena.match_files import records_of
 from arena.match_lines import KEYS, MAX_LINE, Record, as_data, as_line, read_records
@@ -91,8 +92,9 @@ def any_record(draw):
         details={},
         clocks=[],
         again=False,
+        dice=draw(st.sampled_from(Kind)),
     )
-    secret = draw(st.just("") | st.binary(min_size=32, max_size=32).map(bytes.hex))
+    secret = draw(st.binary(min_size=32, max_size=32)).hex() if match.dice else ""
     return Record(match, tuple(draw(seats)), tuple(draw(seats)), draw(NUMBERS), secret)
 
 

@@ -5,10 +5,12 @@ import gc
 import io
 import json
 import os
+import shutil
 import sqlite3
 import stat
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pandas as pd
@@ -18,13 +20,13 @@ from arena import api
 from arena.adaptive import with_stages
 from arena.archive import bundle
 from arena.errors import StoreError
-from arena.keys import _lacks_any
-from arena.plan import schedule_from
-from arena.replay import check_draws, keys_of, replay
+from arena.plan import ResolvedBot, schedule_from
+from arena.replay import check_draws, replay
 from arena.store import SCHEMA_VERSION, Store, upgrading
 from arena.store.schema import BACK_TO_3, SCHEMA
 from arena.verify import verify
 from tests.arena.samples import begin, fill, schedule
+from tests.arena.tournaments import write
 
 DATA = Path(__file__).parent / "data"
 KINDS = ("public", "secret")
@@ -107,7 +109,7 @@ def test_boards_matches_and_replays_are_the_same_before_and_after(log, kind):
     with Store.open(log) as store:
         for identity, lineup in rows(log, "SELECT identity, lineup FROM blocks JOIN matches USING (block)"):
             match = store.match(identity, lineup)
-            assert check_draws(replay(match, keys_of(match))) > 0
+            assert check_draws(replay(match, match.keys)) > 0
 
 
 def test_a_plan_of_an_old_log_is_complete_there_so_that_nothing_is_played_again(log):
@@ -115,7 +117,7 @@ def test_a_plan_of_an_old_log_is_complete_there_so_that_nothing_is_played_again(
     with Store.open(log) as store:
         plan = with_stages(store, schedule_from(json.loads(store.last_plan())))
         assert plan.total_matches == store.totals()[0] == 18
-        assert not _lacks_any(plan, store)
+        assert all(len(store.finished([block.identity])[block.identity]) > 1 for block in plan.blocks())
 
 
 def test_an_old_log_can_be_read_where_nothing_can_be_written(log):
@@ -239,3 +241,49 @@ def test_verify_and_bundle_say_how_an_older_log_is_brought_to_this_version(log, 
         with pytest.raises(StoreError) as refused:
             what(log)
         assert told in str(refused.value)
+
+
+CONFIG = """
+name = "{kind}"
+seed = 11
+blocks = 2
+dice = "{kind}"
+opening = "random:1"
+games = [{{ game = "epicycle(setup=random)", players = 2 }}, {{ game = "pyramid_punch", players = 3 }}]
+bots = [{{ bot = "b.py:Plain" }}, {{ bot = "b.py:Noting" }}, {{ bot = "b.py:Last" }}]
+"""
+"""With which the logs of version 3 were played; `log_v3_bots.py` was b.py."""
+
+
+def continued(log, kind):
+    """Go on with the tournament of the log by its configuration."""
+    config = write(log.parent, CONFIG.format(kind=kind), (DATA / "log_v3_bots.py").read_text())
+    home = log.parent / "home"
+    (home / kind).mkdir(parents=True)
+    shutil.copy(log, home / kind / "matches.db")
+    return api.run(config, home, workers=1, backend="local"), home / kind / "matches.db"
+
+
+@pytest.mark.parametrize("kind", ["public"], indirect=True)
+def test_no_match_with_public_dice_is_played_again_when_an_upgraded_tournament_goes_on(log, monkeypatch):
+    known = dict(rows(log, "SELECT class, identity FROM bots"))  # as if nothing had changed that bots in files import
+    monkeypatch.setattr(ResolvedBot, "identity", property(lambda bot: known[bot.source.class_name]))
+    result, upgraded = continued(log, "auto")
+    assert (result.outcome.progress.found, result.outcome.progress.played) == (18, 0)
+    entries = tuple(replace(each, trusted=each.label != "Last") for each in result.plan.schedule.entries)
+    guarded = replace(result.plan.schedule, entries=entries)
+    last = next(number for number, each in enumerate(entries) if each.label == "Last")
+    with Store.open(upgraded) as store:
+        for block in guarded.blocks():
+            assert bool(store.finished([block.identity])) == (last not in block.table)
+
+
+@pytest.mark.parametrize("kind", ["secret"], indirect=True)
+def test_secret_dice_are_drawn_anew_when_an_upgraded_tournament_goes_on_and_the_old_matches_stay_sound(log):
+    result, upgraded = continued(log, "secret")
+    assert (result.outcome.progress.found, result.outcome.progress.played) == (0, 18)
+    assert "what the log holds with others (secret, version 1) does not count any more" in result.plan.remarks[1]
+    report = verify(upgraded, workers=1)
+    assert (report.sound, report.walked.matches) == (True, 36), report.findings
+    with Store.open(upgraded) as store:
+        assert [bool(key.disclosed) for key in store.secret_keys()] == [True, True]

@@ -196,8 +196,9 @@ def test_the_minimum_of_an_adaptive_board_is_a_quarter_of_its_blocks_or_what_is_
 
 def test_keys_follow_from_the_seed(plan_of):
     plan = plan_of(seed=2026)
-    assert plan.dice_key == public_key(2026, DICE_PERSON)
-    assert plan.bots_key == public_key(2026, BOTS_PERSON)
+    keys = public_key(2026, DICE_PERSON).hex(), public_key(2026, BOTS_PERSON).hex()
+    assert plan.key_pairs() == {"": keys}
+    assert (plan.resolved()["public_dice_key"], plan.resolved()["public_bots_key"]) == keys
 
 
 def test_a_plan_is_plain_data_that_its_schedule_is_read_back_from(plan_of):

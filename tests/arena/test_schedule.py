@@ -12,6 +12,7 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from arena.dice import Kind
 from arena.duels import Duel
 from arena.plan import duel_as_data, schedule_from
 from arena.schedule import Limits, base_orders, choose_tables, match_id
@@ -140,6 +141,11 @@ def changed_board(**changes):
     return dataclasses.replace(plan, boards=(dataclasses.replace(plan.boards[0], **changes),))
 
 
+def guests(**changes):
+    """The same bots, but that none of them is trusted."""
+    return schedule([entry(name, trusted=False) for name in NAMES], **changes)
+
+
 @pytest.mark.parametrize(
     ("plan", "new_dice"),
     [
@@ -150,9 +156,10 @@ def changed_board(**changes):
         (schedule(limits=Limits(61.0, 300.0)), False),
         (schedule(limits=Limits(60.0, 301.0)), False),
         (schedule(permutations=True), False),
-        (schedule(secret="aa"), False),
+        (guests(keys=("aa",)), False),
+        (guests(keys=("aa",), secret_dice=Kind.COMMON), False),
     ],
-    ids=["seed", "options", "rules", "opening", "move limit", "preparation limit", "line-ups", "secret key"],
+    ids=["seed", "options", "rules", "opening", "move limit", "preparation limit", "line-ups", "secret", "common"],
 )
 def test_whatever_decides_results_is_part_of_identities(plan, new_dice):
     before, after = schedule(), plan

@@ -18,7 +18,7 @@ from arena.cli import run_command
 from arena.compare import compare
 from arena.errors import ArenaError, ConfigError
 from arena.referee import final_hash
-from arena.replay import keys_of, replay
+from arena.replay import replay
 from arena.store import Store
 from arena.store.digests import TABLES, block_keys, row_digest, whole_matches
 from arena.store.schema import lock_log
@@ -181,7 +181,7 @@ def test_a_log_is_sound_and_all_of_it_was_looked_at(logs, name):
             ply.expected is not None
             for (identity,) in db.execute("SELECT identity FROM blocks").fetchall()
             for match in Store.open(logs[name]).matches([identity])[identity]
-            for ply in replay(match, keys_of(match))
+            for ply in replay(match, match.keys)
         )
     assert report.sound, texts(report)
     assert (report.walked.matches, report.walked.blocks, report.walked.draws) == (matches, blocks, rolls)
