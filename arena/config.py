@@ -28,7 +28,9 @@ Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-LABEL = re.compile(r"[^|/\\]{1,40}")
+MARKUP = re.compile(r"[<>|/\\`{}\[\]*$^~]|^[=+@-]")
+"""What no name needs, and pages, tables, spreadsheets or terminals take for something else."""
+MAX_LABEL = 40
 PLAIN_WORDS = {
     "integer": "a whole number",
     "number": "a number",
@@ -69,6 +71,16 @@ def plain_name(value: str) -> str:
     """The name itself; raises `ValueError` for one that names no tournament or bot."""
     if not NAME.fullmatch(value):
         raise ValueError("must be 1 to 64 letters, digits, _, - or ., beginning with a letter or digit")
+    return value
+
+
+def shown_name(value: str, most: int) -> str:
+    """The name itself, of a contestant or an author; raises `ValueError` for one that is more than a name."""
+    if not (0 < len(value) <= most and value.isprintable() and value == value.strip()) or MARKUP.search(value):
+        raise ValueError(
+            f"must be 1 to {most} printable characters without < > | / \\ ` {{ }} [ ] * $ ^ ~, "
+            "must not begin with = + - @, and have no space at its ends"
+        )
     return value
 
 
@@ -156,9 +168,7 @@ class BotEntry(Model):
     @field_validator("label")
     @classmethod
     def _fits_a_table(cls, value: str | None) -> str | None:
-        if value is not None and not (LABEL.fullmatch(value) and value.isprintable() and value == value.strip()):
-            raise ValueError("must be 1 to 40 printable characters without |, / and \\, and no space at its ends")
-        return value
+        return None if value is None else shown_name(value, MAX_LABEL)
 
 
 class Output(Model):

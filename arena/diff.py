@@ -16,6 +16,7 @@ from scipy.special import ndtri
 from arena import api
 from arena.errors import ArenaError, ConfigError
 from arena.files import MAX_JSON, read_json
+from arena.formats import from_csv
 from arena.leaderboards import leaderboards
 from arena.plan import schedule_from
 from arena.plan_files import checked_plan
@@ -135,7 +136,8 @@ def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
     if path.suffix == ".csv":
         if path.stat().st_size > MAX_JSON:
             raise ValueError("too large")
-        return pd.read_csv(path, dtype={"bot": str}, keep_default_na=False, na_values=[""])
+        frame = pd.read_csv(path, dtype={"bot": str}, keep_default_na=False, na_values=[""])
+        return frame.map(lambda cell: from_csv(cell) if isinstance(cell, str) else cell)
     import pyarrow.parquet as pq
 
     told = pq.read_metadata(path)

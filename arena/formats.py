@@ -34,6 +34,8 @@ th, td {{ padding: 0.2em 0.7em; border-bottom: 1px solid #ccc; text-align: left;
 """
 MARKDOWN = re.compile(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])")
 """What would be markup; underscores only where they are not inside a word."""
+FORMULA = re.compile(r"^'*[=+@\t\r-]")
+"""How a text begins that spreadsheets take for a formula, or that is one with apostrophes before it."""
 LATEX = """% {title}; needs \\usepackage{{booktabs}}
 {table}
 """
@@ -79,8 +81,19 @@ def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
 
 
 def as_csv(frame: pd.DataFrame, header: bool = True) -> str:
-    """A frame as comma-separated values."""
-    return frame.to_csv(index=False, header=header, lineterminator="\n")
+    """A frame as comma-separated values; texts that a spreadsheet would take for formulas begin with an apostrophe."""
+    texts = [name for name, kind in frame.dtypes.items() if not is_numeric_dtype(kind)]
+    shown = frame.assign(**{str(name): _on_one_line(frame[[name]])[name].map(_no_formula) for name in texts})
+    return shown.to_csv(index=False, header=header, lineterminator="\n")
+
+
+def _no_formula(cell: Any) -> Any:
+    return FORMULA.sub(r"'\g<0>", cell) if isinstance(cell, str) else cell
+
+
+def from_csv(cell: str) -> str:
+    """A text as it was before `as_csv`."""
+    return cell[1:] if cell[:1] == "'" and FORMULA.match(cell[1:]) else cell
 
 
 def render_frame(frame: pd.DataFrame, kind: str, title: str) -> bytes:
@@ -90,7 +103,7 @@ def render_frame(frame: pd.DataFrame, kind: str, title: str) -> bytes:
     if kind == "csv":
         return as_csv(frame).encode()
     if kind == "md":
-        return f"# {title}\n\n{markdown(frame)}".encode()
+        return f"# {_escaped(one_line(title))}\n\n{markdown(frame)}".encode()
     return {"html": page, "tex": latex}[kind](title, frame).encode()
 
 

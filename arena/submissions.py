@@ -21,7 +21,7 @@ from typing import Annotated, Literal
 from pydantic import Field, TypeAdapter
 
 from arena.bundle import MAX_BYTES, MAX_FILES, Bundle
-from arena.config import SUBMISSIONS, Model, plain_name
+from arena.config import SUBMISSIONS, Model, plain_name, shown_name
 from arena.declarations import Answers
 from arena.errors import BotError
 from arena.files import read_regular, write_file
@@ -32,6 +32,7 @@ INDEX = "index.json"
 MAX_INDEX = 2**26
 """Bytes of it."""
 PREFIX = re.compile("[0-9a-f]{6,32}")
+MAX_AUTHOR = 64
 SHORT = 12
 """Digits of a hash that people are shown."""
 
@@ -230,8 +231,10 @@ def admitted(name: str, author: str, home: str | Path | None = None) -> Submissi
         raise BotError(f"name '{name}': {error}") from None
     if name.lower().endswith((".py", ".toml")):
         raise BotError(f"name '{name}': would be read as a path")
-    if not (0 < len(author) <= 64 and author.isprintable() and author == author.strip()):
-        raise BotError(f"author '{author}': must be 1 to 64 printable characters, no space at the ends")
+    try:
+        shown_name(author, MAX_AUTHOR)
+    except ValueError as error:
+        raise BotError(f"author '{author}': {error}") from None
     bots = submitted(home)
     for other in (*named_bots(), *bots):
         if other.lower() == name.lower() and not (other == name and name in bots and name not in named_bots()):

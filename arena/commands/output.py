@@ -91,23 +91,28 @@ def print_csv(frames: Mapping[tuple[str, int], pd.DataFrame]) -> None:
     """Frames of boards as one, with the columns game and players before all others."""
     import pandas as pd
 
+    from arena.formats import as_csv
+
     whole = pd.concat([frame.assign(game=at[0], players=at[1]) for at, frame in frames.items()], ignore_index=True)
     leading = ["game", "players"]
     rest = [column for column in whole.columns if column not in leading]
-    print(whole[leading + rest].to_csv(index=False, lineterminator="\n"), end="")
+    print(as_csv(whole[leading + rest]), end="")
 
 
 def print_json(rows: list[dict[str, Any]]) -> None:
     """Plain data, a row a board."""
-    print(json.dumps(rows, indent=1, ensure_ascii=False))
+    text = json.dumps(rows, indent=1, ensure_ascii=False)
+    print(text if text.replace("\n", "").isprintable() else json.dumps(rows, indent=1))
 
 
 def print_detail(text: str) -> None:
     """The end of what a bot said when it failed, indented; of a traceback its own part."""
+    from arena.referee import without_controls
+
     if BUNDLED.search(text):
         text = BUNDLED.sub("", OUR_FRAME.sub("", text))
     end = "\n".join(text.splitlines()[-MOST_DETAIL:]).strip("\n")
-    Output().print(Padding(end, (0, 0, 0, 4), expand=False))
+    Output().print(Padding(without_controls(end), (0, 0, 0, 4), expand=False))
 
 
 def isolation_of(name: str) -> Isolation:

@@ -156,7 +156,7 @@ def watch_standing(target: str, as_json: bool, home: Path | None) -> None:
 
 def _draw(looks: Iterator[Standing]) -> None:
     """Draw each look on a screen of its own, which a terminal that changes its size does not spoil; leave the last."""
-    console = Console(highlight=False)
+    console = Console(highlight=False, markup=False, emoji=False)
     sheet = None
     try:
         with Live(Text("Looking …"), console=console, screen=True, refresh_per_second=REFRESH) as live:

@@ -38,7 +38,7 @@ games = [
     { game = "epicycle", players = [2, 3], blocks = 2 }, { game = "epicycle(setup=random)", players = 2 },
     { game = "magic_mids", players = [2, 3] }, { game = "midgard" }, { game = "pyramid_punch", players = [2, 3] },
 ]
-bots = [{ bot = "random" }, { bot = "b.py:Talker", label = 'a "quoted" {label}' }, { bot = "b.py:Fragile" }]
+bots = [{ bot = "random" }, { bot = "b.py:Talker", label = 'a "quoted" label (1)' }, { bot = "b.py:Fragile" }]
 """
 
 

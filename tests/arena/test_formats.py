@@ -1,5 +1,6 @@
 """Exports: all formats tell the same, whatever the labels; columns can be chosen; logs are read in pages."""
 
+import csv
 import json
 import re
 from html.parser import HTMLParser
@@ -12,12 +13,14 @@ import pytest
 
 from arena import api, match_files
 from arena.cli import run_command
-from arena.config import FORMATS, config_from
+from arena.commands.output import print_detail, print_json
+from arena.config import FORMATS, config_from, shown_name
 from arena.diff import COLUMNS
 from arena.errors import ConfigError
-from arena.formats import latex, markdown, page
+from arena.formats import as_csv, from_csv, latex, markdown, page, render_frame
 from arena.leaderboards import board_matches
 from arena.store import Store
+from engine.errors import one_line
 from tests.arena.samples import entry, fill, schedule
 
 LABEL = '<b>&"5_%$#~^{\\'
@@ -265,3 +268,48 @@ def test_pairs_are_exported_for_every_board_in_every_format(log, tmp_path):
     told = api.head_to_head(log[0])["epicycle", 2]
     assert list(told) == list(pd.read_csv(tmp_path / "epicycle_2p_pairs.csv"))
     assert (tmp_path / "plan.json").is_file()
+
+
+# Names from strangers
+
+HOSTILE = ["=cmd|' /C calc'!A0", "+1", "-1", "@SUM(A1)", "'=1", "''-1", "\t=1", "\r=1", "<script>x</script>", "a|b"]
+HOSTILE += ["\\input{x}"]
+HOSTILE += ["\x1b[2Jx", "\x9b31m", "\u202eevil", "[red]x[/red]", "a\nb", "plain name", "1e5", "'tis"]
+
+
+def test_no_text_in_csv_is_a_formula_and_numbers_stay_numbers():
+    frame = pd.DataFrame({"bot": HOSTILE, "value": [-1.5] * len(HOSTILE), "count": [-1] * len(HOSTILE)})
+    rows = list(csv.reader(StringIO(as_csv(frame))))[1:]
+    assert [row[1:] for row in rows] == [["-1.5", "-1"]] * len(HOSTILE)
+    assert not any(row[0][0] in "=+-@\t\r" or not row[0].isprintable() for row in rows)
+    assert [from_csv(row[0]) for row in rows] == list(map(one_line, HOSTILE))
+
+
+def test_every_format_takes_whatever_a_log_says_for_text():
+    frame = pd.DataFrame({"bot": HOSTILE, "value": range(len(HOSTILE))})
+    for kind in ("csv", "md", "html", "tex"):
+        text = render_frame(frame, kind, "<script>|\\input{x}").decode()
+        body = text.partition("\n")[2] if kind == "tex" else text
+        assert text.replace("\n", "").isprintable()
+        assert kind == "csv" or "<script>" not in re.sub(r"\\<", "", body)
+        assert kind != "tex" or "\\input" not in body
+    assert all(line.count("|") - line.count("\\|") == 3 for line in markdown(frame).splitlines())
+
+
+@pytest.mark.parametrize("name", [*HOSTILE[:4], *HOSTILE[6:15], "", " x", "x" * 41])
+def test_a_label_or_author_that_is_more_than_a_name_is_refused(name):
+    with pytest.raises(ValueError, match="must be 1 to 40 printable characters without"):
+        shown_name(name, 40)
+
+
+@pytest.mark.parametrize("name", ["Ann-Marie O'Neil", "Zoë (2nd)", "uct:simulations=100,c=0.7", "R&D #3", "a.b_c"])
+def test_a_label_or_author_may_be_what_people_are_called(name):
+    assert shown_name(name, 40) == name
+
+
+def test_texts_from_logs_do_not_steer_the_terminal(capsys):
+    print_detail("ValueError: \x1b[2J [red]x[/red] \x9b31m")
+    print_json([{"bot": "\x9b31m\u202e"}])
+    said = capsys.readouterr().out
+    assert said.replace("\n", "").isprintable()
+    assert "[red]x[/red]" in said

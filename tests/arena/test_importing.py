@@ -295,7 +295,7 @@ PLANS = {
     "options": (lambda plan: with_board(plan, params={"max_turns": 7}), "the options of epicycle are not those"),
     "a stranger": (lambda plan: with_board(plan, bots=["nobody"]), "is no plan.json: it has no bot 'nobody'"),
     "a hero": (
-        lambda plan: with_board({**plan, "hero": "random"}, bots=["Fragile", 'a "quoted" {label}']),
+        lambda plan: with_board({**plan, "hero": "random"}, bots=["Fragile", 'a "quoted" label (1)']),
         "whoever every block is about has to play on every board",
     ),
     "a board twice": (lambda plan: {**plan, "boards": plan["boards"][:1] * 2}, "has a board twice"),
