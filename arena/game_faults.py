@@ -12,7 +12,7 @@ import contextlib
 import json
 import math
 import traceback
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -107,11 +107,7 @@ def _position(state: State | None) -> str:
 
 def most_plies(game: Game) -> int:
     """Plies that no match of a game exceeds, by what it says of itself."""
-    bounds: Callable[..., Any] | None = getattr(game.type, "bounds", None)
-    if bounds is None:
-        return MOST_PLIES
-    found = bounds(game.players, game.params)
-    return int(found.max_game_length + found.max_chance_nodes)
+    return MOST_PLIES if game.type.bounds is None else game.max_game_length + game.max_chance_nodes
 
 
 def check_length(state: State, course: Sequence[str], most: int) -> None:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import math
 import signal
 import threading
 import time
 import traceback
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from types import FrameType
 from typing import Any, ClassVar, NamedTuple, Protocol
@@ -264,6 +263,8 @@ class Disturbed(Exception):
         self.seat = seat
 
 
+NOT_THE_GAMES = (Starved, Disturbed, WorkerError, MemoryError, KeyboardInterrupt)
+"""What is raised while a match is played and is no fault of its game."""
 _kept_for_ever: list[Any] = []
 """Bots whose end has ended a worker before."""
 
@@ -382,11 +383,20 @@ class Match:
             self.players.append(self.bring(seat, entrant))
         for seat, player in enumerate(self.players):
             self.set_up(seat, player)
-        with self.game_at_work():
+        try:
+            self.alarm.game = self if self.doubtful else None
             return self.play_on(opening)
+        except NOT_THE_GAMES:
+            raise
+        except BaseException as error:
+            if isinstance(error, OSError) and has_no_room(error):
+                raise
+            raise GameFailed(fault_of(error, self.course, self.state)) from error
+        finally:
+            self.alarm.game = None
 
     def play_on(self, opening: int) -> Result:
-        """The match itself, after the bots are ready."""
+        """The match itself, after the bots are ready; whatever is raised, but `NOT_THE_GAMES`, is the game's fault."""
         self.playing = True
         self.play_opening(opening)
         while not self.decided and (who := self.whose_turn()) != TERMINAL:
@@ -407,27 +417,11 @@ class Match:
             return Absent(error)
 
     def whose_turn(self) -> int:
-        """The seat to move, `CHANCE` or `TERMINAL`; raises `Impossible` for a match without an end."""
-        if len(self.course) > self.most_plies:
-            check_length(self.state, self.course, self.most_plies)
+        """The seat to move, `CHANCE` or `TERMINAL`; raises `Impossible` for what no game can say."""
         who = self.state.current_player()
         if self.doubtful:
             check_turn(self.state, who)
         return who
-
-    @contextlib.contextmanager
-    def game_at_work(self) -> Iterator[None]:
-        """Whatever is raised meanwhile is the game's fault, but for what asking a bot raises."""
-        self.alarm.game = self if self.doubtful else None
-        try:
-            yield
-        except BaseException as error:
-            outside = isinstance(error, (MemoryError, KeyboardInterrupt))
-            if self.asking or outside or (isinstance(error, OSError) and has_no_room(error)):
-                raise
-            raise GameFailed(fault_of(error, self.course, self.state)) from error
-        finally:
-            self.alarm.game = None
 
     def set_up(self, seat: int, player: Player) -> None:
         """Have a seat's bot get ready; failing is an `init` fault."""
@@ -522,12 +516,6 @@ class Match:
 
     def ask(self, seat: int, call: Callable[[float], Any], limit: float) -> tuple[bool, Any]:
         """Have a bot do something under its clock: (True, what it returned), or the fault noted and (False, None)."""
-        self.asking = True
-        answered = self._ask(seat, call, limit)
-        self.asking = False
-        return answered
-
-    def _ask(self, seat: int, call: Callable[[float], Any], limit: float) -> tuple[bool, Any]:
         ply = self.ply
         charge = self.charges.get(seat)
         if charge is not None and charge.ply <= ply:
@@ -543,6 +531,7 @@ class Match:
         started = clock.wall()
         self.report(seat, ply, latest)
         try:
+            self.asking = True
             try:
                 if guarded:
                     self.alarm.arm(latest)
@@ -550,6 +539,7 @@ class Match:
             finally:
                 if guarded:
                     self.alarm.disarm()
+                self.asking = False
         except MemoryError:
             cause, detail = "memory", "MemoryError"
         except BaseException as error:  # a bot may raise anything, SystemExit too; it loses the match and no more
@@ -594,6 +584,8 @@ class Match:
         if self.doubtful:
             check_word(self.state, word)
         self.course.append(word)
+        if len(self.course) > self.most_plies:
+            check_length(self.state, self.course, self.most_plies)
         self.movers.append(self.state.current_player())
         self.state.apply_action(action)
 
