@@ -6,8 +6,8 @@ import time
 from bots import Bot
 
 EXPECTED = {"process": "plays on", "sandbox": "plays on"}
-NOTES = {"process": "got 50 children"}
-MOST = 50
+NOTES = {"process": "got 20 children"}
+MOST = 20
 
 
 class ForkBomb(Bot):
