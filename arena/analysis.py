@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.api import open_log
 from arena.errors import StoreError
-from arena.leaderboards import benched, board_matches
+from arena.leaderboards import benched, board_matches, has_own_dice
 from arena.plan import schedule_from
 from arena.ratings import rating_model
 from arena.stats import luck as luck_of
@@ -58,8 +58,8 @@ def choose_boards(
 
 def board_frames(
     target: str | Path, game: str | None, players: int | None, home: str | Path | None
-) -> Iterator[tuple[BoardName, pd.DataFrame, dict[int, int]]]:
-    """Name, matches and benched bots of every board that is chosen."""
+) -> Iterator[tuple[BoardName, pd.DataFrame, dict[int, int], bool]]:
+    """Of every board that is chosen: name, matches, benched bots, and whether matches have dice of their own."""
     store, resolved = open_log(target, home)
     with store:
         schedule = store.known(schedule_from(resolved))
@@ -67,7 +67,7 @@ def board_frames(
         for name in choose_boards(target, names, game, players):
             board = names.index(name)
             out = benched(store, schedule, board)
-            yield name, board_matches(store, schedule, board, out), out
+            yield name, board_matches(store, schedule, board, out), out, has_own_dice(schedule, board)
 
 
 def meetings(
@@ -75,7 +75,7 @@ def meetings(
 ) -> dict[BoardName, Meetings]:
     """The meetings on every board of a tournament, or on those of a game or number of players."""
     frames = board_frames(target, game, players, home)
-    return {name: board_meetings(matches, name[1], out) for name, matches, out in frames}
+    return {name: board_meetings(matches, name[1], out) for name, matches, out, _ in frames}
 
 
 def board_meetings(matches: pd.DataFrame, players: int, out: dict[int, int] | None = None) -> Meetings:
@@ -128,9 +128,9 @@ def luck(
 ) -> dict[BoardName, pd.DataFrame]:
     """`arena.stats.luck.luck` of every board that is chosen."""
     found = {}
-    for name, matches, _ in board_frames(target, game, players, home):
+    for name, matches, _, own_dice in board_frames(target, game, players, home):
         try:
-            found[name] = luck_of.luck(matches, name[1])
+            found[name] = luck_of.luck(matches, name[1], own_dice)
         except StoreError as error:
             raise StoreError(f"{target}: {name[0]}, {name[1]} players: {error}") from None
     return found

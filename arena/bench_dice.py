@@ -7,6 +7,7 @@ vary by if they met dice of their own.
 
 from __future__ import annotations
 
+import math
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -45,6 +46,8 @@ def independent_dice(full: bool) -> Iterator[Row]:
 
 def told(saving: Saving) -> str:
     """The factor and its interval."""
+    if math.isnan(saving.factor):
+        return "blocks hardly differ"
     return f"{saving.factor:.2f} ({saving.low:.2f} to {saving.high:.2f})"
 
 

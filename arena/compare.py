@@ -1,6 +1,7 @@
 """Two strategies compared: blocks are played until a sequential test decides, or a fixed number of them.
 
-With two players a block is a seat-swapped pair of matches, with more a duel; either way both meet the same dice.
+With two players a block is a seat-swapped pair of matches, with more a duel; either way both meet the same opening and,
+unless a sandboxed or submitted bot sits there, the same dice.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from arena.duels import Duel
 from arena.errors import ConfigError
 from arena.home import home_folder
 from arena.keys import now, with_dice_keys, with_disclosed_keys
+from arena.leaderboards import has_own_dice
 from arena.plan import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
 from arena.process import WorkerProcess
 from arena.runner import Outcome, Progress, Run
@@ -59,6 +61,9 @@ class Comparison:
     estimate: Estimate | None
     """None without a block."""
     saving: Saving
+    """By what a block's matches share: dice, opening and seeds; with `own_dice` the opening alone."""
+    own_dice: bool
+    """Whether the matches of a block have dice of their own."""
     plan: Plan
     outcome: Outcome
     folder: Path
@@ -113,7 +118,7 @@ class Comparison:
             "elo": _plain(self.elo),
             "normalized_elo": _plain(self.normalized_elo),
             "forfeits": {"a": tally.forfeits[0], "b": tally.forfeits[1]},
-            "common_dice": None if math.isnan(self.saving.factor) else asdict(self.saving),
+            "common_dice": None if self.own_dice or math.isnan(self.saving.factor) else asdict(self.saving),
         }
 
 
@@ -270,6 +275,7 @@ def _comparison(
         tally=tally,
         estimate=estimate,
         saving=dice_saving(units[:, 0] / scale - 1, units[:, 1] / scale - 1, units[:, 2]),
+        own_dice=has_own_dice(plan.schedule, 0),
         plan=plan,
         outcome=outcome,
         folder=folder,

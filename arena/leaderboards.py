@@ -16,7 +16,7 @@ import pandas as pd
 
 from arena.benched import benched
 from arena.benching import in_plan
-from arena.dice import listed_dice
+from arena.dice import Kind, listed_dice
 from arena.errors import StoreError
 from arena.ratings import rate, rating_model
 from arena.schedule import Block, Board, Schedule
@@ -24,6 +24,8 @@ from arena.stats.board import played, rating_columns, ratings_of
 from arena.stats.bootstrap import share_of_news
 from arena.stats.means import interval
 from arena.store import Store
+from engine import load_game
+from engine.errors import EngineError
 
 PAGE = 100_000
 DECIMALS = 4
@@ -254,3 +256,14 @@ def leaderboards(store: Store, schedule: Schedule, plackett_luce: bool = False) 
         frame.attrs["dice"] = listed_dice(schedule.dice_of(index))
         boards[index] = frame
     return boards
+
+
+def has_own_dice(schedule: Schedule, index: int) -> bool:
+    """Whether in any block of a board every match draws dice of its own, so that the block's matches share none."""
+    board = schedule.boards[index]
+    if Kind.SECRET not in schedule.dice_of(index):
+        return False
+    try:
+        return load_game(board.game, board.players).has_chance
+    except EngineError:  # the game is not installed here
+        return True

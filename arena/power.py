@@ -9,7 +9,7 @@ import pandas as pd
 
 from arena.api import open_log
 from arena.errors import ConfigError, StoreError
-from arena.leaderboards import board_matches
+from arena.leaderboards import board_matches, has_own_dice
 from arena.plan import schedule_from
 from arena.schedule import Schedule
 from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
@@ -38,6 +38,8 @@ class Power:
     matches_per_block: int
     seconds_per_match: float
     """Of one worker, in the median."""
+    own_dice: bool
+    """Whether the matches of a block have dice of their own; with common dice fewer blocks may do."""
 
     @property
     def more(self) -> int | None:
@@ -94,6 +96,7 @@ def power(
                     *(board.game, board.players, a, b, told, confidence, power, wanted, needed),
                     matches_per_block=schedule.lineups(board),
                     seconds_per_match=store.seconds(board.game, board.players),
+                    own_dice=has_own_dice(schedule, index),
                 )
             )
     if not found:

@@ -17,7 +17,6 @@ from rich.live import Live
 from arena.cli import FINE, INTERRUPTED, NOT_ALL_PLAYED
 from arena.commands.output import Output, isolation_of, plain_table, say
 from arena.compare import MAX_BLOCKS, Comparison, compare
-from arena.dice import Kind
 from arena.live import LINE_EVERY, REFRESH, STOPPING, can_draw, matches, tell
 from arena.plan import Plan
 from arena.power import Power
@@ -27,6 +26,10 @@ from arena.stats.estimates import Estimate
 from arena.stats.sprt import Sprt
 from arena.tally import Tally
 
+OWN_DICE = (
+    "Each match draws its own dice where a sandboxed or submitted bot sits: what common dice would save is not "
+    "estimable."
+)
 BAR = 20
 """Letters between the two bounds."""
 
@@ -173,8 +176,7 @@ def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str
 
 
 def _how(found: Comparison) -> str:
-    own = Kind.SECRET in found.plan.schedule.dice_of(0)
-    dice = "dice of each match's own" if own else "common dice"
+    dice = "dice of each match's own" if found.own_dice else "common dice"
     if found.duel:
         return f"they take turns in each seat, among {', '.join(found.fillers)}, with {dice}"
     return f"pairs of matches with seats swapped and {dice}"
@@ -212,9 +214,12 @@ def _remarks(found: Comparison) -> list[str]:
             "and are not counted."
         )
     saving = found.saving
-    if not math.isnan(saving.factor):
+    if found.own_dice:
+        lines.append(OWN_DICE)
+    if not math.isnan(saving.factor) and (found.opening or not found.own_dice):
+        shared = "Common openings" if found.own_dice else "Common dice, openings and seeds"
         lines.append(
-            f"Common dice, openings and seeds: without them it would take {saving.factor:.2f} times as many blocks "
+            f"{shared}: without them it would take {saving.factor:.2f} times as many blocks "
             f"(95 %: {saving.low:.2f} to {saving.high:.2f})."
         )
     if found.end == "decided":
@@ -243,6 +248,7 @@ def print_power(
 def power_lines(found: Power, asked: bool) -> list[str]:
     """What a board says of two bots, in words."""
     pilot = found.pilot
+    own = [OWN_DICE] if found.own_dice else []
     if pilot.blocks < 2:
         return [f"distinct complete blocks with both: {pilot.blocks}; at least 2 are needed to tell anything"]
     confidence = f"{100 * found.confidence:g} %"
@@ -253,10 +259,11 @@ def power_lines(found: Power, asked: bool) -> list[str]:
     ]
     what = f"a difference of {found.difference:.3f}{'' if asked else ' (as observed)'}"
     if found.blocks is None or found.more is None or found.seconds is None:
-        return [*lines, f"To find {what} is out of reach."]
+        return [*lines, f"To find {what} is out of reach.", *own]
     lacking = f"{found.more:,} more, {matches(found.more * found.matches_per_block)}"
     rest = f"{lacking}, about {_time(found.seconds)} of one core" if found.more else "as many are there"
-    return [*lines, f"To find {what} with probability {100 * found.power:g} % takes {found.blocks:,} blocks: {rest}."]
+    takes = f"To find {what} with probability {100 * found.power:g} % takes {found.blocks:,} blocks: {rest}."
+    return [*lines, takes, *own]
 
 
 def _time(seconds: float) -> str:

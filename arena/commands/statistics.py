@@ -21,6 +21,10 @@ LESS_NEEDED = ("expected", "matches", "lead", "z")
 """Columns of pairs that a narrow terminal does without, the first ones first."""
 MOST_LINES = 10
 """Cycles and misfits that are told in words."""
+OWN_DICE = (
+    "Matches of a block do not share their dice where a sandboxed or submitted bot sits, so what dice decide cannot be "
+    "told from the bots' own chance. common_dice = true in the plan lets them share."
+)
 CELL = len("+0.000")
 NAME = 24
 """Columns that a matrix spends on bots' names at most."""
@@ -231,25 +235,29 @@ def print_luck_of(at: tuple[str, int], frame: pd.DataFrame) -> None:
     returns = [plus_minus(mean, width) for mean, width in zip(seats["value"], half, strict=True)]
     out.print(fitted_table({"": list(seats["part"]), "return ± 95 %": returns}, [""], [], out.width))
     out.print(seats_in_words(seats, shares))
-    if shares["value"].isna().any():
+    if shares["value"].isna().all():
         out.print("shares of luck need two blocks of the same bots, and results that differ\n")
         return
     out.print()
     out.print(fitted_table(share_columns(shares), ["variance of a return", ""], [], out.width))
     out.print(f"{shares_in_words(shares)}\n")
+    if shares["value"].isna().any():
+        out.print(f"{OWN_DICE}\n")
 
 
 def share_columns(shares: pd.DataFrame) -> dict[str, list[str]]:
     """The cells of shares for a person, by column."""
     return {
         "variance of a return": list(shares["part"]),
-        "share": [percent(value) for value in shares["value"]],
-        "95 %": [share_range(low, high) for low, high in zip(shares["low"], shares["high"], strict=True)],
+        "share": [percent(value) if value == value else "" for value in shares["value"]],
+        "95 %": [share_range(*row) for row in zip(shares["value"], shares["low"], shares["high"], strict=True)],
     }
 
 
-def share_range(low: float, high: float) -> str:
+def share_range(value: float, low: float, high: float) -> str:
     """A share's interval for a person."""
+    if value != value:
+        return "not estimable"
     if low != low:
         return "?"
     return f"{percent(low)} to {percent(high)}" if low else f"at most {percent(high)}"
@@ -287,5 +295,6 @@ def shares_in_words(shares: pd.DataFrame) -> str:
     told = [
         f"{f'at most {100 * high:.0f}' if low == 0 else f'{100 * value:.0f}'} % {reasons[part]}"
         for part, value, low, high in cells
+        if value == value
     ]
     return f"Returns differ: {', '.join(told)}."

@@ -21,6 +21,10 @@ from arena.stats.means import CONFIDENCE
 from arena.stats.pairs import rounded
 
 SHARES = ("bots", "seats", "bots by seat", "dice and opening", "rest")
+DICE, REST = SHARES.index("dice and opening"), SHARES.index("rest")
+WITHOUT_DICE = np.eye(len(SHARES))
+"""Takes components to those where dice and opening are a part of the rest."""
+WITHOUT_DICE[REST, DICE], WITHOUT_DICE[DICE, DICE] = 1.0, 0.0
 GROUPS = 20
 """Parts of the blocks that the jackknife leaves out in turn."""
 
@@ -47,12 +51,14 @@ class Squares(NamedTuple):
         return Squares(self.cells[kept], self.within[kept], self.table[kept], self.lineups)
 
 
-def luck(matches: pd.DataFrame, players: int) -> pd.DataFrame:
+def luck(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:
     """Mean returns by seat and shares of variance, of the frame of `arena.leaderboards.board_matches`.
 
-    Columns: statistic ("mean_return" or "share"), part, value, low, high.
+    Columns: statistic ("mean_return" or "share"), part, value, low, high. With `own_dice` the matches of some blocks
+    do not share their dice.
     """
-    return rounded(pd.concat([seat_advantage(matches, players), variance_shares(matches, players)], ignore_index=True))
+    tables = [seat_advantage(matches, players), variance_shares(matches, players, own_dice)]
+    return rounded(pd.concat(tables, ignore_index=True))
 
 
 def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
@@ -67,25 +73,29 @@ def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     return _frame("mean_return", parts, mean, mean - half, mean + half)
 
 
-def variance_shares(matches: pd.DataFrame, players: int) -> pd.DataFrame:
+def variance_shares(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:
     """Shares of a return's variance; they sum to 1. 95 % intervals by the jackknife over blocks.
+
+    Dice of each match's own (`own_dice`) cannot be told from the bots' own chance: the share of dice and opening is NaN
+    then, and they are a part of the rest.
 
     Estimates are unbiased, so that those of small shares may be below 0; intervals begin at 0 then. Tukey, "Bias and
     Confidence in Not-Quite Large Samples", 1958: error^2 = (g - 1) / g * sum (share without part - mean)^2 over g parts
     of the blocks. Near 0, where squares of effects do not vary as the jackknife takes them to, `effect_limits` holds.
     """
     squares = _squares(matches, players)
+    merge = WITHOUT_DICE if own_dice else np.eye(len(SHARES))
     found, chance = components(squares)
+    found = merge @ found
     total = found.sum()
     if not total > TINY:
         nothing = np.full(len(SHARES), np.nan)
         return _frame("share", SHARES, nothing, nothing, nothing)
     value, low, high = found / total, np.full(len(SHARES), np.nan), np.full(len(SHARES), np.nan)
-    half = _jackknife(squares)
+    half = _jackknife(squares, merge)
     if half is not None:
-        dice = SHARES.index("dice and opening")
-        if players == 2 and value[dice] < -half[dice]:  # see `components`
-            value[dice], value[dice + 1] = -value[dice], value[dice + 1] + 2 * value[dice]
+        if players == 2 and value[DICE] < -half[DICE]:  # see `components`
+            value[DICE], value[REST] = -value[DICE], value[REST] + 2 * value[DICE]
         low, high = np.maximum(value - half, 0.0), np.minimum(np.maximum(value, 0.0) + half, 1.0)
         for part, (level, *freedom) in enumerate(chance):
             seats = SHARES[part] == "seats"
@@ -93,6 +103,8 @@ def variance_shares(matches: pd.DataFrame, players: int) -> pd.DataFrame:
                 least, most = np.array(effect_limits(found[part], level, *freedom)) / total
                 low[part] = min(least, 1.0) if seats else 0.0
                 high[part] = min(max(most, 0.0 if seats else high[part]), 1.0)
+    if own_dice:
+        value[DICE] = low[DICE] = high[DICE] = np.nan
     return _frame("share", SHARES, value, low, high)
 
 
@@ -163,13 +175,13 @@ def effect_limits(found: float, level: float, freedom: int, rest: int) -> tuple[
     return limit((1 + CONFIDENCE) / 2) or limit(CONFIDENCE), limit((1 - CONFIDENCE) / 2)
 
 
-def _jackknife(squares: Squares) -> np.ndarray | None:
-    """Half the widths of the shares' intervals; None where parts of the blocks tell no shares."""
+def _jackknife(squares: Squares, merge: np.ndarray) -> np.ndarray | None:
+    """Half the widths of the intervals of shares, merged; None where parts of the blocks tell no shares."""
     count = len(squares.table)
     parts = min(GROUPS, count)
     part = np.empty(count, np.int64)
     part[np.argsort(squares.table, kind="stable")] = np.arange(count) % max(parts, 1)  # each table's blocks spread out
-    found = np.array([components(squares.part(part != number))[0] for number in range(parts)])
+    found = np.array([merge @ components(squares.part(part != number))[0] for number in range(parts)])
     totals = found.sum(axis=1, keepdims=True)
     if parts < 2 or not (totals > TINY).all():
         return None
