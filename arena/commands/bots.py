@@ -9,8 +9,10 @@ from typing import Any
 
 import engine
 from arena.commands.output import Output, plain_table, say
+from arena.errors import ConfigError
 from arena.live import tell
-from arena.plan import Wanted, resolve_bots
+from arena.plan import ResolvedBot, Wanted, resolve_bots
+from arena.process import WorkerProcess
 from arena.registry import find_bot, named_bots
 from arena.submissions import Submission, Submissions, submitted
 from engine.errors import in_short
@@ -93,7 +95,7 @@ def print_bots(name: str | None, home: Path | None) -> None:
     if name is not None:
         print_bot(name, home)
         return
-    found = resolve_bots([Wanted(each, {}) for each in sorted(named_bots())], [], home=home)
+    found, broken = _described(sorted(named_bots()), home)
     table = plain_table("bot", "games", "players", "what it does")
     for bot in found:
         table.add_row(bot.source.name, _any(bot.games), _any(bot.players), bot.summary)
@@ -102,6 +104,23 @@ def print_bots(name: str | None, home: Path | None) -> None:
     if handed_in:
         print_submissions(handed_in)
     say("\n`arena bots BOT` shows its idea, its parameters and what it costs.")
+    for line in broken:
+        tell(f"warning: {line}")
+
+
+def _described(names: Sequence[str], home: Path | None) -> tuple[list[ResolvedBot], list[str]]:
+    """What bots say of themselves, and of those that cannot be used why."""
+    worker = WorkerProcess()
+    found, broken = [], []
+    try:
+        for name in names:
+            try:
+                found += resolve_bots([Wanted(name, {})], [], worker=worker, home=home)
+            except ConfigError as error:
+                broken.append(str(error))
+    finally:
+        worker.stop()
+    return found, broken
 
 
 def print_bot(name: str, home: Path | None) -> None:

@@ -239,3 +239,12 @@ def test_broken_plug_ins_take_no_other_game_away(plug_in, tmp_path):
     assert match.returncode == 0, match.stderr
     named = arena("games", "raises", folder=tmp_path, **environment)
     assert named.returncode == 1 and named.stderr.startswith("error: game 'raises' (raises:GAME) cannot be loaded: ")
+
+
+def test_a_bot_that_cannot_be_loaded_takes_no_other_bot_off_the_list(plug_in, tmp_path):
+    environment = plug_in("[arena.bots]\nbad = raises:Bad\nmissing = missing:Bad\n", **BROKEN)
+    done = arena("bots", folder=tmp_path, COLUMNS="100", **environment)
+    assert done.returncode == 0 and "random " in done.stdout and "uct " in done.stdout
+    warned = done.stderr.splitlines()
+    assert [line.split("'")[1] for line in warned] == ["bad", "missing"]
+    assert "RuntimeError: no dice (raises.py, line 2)" in warned[0]
