@@ -26,6 +26,7 @@ from arena.declarations import Answers
 from arena.errors import BotError
 from arena.files import read_regular, write_file
 from arena.home import home_folder
+from arena.lookalikes import warnings
 from engine.errors import did_you_mean
 
 INDEX = "index.json"
@@ -47,6 +48,8 @@ class Version(Model):
     author: str
     submitted: str
     """When, UTC."""
+    warnings: tuple[str, ...] = ()
+    """What was worth a look when it was handed in."""
 
     @property
     def short(self) -> str:
@@ -188,10 +191,14 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
 
     Raises `BotError` when the author cannot submit under that name, `OSError` when nothing can be written.
     """
+    from arena.registry import named_bots
+
     now = datetime.now(UTC).isoformat(timespec="seconds")
     version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
     with _locked(home):
         bots = admitted(name, author, home)
+        told = tuple(warnings(name, author, bundle.hash, [*named_bots()], _known(bots)))
+        version = version.model_copy(update={"warnings": told})
         write_file(_source_path(bundle.hash, home), [_packed(bundle.files)])
         before = bots.get(name)
         if before is None:
@@ -203,6 +210,11 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
         if after != before:
             _write_index({**bots, name: after}, home)
     return Kept(name, after, after != before)
+
+
+def _known(bots: Submissions) -> dict[str, list[tuple[str, str]]]:
+    """By name: authors and hashes of the versions."""
+    return {name: [(version.author, version.hash) for version in entry.versions] for name, entry in bots.items()}
 
 
 def withdraw(name: str, home: str | Path | None = None) -> bool:

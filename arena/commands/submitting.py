@@ -38,6 +38,8 @@ def print_submit(path: str, name: str, author: str, isolation: str, home: Path |
     if not kept.changed:
         say(f"Nothing changed: {version} is this source, and the newest version already.")
         return FINE
+    for warning in kept.submission.newest.warnings:
+        say(f"Worth a look: {warning}.")
     say(
         f"Submitted: {name}, version {len(kept.submission.versions)}, by {author}. "
         f"Tournaments name it {name}, which is its newest version, or {version}, which is always this one."

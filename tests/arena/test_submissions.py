@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from arena import api, submissions
 from arena.config import config_from
 from arena.errors import ArenaError
+from arena.lookalikes import are_near
 from arena.plan import make_plan
 from arena.registry import find_bot
 from arena.submissions import stored_bundle, submit, submitted, withdraw
@@ -374,3 +375,43 @@ def test_many_who_submit_at_once_are_all_kept(desk):
         for version in entry.versions:
             assert stored_bundle(version).hash == version.hash
     assert not list(Path("home/bots").glob(".*"))
+
+
+# What is worth a look
+
+
+NEAR = [("greedy", "greedy1"), ("greedy", "gready"), ("ann_bot", "annbot"), ("ann_bot", "amn_bot"), ("b0b", "bob")]
+NEAR += [("Ann", "\u0410nn"), ("Jos\u00e9", "jose"), ("robot", "roobt"), ("uct", "UCT")]
+
+
+@pytest.mark.parametrize(("one", "other"), NEAR)
+def test_names_that_may_be_taken_for_each_other_are_near(one, other):
+    assert are_near(one, other)
+    assert are_near(other, one)
+
+
+@pytest.mark.parametrize(("one", "other"), [("uct", "act"), ("greedy", "random"), ("alpha", "alpaca")])
+def test_other_names_are_not(one, other):
+    assert not are_near(one, other)
+    assert not are_near(other, one)
+
+
+def told(name, author, source="mine.py"):
+    return submit(source, name, author).submission.newest.warnings
+
+
+def test_what_is_worth_a_look_is_told_and_kept_with_the_version(desk):
+    assert told("eager", "Ann") == ()
+    assert told("eager_2", "Ann", "prog") == ()
+    (desk / "mine.py").write_text(BOT + "\n# another\n")
+    assert told("eagre", "Bob") == (
+        "the name 'eagre' is nearly that of 'eager' by Ann",
+        "the first bot by an author called 'Bob'",
+    )
+    (desk / "mine.py").write_text(BOT + "\n# a third\n")
+    assert "the author's name '\u0410nn' is nearly that of 'Ann'" in told("other", "\u0410nn")
+    assert "the name 'greedi' is nearly that of 'greedy', which comes with the arena or is installed" in told(
+        "greedi", "Bob"
+    )
+    assert told("stolen", "Bob", "prog") == ("this source has been submitted as 'eager_2' by Ann",)
+    assert submitted()["stolen"].newest.warnings == ("this source has been submitted as 'eager_2' by Ann",)

@@ -1,0 +1,59 @@
+"""What is worth a look when a bot is handed in: names that are nearly others', sources that are known already.
+
+Nothing of it is refused: authors are names that people give themselves, and whoever owns the home vouches for them.
+"""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Iterator, Mapping
+
+ALIKE = str.maketrans("01|іаеорсухкмтвн", "ol" + "liaeopcyxkmtbh", "_-. ")
+"""Signs that are read as others, Cyrillic ones among them; those in the third place are passed over."""
+SHORT_NAME = 4
+"""Letters of a name from which one edit makes it another one, but for those who look twice."""
+
+
+def warnings(
+    name: str, author: str, hash: str, ours: list[str], submitted: Mapping[str, list[tuple[str, str]]]
+) -> Iterator[str]:
+    """What to say of a bot; `ours` come with the arena, `submitted` has by name the versions' authors and hashes."""
+    for other in ours:
+        if other != name and are_near(name, other):
+            yield f"the name '{name}' is nearly that of '{other}', which comes with the arena or is installed"
+    authors: dict[str, None] = {}
+    for other, versions in submitted.items():
+        authors.update(dict.fromkeys(by for by, _ in versions))
+        if other == name:
+            continue
+        if versions[-1][0] != author and are_near(name, other):
+            yield f"the name '{name}' is nearly that of '{other}' by {versions[-1][0]}"
+        known = next((by for by, of in versions if of == hash), None)
+        if known is not None:
+            yield f"this source has been submitted as '{other}' by {known}"
+    if authors and author not in authors:
+        yield f"the first bot by an author called '{author}'"
+    yield from (
+        f"the author's name '{author}' is nearly that of '{other}'"
+        for other in authors
+        if other != author and are_near(author, other)
+    )
+
+
+def are_near(one: str, other: str) -> bool:
+    """Whether a reader may take one name for the other: they look alike, or are one edit apart."""
+    first, second = _as_read(one), _as_read(other)
+    if first == second:
+        return True
+    if min(len(first), len(second)) < SHORT_NAME:
+        return False
+    same = [a == b for a, b in zip(first, second, strict=False)]
+    at = [*same, False].index(False)
+    a, b = first[at:], second[at:]
+    return a[1:] == b[1:] or a == b[1:] or a[1:] == b or (a[:2] == b[1::-1] and a[2:] == b[2:])
+
+
+def _as_read(name: str) -> str:
+    """A name by what is read of it: no case, accents or signs between words."""
+    letters = unicodedata.normalize("NFKD", name).casefold()
+    return "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(ALIKE)
