@@ -22,12 +22,18 @@ from arena.bundle import HOUSE, Bundle
 from arena.files import own_folder
 from engine.cache import cache_root
 
+BUILTINS = dict(vars(builtins))
+"""As they were before any bot was loaded."""
 _loaded: dict[str, LoadedBundle] = {}
 
 
 def load_class(bundle: Bundle, class_name: str) -> Any:
     """A class out of the bundle's main module; raises whatever running that module raises, or `AttributeError`."""
-    return getattr(lay_out(bundle).module(bundle.module), class_name)
+    loaded, before = lay_out(bundle), sys.getrecursionlimit()
+    found = getattr(loaded.module(bundle.module), class_name)
+    if sys.getrecursionlimit() != before:
+        loaded.recursion_limit = sys.getrecursionlimit()
+    return found
 
 
 def lay_out(bundle: Bundle) -> LoadedBundle:
@@ -57,7 +63,9 @@ class LoadedBundle:
         self.files = bundle.files
         self.shared = is_house(bundle.files)
         self.modules: dict[str, types.ModuleType] = {}
-        self.builtins = {**vars(builtins), "__import__": self._import}
+        self.builtins = {**BUILTINS, "__import__": self._import}
+        self.recursion_limit = 0
+        """What its modules set when they are loaded, for the matches of its bots; 0 when they set none."""
 
     def module(self, name: str) -> types.ModuleType:
         """The module of that name in the bundle, run on first use."""

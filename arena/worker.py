@@ -29,6 +29,7 @@ from arena.describe import OTHERWISE, defaults, describe, is_as_planned
 from arena.dice import Streams
 from arena.errors import BotError, has_no_room, no_room
 from arena.game_faults import GameFailed, fault_of
+from arena.interpreter import Interpreter
 from arena.loader import lay_out, load_class
 from arena.referee import GAME_SECONDS, Alarm, Charge, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits
@@ -124,8 +125,11 @@ class Remote:
 class Table:
     """A worker's side of a plan: games, contestants and keys."""
 
-    def __init__(self, plan: dict[str, Any], report: Report, remote: Remote) -> None:
+    def __init__(self, plan: dict[str, Any], report: Report, remote: Remote, interpreter: Interpreter) -> None:
         self.plan = plan
+        self.interpreter = interpreter
+        self.recursion: dict[int, int] = {}
+        """By entry: the recursion limit that its modules have set."""
         self.report = report
         self.remote = remote
         self.limits = Limits(*plan["limits"])
@@ -159,8 +163,11 @@ class Table:
         except OSError as error:
             if has_no_room(error):
                 raise
+        self.interpreter.restore()
         try:
             bot_class = load_class(bundle, bot["class"])
+            self.recursion[entry] = lay_out(bundle).recursion_limit
+            self.interpreter.accept_threads()
             if not is_as_planned(defaults(bot_class), bot["params"], bot["options"]):
                 raise BotError(OTHERWISE)
             return Contestant(bot_class, bot["params"])
@@ -178,6 +185,7 @@ class Table:
         board, seats, key, *ids = block
         game = self.game(board)
         contestants = [self.contestant(entry) for entry in seats]
+        self.interpreter.restore(max(self.recursion.get(entry, 0) for entry in seats))
         started = time.perf_counter()
         result = play_match(
             game,
@@ -227,6 +235,7 @@ class Worker:
         self.number = 0
         self.table: Table | None = None
         self.remote = Remote()
+        self.interpreter = Interpreter()
 
     def report(self, seat: int, ply: int, limit: float) -> None:
         if seat == NOBODY:
@@ -239,21 +248,27 @@ class Worker:
         if message["do"] == "hello":
             return {"code": code_hash(), "versions": versions(), "pid": os.getpid(), "host": platform.node()}
         if message["do"] == "describe":
+            self.interpreter.restore()
             return self.remote.describe(message["bot"])
         if message["do"] == "plan":
+            self.interpreter.accept_threads()
             self.remote.expect(message)
-            self.table = Table(message, self.report, self.remote)
+            self.table = Table(message, self.report, self.remote, self.interpreter)
             return {"refusal": self.remote.refusal(message["entries"])}
         if message["do"] == "play" and self.table is not None:
             return self.rows(message["matches"], message["spent"])
         raise ValueError(f"a worker does not know how to {message['do']}")
 
     def rows(self, matches: list[list[Any]], spent: list[int]) -> dict[str, Any]:
-        """The results of a chunk, or what no bot is to blame for: a disk that is full, a game that failed."""
+        """The results of a chunk, or what no bot is to blame for: a disk that is full, a game that failed.
+
+        After a match that has spoiled this process the rest of the chunk is left to another.
+        """
         try:
             played = list(self.play(matches, spent))  # a list: a bot may hold a tuple while it is being made
+            spoiled = {"spoiled": True} if self.interpreter.is_spoiled() else {}
             killed = [entries for _, entries in played]
-            return {"rows": [row for row, _ in played], **({"killed": killed} if any(killed) else {})}
+            return {**spoiled, "rows": [row for row, _ in played], **({"killed": killed} if any(killed) else {})}
         except GameFailed as failed:
             return {"game": [self.number, asdict(failed.fault)]}
         except OSError as error:
@@ -267,6 +282,8 @@ class Worker:
         for self.number, (block, lineup, charges) in enumerate(matches):
             self.status.rest(self.number)
             yield self.table.play(block, lineup, charges, spent)
+            if self.interpreter.is_spoiled():
+                return
 
 
 def main(arguments: list[str]) -> None:
