@@ -475,6 +475,17 @@ def test_every_exported_file_that_differs_is_named(logs, tmp_path):
     assert edited[0].name in report.remarks[0]
 
 
+def test_an_exported_file_of_any_size_or_kind_is_not_waited_for_or_read_whole(tmp_path):
+    ours, theirs = tmp_path / "ours.csv", tmp_path / "theirs.csv"
+    ours.write_text("a,b\n")
+    with theirs.open("wb") as sparse:
+        sparse.truncate(20 * 2**30)
+    assert not _same(theirs, ours)
+    theirs.unlink()
+    os.mkfifo(theirs)
+    assert not _same(theirs, ours)
+
+
 # Playing again
 
 
