@@ -51,7 +51,7 @@ match = arena.play_match("epicycle", [f"{bot}:MyBot", "random"], seed=1)
 print(f"{' '.join(match.course)}: ended {match.ended}, ranks {match.ranks}")
 
 # %% A match is replayed by the rules alone, without its bots; every state can be drawn (in Jupyter also in colour).
-from arena.replay import keys_of, replay  # noqa: E402 - where it is needed
+from arena.replay import replay  # noqa: E402 - where it is needed
 
 for ply in replay(match):
     last = ply.state
@@ -61,5 +61,5 @@ print(last)
 arena.export(config, home=folder, what=["matches"])
 first = (folder / "notebook" / "matches.jsonl").read_text().splitlines()[0]
 stored, _ = arena.find_match(config, first.split('"')[3], home=folder)
-drawn = [ply for ply in replay(stored, keys_of(stored)) if ply.expected is not None]
+drawn = [ply for ply in replay(stored, stored.keys) if ply.expected is not None]
 print(f"{len(drawn)} random plies, all as the keys say: {all(ply.text == ply.expected for ply in drawn)}")

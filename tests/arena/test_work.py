@@ -227,13 +227,13 @@ def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resume
                 while chunk := first.next_chunk(1):
                     lost = row(0, [0, 1], seats=[[0, None, None, None], [1, None, "crash", 0]])
                     first.take(chunk, [lost._replace(lineup=spec.lineup) for spec, _ in chunk.matches])
-                    store.add(plan, first.passed, run)
-                    first.passed.clear()
+                    store.add(plan, first.outbox.passed, run)
+                    first.outbox.passed.clear()
             tracemalloc.start()
             second = Work(store, plan)
             while chunk := second.next_chunk(1):
                 second.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches])
-                second.passed.clear()
+                second.outbox.passed.clear()
             used = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert second.found + second.played == plan.total_matches
