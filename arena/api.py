@@ -18,6 +18,7 @@ from arena.adaptive import with_stages
 from arena.config import COMPARISONS, OPENING, Config, Isolation, config_from
 from arena.dice import key_hash
 from arena.errors import ArenaError, ConfigError, StoreError, WorkerError
+from arena.files import in_the_way
 from arena.game_faults import GameError, GameFault, read_faults, write_faults
 from arena.home import home_folder
 from arena.keys import now, with_dice_keys, with_disclosed_keys
@@ -31,6 +32,7 @@ from arena.runner import Outcome, Progress, Run
 from arena.schedule import MatchSpec, Schedule, match_id
 from arena.store import MatchRow, SecretKey, Store, StoredMatch, read_clocks, set_aside
 from arena.store.merging import readable
+from arena.store.reading import check_match_id
 from engine import load_game
 
 if TYPE_CHECKING:
@@ -93,6 +95,7 @@ def run(
     that is written over, anything else nothing. `planned` is told the plan, and the name of a log set aside,
     before anything is played.
     """
+    home_folder(home)
     count = cores() if workers is None else workers
     if count < 1:
         raise ConfigError(f"workers = {count}: at least 1 is needed")
@@ -168,7 +171,8 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
         if (folder / LOG).is_file():
             return folder / LOG
     raise StoreError(
-        f"{target}: no tournament of that name under {home_folder(home)}; name a config, folder or database"
+        f"{target}: no tournament of that name under {home_folder(home)}, and no such file; name a config, folder or "
+        "database"
     )
 
 
@@ -268,6 +272,8 @@ def export(
     from arena.exporting import check_wanted, export_log
 
     check_wanted(what, formats, columns)
+    if out is not None and in_the_way(out) is not None:
+        raise ConfigError(f"--out {out}: is a file, or below one; name a folder")
     store, resolved = open_log(target, home)
     with store:
         return export_log(store, resolved, out or store.path.parent, what, formats, columns)
@@ -288,6 +294,7 @@ def play_match(
     A bot is given by its spec, or by its class, which must stand in a file. `isolation` is one level for all bots, or
     one by seat; None leaves a bot where it runs by itself.
     """
+    home_folder(home)
     specs = _specs(bots)
     if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
         raise ConfigError(f"seed = {seed!r}: must be a whole number from 0 to 2^63 - 1")
@@ -394,6 +401,8 @@ def upgrade(target: str | Path, home: str | Path | None = None) -> tuple[str, ..
     log = find_log(target, home)
     if not log.is_file():
         raise StoreError(f"{log}: no such match log")
+    if not log.stat().st_size:
+        raise StoreError(f"{log}: is an empty file, no match log")
     with Store.create(log) as store:
         return store.remarks
 
@@ -414,6 +423,7 @@ def find_match(
     Without a target every tournament and comparison under the home folder is searched; `warn` is told of each log there
     that cannot be read.
     """
+    check_match_id(match)
     logs = [find_log(target, home)] if target is not None else logs_under(home_folder(home))
     found = []
     for log in logs:

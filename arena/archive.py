@@ -27,7 +27,7 @@ from pydantic import Field
 from arena.api import LOG, find_log, open_log
 from arena.archive_readme import ABOUT
 from arena.config import FORMATS, Model, validated
-from arena.errors import ArenaError, OlderLogError, RecordError, StoreError
+from arena.errors import ArenaError, ConfigError, OlderLogError, RecordError, StoreError
 from arena.files import is_plain_path, own_folder, whole_file
 from arena.keys import with_disclosed_keys
 from arena.plan import schedule_from
@@ -88,6 +88,8 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
     By default NAME.zip in the working folder. Raises `ConfigError` or `StoreError` when there is none, and while its
     secret dice are not disclosed.
     """
+    if out is not None:
+        _check_place(out)
     log = find_log(target, home)
     if not log.is_file():
         raise StoreError(f"{log}: no such match log; `arena run` makes one")
@@ -109,6 +111,14 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
         out = Path(f"{name}.zip") if out is None else out
         _pack(folder, out, about)
     return out
+
+
+def _check_place(out: Path) -> None:
+    """Refuse what cannot become an archive, before anything is done for it."""
+    if out.is_dir():
+        raise ConfigError(f"--out {out}: is a folder; name a file")
+    if not out.parent.is_dir():
+        raise ConfigError(f"--out {out}: no folder {out.parent}")
 
 
 def _check_disclosed(store: Store, log: Path) -> None:

@@ -22,7 +22,7 @@ from arena.registry import SUBMITTED, own_bot, spec_at
 from arena.sandbox.program import read_program
 from arena.schedule import Entry, Limits, MatchSpec, Schedule
 from arena.store import StoredMatch
-from arena.submissions import Kept, Version, admitted, answers_of, keep, keep_answers
+from arena.submissions import Kept, Version, admitted, answers_of, check_room, keep, keep_answers
 from engine import Game
 from engine.errors import did_you_mean
 
@@ -165,6 +165,7 @@ def submit(
     `check` and `arena.submissions.keep` do.
     """
     before = admitted(name, author, home).get(name)
+    check_room(home)
     source = own_bot(path)
     bundle = source.bundle()
     if before and not before.withdrawn and before.newest.source == (bundle.hash, source.module, source.class_name):

@@ -148,6 +148,7 @@ def compare(
     The log lies under the home folder, one for each two bots, game, number of players and fillers, whatever the
     test: another alpha reads the same blocks. `fixed` plays so many blocks and tests nothing.
     """
+    home_folder(home)
     _check_numbers(fixed=fixed, max_blocks=max_blocks, workers=workers)
     if not 0 <= seed < 2**63:
         raise ConfigError(f"seed = {seed}: must be from 0 to 2^63 - 1")

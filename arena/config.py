@@ -21,6 +21,7 @@ from pydantic import (
 
 import engine
 from arena.errors import ConfigError
+from arena.files import read_regular
 from engine.errors import EngineError, did_you_mean
 from engine.specs import split_bot_spec, split_game_spec
 
@@ -39,6 +40,8 @@ PLAIN_WORDS = {
     "boolean": "true or false",
     "dictionary": "a table",
 }
+MAX_TOML = 2**24
+"""Bytes of a TOML file."""
 OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
 
 
@@ -257,14 +260,16 @@ def load_config(path: str | Path) -> Config:
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The plain data of a TOML file; raises `ConfigError` that names it."""
+    if path.is_dir():
+        raise ConfigError(f"{path}: is a folder; name a TOML file")
     try:
-        content = path.read_bytes()
+        content = read_regular(path, MAX_TOML)
     except FileNotFoundError:
         raise ConfigError(f"{path}: no such file") from None
-    except IsADirectoryError:
-        raise ConfigError(f"{path}: is a folder; name a TOML file") from None
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}, too large for a configuration") from None
     return parse_toml(content, str(path))
 
 
@@ -304,7 +309,7 @@ def config_from(data: dict[str, Any], source: str = "config") -> Config:
 
 
 def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[str, type[Model]]) -> str:
-    problem = error.errors(include_url=False, include_context=False)[0]
+    problem = _most_telling(error.errors(include_url=False, include_context=False), model)
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
     message = re.sub("^(Input|String|Tuple) should ", "must ", problem["msg"].removeprefix("Value error, "))
     message = re.sub(
@@ -315,6 +320,10 @@ def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[st
         return f"{where}: is missing"
     if not where:
         return message
+    if problem["loc"] in (("games",), ("bots",)) and problem["type"] == "tuple_type":
+        message += f"; above each of its entries write [[{where}]]"
+    if problem["loc"][0] in ("games", "bots") and problem["type"] == "model_type":
+        message += f' such as {{ {problem["loc"][0].rstrip("s")} = "NAME" }}'
     found = f"{where} = {_short(problem['input'])}"
     if problem["type"] == "extra_forbidden":
         *above, key = problem["loc"]
@@ -324,6 +333,15 @@ def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[st
         choices = re.findall("'([^']+)'", message)
         return f"{found}: not a choice{did_you_mean(str(problem['input']), choices)}"
     return f"{found}: {message}"
+
+
+def _most_telling(problems: list[Any], model: type[Model]) -> Any:
+    """The first problem; where a key is missing, before it one that looks as if it was meant."""
+    unknown = (problem for problem in problems if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1)
+    if problems[0]["type"] == "missing":
+        near = (each for each in unknown if did_you_mean(str(each["loc"][0]), list(model.model_fields)).endswith("?"))
+        return next(near, problems[0])
+    return problems[0]
 
 
 def _short(value: object) -> str:

@@ -33,7 +33,10 @@ def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
     if not _is_bot(bot_class):
         return {"error": f"{bot['class']} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
     if getattr(bot_class, "__abstractmethods__", None):
-        return {"error": f"{bot['class']} lacks {', '.join(sorted(bot_class.__abstractmethods__))}"}
+        missing = ", ".join(f"{name}(self, state)" for name in sorted(bot_class.__abstractmethods__))
+        return {"error": f"{bot['class']} lacks {missing}"}
+    if not _can_be_made(bot_class):
+        return {"error": f"{bot['class']} has an __init__ of its own; put what it does into prepare(self)"}
     parameters: tuple[Parameter, ...] = bot_class.parameters
     return {
         "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
@@ -68,6 +71,17 @@ def is_as_planned(declared: object, params: Mapping[str, Value], options: str) -
 
 def _is_bot(found: Any) -> bool:
     return isinstance(found, type) and callable(getattr(found, "choose", None)) and hasattr(found, "parameters")
+
+
+def _can_be_made(bot_class: Any) -> bool:
+    """Whether its constructor takes what every bot is made with."""
+    try:
+        inspect.signature(bot_class).bind("game", "seat", "seed", "params")
+    except TypeError:
+        return False
+    except ValueError:  # a constructor that does not say what it takes
+        pass
+    return True
 
 
 def _refusal(bot_class: Any, game: str, players: int) -> str | None:

@@ -21,7 +21,7 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.home import home_folder
+from arena.home import home_path
 
 ROOM = 2**30
 """Bytes that the arena's home should have free."""
@@ -255,7 +255,7 @@ def cache() -> Finding:
 
 def home_of(home: str | Path | None) -> Finding:
     """The folder that tournaments and submitted bots are kept in; it is not made."""
-    folder = home_folder(home).absolute()
+    folder = home_path(home).absolute()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
         return Finding(MISSING, "home", f"{there} is no folder that you may write to; choose one: --home or ARENA_HOME")

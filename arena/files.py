@@ -132,6 +132,35 @@ def is_plain_path(name: str) -> bool:
     return all(len(part.encode(errors="replace")) <= MAX_NAME for part in path.parts)
 
 
+def in_the_way(folder: Path) -> Path | None:
+    """What keeps a folder from being there: something else of its name, or of one above it; None when nothing does."""
+    return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
+
+
+@contextlib.contextmanager
+def made_folder(folder: Path) -> Iterator[None]:
+    """Make a folder, with those above it; what was made is taken away again when something fails."""
+    new = [path for path in (folder, *folder.parents) if not path.exists()]
+    folder.mkdir(parents=True, exist_ok=True)
+    try:
+        yield
+    except BaseException:
+        for path in new:
+            with contextlib.suppress(OSError):  # something has been put there
+                path.rmdir()
+        raise
+
+
+def check_writable(folder: Path) -> None:
+    """Raise `OSError` when nothing could be written to a folder, or where it would be made. Nothing is left there."""
+    there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
+    try:
+        with tempfile.TemporaryFile(dir=there):
+            pass
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(there)) from None
+
+
 def read_regular(path: str | Path, limit: int, below: Path | None = None) -> bytes:
     """Read a file that anybody may have made: never waited for, and not beyond `limit` bytes.
 

@@ -13,7 +13,7 @@ from typing import Any
 from arena.adaptive import with_stages
 from arena.config import tournament_name
 from arena.errors import ArenaError, ConfigError, RecordError, StoreError
-from arena.files import own_folder
+from arena.files import made_folder, own_folder
 from arena.home import home_folder
 from arena.keys import now
 from arena.match_files import blocks_in_plan
@@ -56,13 +56,17 @@ def import_records(
         tournament_name(name)
     except ValueError as error:
         raise ConfigError(f"--name {name}: {error}") from None
+    for path in files:
+        if not path.exists():
+            raise ConfigError(f"{path}: no such file")
+        if path.is_dir():
+            raise ConfigError(f"{path}: is a folder; name a file of matches")
     read = read_plan(plan or files[0].parent / "plan.json")
     log = home_folder(home) / name / LOG
     if log.exists():
         with Store.create(log) as store:
             return Imported(log, *_take(store, read, files), store.remarks)
-    home_folder(home).mkdir(parents=True, exist_ok=True)
-    with own_folder(home_folder(home), ".import-") as folder:
+    with made_folder(home_folder(home)), own_folder(home_folder(home), ".import-") as folder:
         made = folder / "import.db"
         with Store.create(made) as store:
             counts = _take(store, read, files)

@@ -19,7 +19,7 @@ from arena.adaptive import with_stages
 from arena.api import LOG, find_log
 from arena.config import tournament_name
 from arena.errors import ConfigError, StoreError
-from arena.files import own_folder
+from arena.files import made_folder, own_folder
 from arena.home import home_folder
 from arena.importing import put
 from arena.keys import now
@@ -68,8 +68,7 @@ def merge(targets: Sequence[str | Path], into: str | Path, home: str | Path | No
         if not sources:
             raise StoreError(f"{log}: no such match log, and no other one to merge")
         beside = log.parent if log.parent.is_dir() else log.parent.parent
-        beside.mkdir(parents=True, exist_ok=True)
-        with own_folder(beside, ".merge-") as folder:
+        with made_folder(beside), own_folder(beside, ".merge-") as folder:
             made = folder / "merged.db"
             with Store.create(made) as store:
                 merged = _merge(sources, store)

@@ -50,8 +50,9 @@ def read_plan(path: Path) -> ReadPlan:
     How far adaptive boards have come is left out: it follows from the log.
     """
     if not path.is_file():
+        what = "is no regular file" if path.exists() else "no such file"
         raise RecordError(
-            f"{path}: no such file; matches need the plan.json that `arena export` writes beside them; --plan names it"
+            f"{path}: {what}; matches need the plan.json that `arena export` writes beside them; --plan names it"
         )
     resolved, schedule = _read_schedule(path)
     if "dice_key_hash" in resolved:  # of version 3 of the log

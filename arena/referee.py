@@ -18,6 +18,7 @@ from arena.errors import ArenaError, WorkerError, has_no_room
 from arena.game_faults import GameFailed, TimeUp, check_end, check_length, check_turn, check_word, fault_of, most_plies
 from arena.schedule import Limits
 from arena.status import NOBODY, STARVED
+from bots.base import made
 from engine import CHANCE, TERMINAL, Game, State
 from engine.game import ILLEGAL, as_int
 from engine.specs import Value
@@ -116,9 +117,8 @@ class LocalPlayer:
 
     def prepare(self, limit: float) -> bool:
         match = self.match
-        self.bot = self.contestant.bot_class(
-            match.game, self.seat, match.streams.bot_seed(self.seat), self.contestant.params
-        )
+        seed = match.streams.bot_seed(self.seat)
+        self.bot = made(self.contestant.bot_class, match.game, self.seat, seed, self.contestant.params)
         self.bot.prepare()
         return bool(getattr(self.bot, "timed", False))
 

@@ -24,7 +24,7 @@ from arena.bundle import MAX_BYTES, MAX_FILES, Bundle
 from arena.config import SUBMISSIONS, Model, plain_name, shown_name
 from arena.declarations import Answers
 from arena.errors import BotError
-from arena.files import read_regular, write_file
+from arena.files import check_writable, in_the_way, read_regular, write_file
 from arena.home import home_folder
 from arena.lookalikes import warnings
 from engine.errors import did_you_mean
@@ -32,6 +32,7 @@ from engine.errors import did_you_mean
 INDEX = "index.json"
 MAX_INDEX = 2**26
 """Bytes of it."""
+LOCK = "index.lock"
 PREFIX = re.compile("[0-9a-f]{6,32}")
 MAX_AUTHOR = 64
 SHORT = 12
@@ -233,6 +234,16 @@ def withdraw(name: str, home: str | Path | None = None) -> bool:
         return not before.withdrawn
 
 
+def check_room(home: str | Path | None = None) -> None:
+    """Raise `OSError` when no bot could be kept, as far as can be seen without keeping one."""
+    folder = _folder(home)
+    if in_the_way(folder) is not None:
+        raise _below_a_file(home)
+    check_writable(folder)
+    with contextlib.suppress(FileNotFoundError):
+        os.close(os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC))
+
+
 def admitted(name: str, author: str, home: str | Path | None = None) -> Submissions:
     """What has been submitted; raises `BotError` when that author cannot submit under that name."""
     from arena.registry import named_bots
@@ -281,7 +292,7 @@ def _locked(home: str | Path | None) -> Iterator[None]:
         folder.mkdir(parents=True, exist_ok=True)
     except NotADirectoryError:
         raise _below_a_file(home) from None
-    lock = os.open(folder / "index.lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         fcntl.flock(lock, fcntl.LOCK_EX)
         yield

@@ -16,7 +16,7 @@ from typing import Any
 
 from arena.code import ROOT, code_hash, differences, versions
 from arena.doctor import MISSING, OK, WARNING, Finding, size
-from arena.home import home_folder
+from arena.home import home_path
 
 SHARED = Path("/dev/shm")
 SHARED_ROOM = 256 * 2**20
@@ -50,7 +50,7 @@ def ray() -> Finding:
 def disks(home: str | Path | None = None, mounts: str | None = None) -> Iterator[Finding]:
     """The file systems of the folders that are written to; `mounts` is what the kernel says of them."""
     text = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
-    folders = {"home": home_folder(home), "temporary": Path(tempfile.gettempdir())}
+    folders = {"home": home_path(home), "temporary": Path(tempfile.gettempdir())}
     if "NUMBA_CACHE_DIR" in os.environ:
         folders["cache"] = Path(os.environ["NUMBA_CACHE_DIR"])
     found = {what: (folder, *_mount_of(folder, text)) for what, folder in folders.items()}

@@ -146,8 +146,18 @@ def make_bot(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Map
     if refusal is not None:
         raise UnsupportedError(f"{bot_class.name} {refusal}")
     values = {parameter.name: parameter.default for parameter in bot_class.parameters}
-    bot = bot_class(game, seat, seed, values | dict(params or {}))
+    bot = made(bot_class, game, seat, seed, values | dict(params or {}))
     bot.prepare()
+    return bot
+
+
+def made(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Mapping[str, Value]) -> Bot:
+    """A bot before its preparations; raises `UnsupportedError` when a constructor of its own left Bot's out."""
+    bot = bot_class(game, seat, seed, params)
+    if isinstance(bot, Bot) and not {"game", "seat", "seed"} <= vars(bot).keys():
+        raise UnsupportedError(
+            f"{bot_class.__name__} has an __init__ that leaves out Bot's; put what it does into prepare(self)"
+        )
     return bot
 
 

@@ -378,6 +378,14 @@ class State(ABC):
             return IllegalActionError(f"{_shown(action)} was tried, but the match is over")
         if self.is_chance_node():
             return IllegalActionError(f"{_shown(action)} is not a chance outcome that can happen here")
+        try:
+            as_int(action)
+        except TypeError:
+            numbers = " ".join(f"{legal} ({self.action_to_string(legal)})" for legal in self.legal_actions())
+            return IllegalActionError(
+                f"{_shown(action)} is no action: actions are whole numbers; for seat {self.current_player()} "
+                f"legal: {numbers}"
+            )
         legal = " ".join(self.action_to_string(legal) for legal in self.legal_actions())
         known = type(action) is int and 0 <= action < self.game.num_distinct_actions
         tried = self.action_to_string(action) if known else _shown(action)  # type: ignore[arg-type]

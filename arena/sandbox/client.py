@@ -12,6 +12,7 @@ from arena.bundle import Bundle
 from arena.describe import defaults, describe
 from arena.loader import load_class
 from arena.referee import MAX_TRACEBACK, answer_of
+from bots.base import made
 from engine.game import ILLEGAL
 
 PROTOCOL = 1
@@ -52,7 +53,7 @@ class Client:
     def do_newgame(self, message: dict[str, Any]) -> dict[str, Any]:
         game = engine.load_game(message["spec"], message["players"])
         self.state = game.new_initial_state()
-        self.bot = self.bot_class(game, message["seat"], int(message["seed"]), message["options"])
+        self.bot = made(self.bot_class, game, message["seat"], int(message["seed"]), message["options"])
         self.bot.prepare()
         return {"type": "ready", "timed": bool(getattr(self.bot, "timed", False))}
 

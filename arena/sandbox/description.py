@@ -9,6 +9,7 @@ from arena.referee import KILLS, Fault, Killed
 from arena.sandbox.channel import Ended
 from arena.sandbox.host import RemoteBot, ended
 from arena.sandbox.hosts import Hosts
+from arena.sandbox.network import with_hint
 from arena.schedule import Limits
 
 LIMIT = 60.0
@@ -21,12 +22,19 @@ def description(hosts: Hosts, bot: RemoteBot, wanted: Mapping[str, Any]) -> Any:
     """
     for left in reversed(range(KILLS + 1)):
         try:
-            return _asked(hosts, bot, wanted)
+            return _hinted(_asked(hosts, bot, wanted), bot)
         except Fault as fault:
             if not left or not isinstance(fault, Killed):
                 lines = str(fault).strip().splitlines()
-                return {"error": f"cannot be loaded: {lines[-1] if lines else fault.cause}"}
+                return _hinted({"error": f"cannot be loaded: {lines[-1] if lines else fault.cause}"}, bot)
     raise AssertionError("unreachable")
+
+
+def _hinted(told: Any, bot: RemoteBot) -> Any:
+    """What it said, with a word on networks where it failed for lack of one."""
+    if isinstance(told, dict) and isinstance(told.get("error"), str):
+        return {**told, "error": with_hint(told["error"], bot.isolation).replace("\n", ". ")}
+    return told
 
 
 def _asked(hosts: Hosts, bot: RemoteBot, wanted: Mapping[str, Any]) -> Any:

@@ -12,6 +12,7 @@ from arena.referee import Answer, Fault, Killed, Match, clean_note
 from arena.sandbox.channel import Channel, Ended
 from arena.sandbox.client import PROTOCOL
 from arena.sandbox.host import Host, RemoteBot, ended
+from arena.sandbox.network import with_hint
 from engine import CHANCE
 from engine.errors import EngineError
 from engine.game import ILLEGAL, returns_from_ranks
@@ -123,7 +124,8 @@ class RemotePlayer:
                     fault = ended(self.channel, self.host.code(), self.bot.isolation)
             if isinstance(fault, Killed):
                 raise fault from None
-            raise Fault(fault.cause, f"{words}\n{fault}" if words else str(fault)) from None
+            detail = f"{words}\n{fault}" if words else str(fault)
+            raise Fault(fault.cause, with_hint(detail, self.bot.isolation)) from None
 
     def cpu(self) -> float:
         return self.channel.cpu - self.used if self.channel is not None else 0.0

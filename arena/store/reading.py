@@ -31,6 +31,12 @@ SHORT_ID = 12
 MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
 
 
+def check_match_id(text: str) -> None:
+    """Raise `StoreError` for what is neither a match id nor the beginning of one."""
+    if not MATCH_ID.fullmatch(text):
+        raise StoreError(f"'{text}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash")
+
+
 class StoreReader:
     """An open log as it is read; `arena.store.Store` is the whole."""
 
@@ -258,10 +264,7 @@ class StoreReader:
 
     def find_matches(self, prefix: str) -> list[tuple[bytes, int]]:
         """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
-        if not MATCH_ID.fullmatch(prefix):
-            raise StoreError(
-                f"'{prefix}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash"
-            )
+        check_match_id(prefix)
         stem, dash, lineup = prefix.partition("-")
         low = bytes.fromhex(stem.ljust(32, "0"))
         high = bytes.fromhex(stem.ljust(32, "f"))

@@ -17,6 +17,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena.errors import OlderLogError, StoreError
+from arena.files import open_regular
 from arena.store.place import is_file
 from arena.store.shape import Parts, check_shape, harden, laid_out
 from arena.store.writers import note_writer
@@ -151,6 +152,23 @@ CREATE TABLE blocks (
 """What tells the tables of version 3 from those of this one."""
 
 
+HEADER = b"SQLite format 3\0"
+"""How every database begins."""
+
+
+def check_file(log: Path) -> None:
+    """Raise `StoreError` for what is there and no log, before a lock is put beside it."""
+    try:
+        with open_regular(log) as file:
+            head = file.read(len(HEADER))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise StoreError(f"{log}: cannot be used as a match log: {error.strerror}") from None
+    if head and head != HEADER:
+        raise StoreError(f"{log}: cannot be used as a match log: file is not a database")
+
+
 def lock_log(log: Path) -> int:
     """The descriptor that keeps other drivers off a log until it is closed; the lock file tells who holds it."""
     log.parent.mkdir(parents=True, exist_ok=True)
@@ -199,6 +217,8 @@ def connect(
         db.execute("BEGIN")  # so that version and tables are those of one moment
         version = version_of(db)
         if not OLDEST <= version <= SCHEMA_VERSION:
+            if not path.stat().st_size:
+                raise StoreError(f"{path}: is an empty file, no match log")
             raise StoreError(f"{path}: has log version {version}; {remedy(version, path)}")
         check_shape(db, parts_of(version), path)
         if version < SCHEMA_VERSION and not older:

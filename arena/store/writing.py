@@ -21,7 +21,7 @@ from arena.store.digests import block_rows, match_digest, row_digest, timing_dig
 from arena.store.place import Place
 from arena.store.reading import StoreReader, primary
 from arena.store.rows import BotRow, Finished, SecretKey
-from arena.store.schema import connect, keep_locked, lay_out, lock_log
+from arena.store.schema import check_file, connect, keep_locked, lay_out, lock_log
 from arena.store.upgrading import upgrade
 from arena.store.waiting import Match, end_waiting, key_of, read_waiting, write_waiting
 
@@ -53,6 +53,7 @@ class Store(StoreReader):
 
         Raises `StoreError` when another driver holds it or it is no log.
         """
+        check_file(path)
         lock = lock_log(path)
         try:
             with in_words(path):

@@ -7,10 +7,9 @@ from pathlib import Path
 
 from arena.errors import StoreError
 from arena.files import open_regular
-from arena.store.schema import connect, is_at_rest
+from arena.store.schema import HEADER, connect, is_at_rest
 from arena.verifying.findings import MOST_TOLD, Findings
 
-HEADER = b"SQLite format 3\0"
 OF_BLOCKS = ("matches", "seats", "timings", "faults")
 
 
@@ -21,7 +20,10 @@ def open_log(path: Path) -> sqlite3.Connection:
     """
     try:
         with open_regular(path) as file:
-            if file.read(len(HEADER)) != HEADER:
+            head = file.read(len(HEADER))
+            if not head:
+                raise StoreError("is an empty file")
+            if head != HEADER:
                 raise StoreError("is no SQLite database: its header is damaged, or it never was one")
         db = connect(path, "ro&immutable=1" if is_at_rest(path) else "ro")
     except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are

@@ -160,7 +160,7 @@ WRONG_FILES = {
     "unknown line-ups": (good_but("blocks = 2", "line_ups = 'rotation'"), ["line_ups = 'rotation'", "'rotations'"]),
     "unknown format": (GOOD + "[output]\nformats = ['jsn']", ["output.formats[0] = 'jsn'", "'json'"]),
     "no name": (good_but('name = "sample"', ""), ["name", "missing"]),
-    "no game": (good_but("[[games]]", "[[game]]"), ["games", "missing"]),
+    "no game": (good_but("[[games]]", "[[game]]"), ["game = ", "did you mean 'games'?"]),
     "name that is a path": (good_but("sample", "../sample"), ["name = '../sample'", "letters, digits"]),
     "text for a number": (good_but("blocks = 2", "blocks = 'many'"), ["blocks = 'many'", "a whole number"]),
     "number below its bounds": (good_but("blocks = 2", "blocks = 0"), ["blocks = 0", "greater than or equal to 1"]),

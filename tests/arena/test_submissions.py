@@ -313,7 +313,7 @@ def test_a_damaged_index_is_told_by_its_name_and_left_alone(desk, case):
 def test_a_home_that_is_a_file_is_told_as_one(desk, monkeypatch):
     monkeypatch.setenv("ARENA_HOME", "mine.py")
     for call, arguments in ((find_bot, ["greedy"]), (submit, ["mine.py", "mine", "Ann"]), (withdraw, ["mine"])):
-        assert refusal(call, *arguments) == "mine.py/bots: is below a file; name a folder: --home or ARENA_HOME"
+        assert refusal(call, *arguments) == "mine.py: is a file, or below one; name a folder: --home or ARENA_HOME"
 
 
 def spoil_content(path: Path) -> None:
