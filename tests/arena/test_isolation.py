@@ -100,13 +100,15 @@ def write(folder: Path, bots: list[tuple[str, str]], boards: str = BOARDS) -> Pa
     (folder / "b.py").write_text(BOTS)
     listed = "\n".join(f'[[bots]]\nbot = "{bot}"\nisolation = "{isolation}"' for bot, isolation in bots)
     path = folder / "t.toml"
-    path.write_text(f'name = "small"\nseed = 21\nblocks = 1\n{boards}\n{listed}\n')
+    path.write_text(f'name = "small"\nseed = 21\nblocks = 1\ndice = "secret"\n{boards}\n{listed}\n')
     return path
 
 
 def play(config: Path, workers: int = 1) -> tuple[list[tuple], list[tuple]]:
-    """What the log holds of a tournament's matches and seats."""
-    outcome = api.run(config, home_of(config), workers=workers, backend="local").outcome
+    """What the log holds of a tournament's matches and seats; the key is always the same."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("arena.keys.secrets.token_bytes", lambda size: bytes(range(size)))
+        outcome = api.run(config, home_of(config), workers=workers, backend="local").outcome
     assert outcome.not_played == []
     return logged(config)
 

@@ -19,7 +19,7 @@ import pytest
 import engine
 from arena import api
 from arena.bundle import bundle_file, bundle_program
-from arena.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
+from arena.dice import Kind, Streams, key_pair
 from arena.errors import WorkerError
 from arena.referee import Contestant, play_match
 from arena.replay import replay
@@ -40,7 +40,9 @@ from tests.arena.tournaments import gone, processes, wait_until
 from tests.arena.zoo import ANIMALS, PLAYS_ON, ZOO
 
 SEED = 7
-SECRETS = (public_key(SEED, DICE_PERSON), public_key(SEED, BOTS_PERSON))
+KEY = bytes(range(1, 33))
+SECRETS = key_pair(Kind.SECRET, SEED, KEY)
+"""The tournaments' keys of dice and of bots' seeds."""
 SLEEP = f"85{os.getpid():07}"
 """How long a child would sleep that an animal leaves behind: a number that tells it from all other processes."""
 VARIABLE = "ARENA_ZOO_SECRET"
@@ -101,6 +103,7 @@ def config(level: str, names: list[str], animals: Path) -> dict[str, object]:
         "seed": SEED,
         "blocks": 1,
         "opening": "none",
+        "dice": "secret",  # at every level, so that results can be compared
         "schedule": "gauntlet",
         "hero": "good",
         "games": [{"game": "epicycle", "players": 2}],
@@ -162,6 +165,7 @@ def play(level: str, names: list[str], folder: Path) -> Played:
         patch.setenv("TMPDIR", str(temporary))
         patch.setattr(tempfile, "tempdir", str(temporary))
         patch.setenv(VARIABLE, "secret")
+        patch.setattr("arena.keys.secrets.token_bytes", lambda size: KEY)
         ran = api.run(config(level, names, animals), folder / "reports", workers=2, backend="local")
         left_over = set(below(os.getpid())) - known
     files = {path.suffix for path in ran.folder.glob("matches.*")}
