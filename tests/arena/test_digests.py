@@ -25,13 +25,16 @@ def damage_of(log):
 
 @contextlib.contextmanager
 def loosened(log):
-    """A log whose tables take any value, as a disk does that writes another bit."""
+    """A log whose tables take any value meanwhile, as a disk does that writes another bit."""
     connection = sqlite3.connect(log, isolation_level=None)
+    tables = connection.execute("SELECT sql, name FROM sqlite_master WHERE type = 'table'").fetchall()
     connection.execute("PRAGMA writable_schema = ON")
     connection.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE type = 'table'")
     connection.close()
     connection = sqlite3.connect(log, isolation_level=None)
     yield connection
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.executemany("UPDATE sqlite_master SET sql = ? WHERE name = ?", tables)
     connection.close()
 
 
