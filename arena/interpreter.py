@@ -60,9 +60,10 @@ def _set_handlers(handlers: list[Any]) -> None:
 
 
 def _set_environment(environment: dict[bytes, bytes]) -> None:
-    for name in _environment.keys() - environment.keys():
-        del os.environ[os.fsdecode(name)]
-    os.environb.update(environment)
+    """Only what was there: the arena itself adds to it as it loads games."""
+    for name, value in environment.items():
+        if _environment.get(name) != value:
+            os.environb[name] = value
 
 
 def _filters() -> list[Any]:

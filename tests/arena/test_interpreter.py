@@ -104,7 +104,6 @@ LEFT = {
     "folder": lambda: os.chdir("/"),
     "umask": lambda: os.umask(0o777),
     "environment changed": lambda: os.environ.update(HOME="/zoo"),
-    "environment added": lambda: os.environ.update(ZOO="1"),
     "filters": lambda: warnings.simplefilter("ignore"),
     "precision": lambda: setattr(decimal.getcontext(), "prec", 2),
     "locale": lambda: locale.setlocale(locale.LC_ALL, "C.UTF-8"),
