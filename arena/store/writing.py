@@ -18,7 +18,7 @@ from arena.dice import key_hash
 from arena.errors import StoreError, UnwritableError
 from arena.schedule import Block, Schedule
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
-from arena.store.place import Place
+from arena.store.place import WRITTEN, Place, Row
 from arena.store.reading import StoreReader, primary
 from arena.store.rows import BotRow, Finished, SecretKey
 from arena.store.schema import check_file, connect, keep_locked, lay_out, lock_log
@@ -46,6 +46,8 @@ class Store(StoreReader):
     """What a user is to be told of its opening."""
     _place: Place | None = None
     """None for one that is only read."""
+    _newest: Row = ("runs", None)
+    """Of the rows that were written, one of the last."""
 
     @classmethod
     def create(cls, path: Path) -> Store:
@@ -59,7 +61,9 @@ class Store(StoreReader):
             with in_words(path):
                 remarks = upgrade(path) if path.exists() else ()
                 store = cls(path, connect(path, "rwc", lay_out), lock)
-            store._place = Place(path)
+            latest = store._db.execute("SELECT digest FROM runs ORDER BY run DESC LIMIT 1").fetchone()
+            store._newest = ("runs", latest and latest[0])
+            store._place = Place(path, store._newest)
             store.remarks = remarks
             return store
         except BaseException:
@@ -73,20 +77,27 @@ class Store(StoreReader):
             yield
             return
         self.check_place()
+        newest = self._newest
         try:
             with in_words(self.path), self._db:
                 self._begin()
                 yield
-        except StoreError:
-            self.check_place()
+                if self._place is not None and not self._place.holds_what_we_left(""):
+                    raise StoreError(f"{self.path}: has been overwritten")
+            if self._place is not None:
+                self._place.leave(self._newest)
+        except BaseException as error:
+            self._newest = newest
+            if isinstance(error, StoreError):
+                self.check_place()
             raise
         self.check_place()
 
     def check_place(self) -> None:
-        """Raise `StoreError` when somebody has taken the log away, with what it held copied out, or its lock."""
+        """Raise `StoreError` when somebody has taken the log away, or overwritten it, or has its lock."""
         if self._place is None or self._lock is None:
             return
-        if not self._place.is_whole:
+        if not (self._place.is_whole and self._place.holds_what_we_left(*WRITTEN)):
             place, self._place = self._place, None
             raise StoreError(place.save(self._db))
         self._lock = keep_locked(self.path, self._lock)
@@ -96,6 +107,8 @@ class Store(StoreReader):
     ) -> None:
         with contextlib.closing(self):
             if kind is None:
+                if self._place is not None:
+                    self._place.next_look = 0.0
                 self.check_place()
 
     def _begin(self) -> None:
@@ -133,7 +146,10 @@ class Store(StoreReader):
     def _insert_new(self, table: str, *row: Any) -> None:
         """Insert a row of a table with digests, unless one with its key is there."""
         places = ",".join("?" * (len(row) + 1))
-        self._db.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", (*row, row_digest(table, row)))
+        digest = row_digest(table, row)
+        self._db.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", (*row, digest))
+        if table == "runs":
+            self._newest = table, digest
 
     def finish_run(self, when: str, disclose: bool) -> None:
         """Note that every match of the latest run's plan is in the log and, if so, that its dice key is disclosed."""
@@ -148,8 +164,10 @@ class Store(StoreReader):
         for at, *row, _, _ in self._db.execute(
             f"SELECT rowid, * FROM {table} WHERE {where} AND {column} IS NULL"
         ).fetchall():
-            query = f"UPDATE {table} SET {column} = ?, digest = ? WHERE rowid = ?"
-            self._db.execute(query, (value, row_digest(table, (*row, value)), at))
+            digest = row_digest(table, (*row, value))
+            self._db.execute(f"UPDATE {table} SET {column} = ?, digest = ? WHERE rowid = ?", (value, digest, at))
+            if table == "runs":
+                self._newest = table, digest
 
     def keep_key(self, key: bytes, drawn: str, disclosed: str | None = None) -> SecretKey:
         """Keep a key of secret dice for good; the same one twice is refused by the database."""
@@ -194,6 +212,8 @@ class Store(StoreReader):
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
             self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", timings)
             self._db.executemany("INSERT INTO faults VALUES (?, ?, ?, ?)", faults)
+            if timings:
+                self._newest = "timings", timings[-1][-1]
 
     def keep_apart(self, schedule: Schedule, new: Sequence[Finished], over: Sequence[Match], run: int) -> None:
         """Keep results that wait for earlier ones; forget those `over`, which have passed or left the plan."""

@@ -157,6 +157,12 @@ def replace_log(log: Path) -> None:
     other.rename(log)
 
 
+def copy_over(log: Path) -> None:
+    other = log.parent.with_name("other.db")
+    Store.create(other).close()
+    shutil.copyfile(other, log)
+
+
 def remove_lock(log: Path) -> None:
     log.with_suffix(".lock").unlink(missing_ok=True)
 
@@ -165,7 +171,7 @@ def remove_wal(log: Path) -> None:
     Path(f"{log}-wal").unlink(missing_ok=True)
 
 
-DEEDS = [replace_log, *(pytest.param(deed, marks=pytest.mark.chaos) for deed in (remove, remove_folder))]
+DEEDS = [replace_log, *(pytest.param(deed, marks=pytest.mark.chaos) for deed in (remove, remove_folder, copy_over))]
 HARMLESS = [remove_lock, pytest.param(remove_wal, marks=pytest.mark.chaos)]
 
 

@@ -93,6 +93,115 @@ def test_all_that_was_written_is_copied_out_of_a_log_that_is_gone_and_what_is_th
         assert store.totals()[0] == len(RESULTS)
 
 
+def cut(log: Path) -> None:
+    os.truncate(log, 0)
+
+
+def copy_another_over_it(log: Path) -> None:
+    other = log.with_name("other.db")
+    fill(other, PLAN, seed=2)
+    shutil.copyfile(other, log)
+
+
+def copy_text_over_it(log: Path) -> None:
+    log.write_text("mine")
+
+
+def restore_a_backup(log: Path) -> None:
+    """What it held before its last match, as a file that was copied while nobody wrote."""
+    backup = log.with_name("backup.db")
+    fill(backup, PLAN, seed=1, leave_out=range(2, len(RESULTS)))
+    shutil.copyfile(backup, log)
+
+
+def bring_in(log: Path) -> None:
+    db = sqlite3.connect(log)
+    assert db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0] == 0
+    db.close()
+
+
+def look_at(log: Path) -> None:
+    content(log)
+    Store.open(log).close()
+
+
+def look_through(log: Path) -> None:
+    db, copy = sqlite3.connect(log), sqlite3.connect(log.with_name("backup.db"))
+    db.backup(copy)
+    db.execute("VACUUM")
+    db.close()
+    copy.close()
+
+
+OVERWRITTEN = [cut, copy_another_over_it, copy_text_over_it, restore_a_backup]
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["found with the next write", "found at the end"])
+@pytest.mark.parametrize("in_log", [False, True])
+@pytest.mark.parametrize("deed", OVERWRITTEN)
+def test_a_log_that_is_overwritten_stops_its_writer_and_what_is_there_now_stays(log, deed, in_log, again):
+    there: list[bytes] = []
+
+    def look(log):
+        if in_log:
+            bring_in(log)
+        deed(log)
+        there.append(log.read_bytes())
+
+    with pytest.raises(StoreError, match="has been overwritten while it was written to") as told:
+        write(log, look, again)
+    assert log.read_bytes() == there[0]
+    assert not Path(f"{log}-wal").exists()
+    saved = log.with_suffix(".saved.1.db")
+    assert ("what it held is in" in str(told.value)) == saved.exists() == (not in_log)
+    if saved.exists():
+        assert content(saved) == ("ok", 3), "all of it was in the -wal"
+
+
+def test_a_log_that_is_cut_while_others_read_it_stops_its_writer(log):
+    def cut_and_read(log):
+        cut(log)
+        db = sqlite3.connect(log)
+        assert db.execute("SELECT count(*) FROM sqlite_master").fetchone() == (0,), "it removes the -wal"
+        db.close()
+
+    with pytest.raises(StoreError, match="has been overwritten while it was written to; what it held is in"):
+        write(log, cut_and_read)
+    assert log.read_bytes() == b""
+    assert content(log.with_suffix(".saved.1.db")) == ("ok", 3)
+
+
+def test_a_log_that_is_overwritten_in_the_middle_of_a_write_stops_its_writer(log):
+    def write_and_copy(store, run):
+        with store.transaction():
+            store.add(PLAN, RESULTS[3:5], run)
+            copy_another_over_it(log)
+
+    with Store.create(log) as store:
+        run = begin(store, PLAN)
+        store.add(PLAN, RESULTS[:3], run)
+        with pytest.raises(StoreError, match="has been overwritten while it was written to"):
+            write_and_copy(store, run)
+    assert content(log) == ("ok", len(RESULTS))
+    assert content(log.with_suffix(".saved.1.db")) == ("ok", 3)
+
+
+def test_a_write_ahead_log_that_is_cut_stops_its_writer(log):
+    with pytest.raises(StoreError, match="has been overwritten while it was written to"):
+        write(log, lambda log: os.truncate(f"{log}-wal", 0))
+
+
+@pytest.mark.parametrize("deed", [bring_in, look_at, look_through])
+def test_who_reads_copies_or_tidies_a_log_disturbs_no_writer(log, deed):
+    with Store.create(log) as store:
+        run = begin(store, PLAN)
+        for result in RESULTS:
+            deed(log)
+            store.add(PLAN, [result], run)
+        deed(log)
+    assert content(log) == ("ok", len(RESULTS))
+
+
 @pytest.mark.parametrize("suffix", ["-wal", "-shm"])
 def test_all_that_was_written_is_in_a_log_whose_files_of_sqlite_were_removed(log, suffix):
     with pytest.raises(StoreError, match="has been taken away; all that was written is in it"):
