@@ -346,20 +346,24 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
     """Play matches outside any log, in this order, by a worker that has the plan."""
     charged: list[tuple[MatchSpec, list[list[Any]]]] = [(spec, []) for spec in specs]
     forgiven = False
-    while isinstance(reply := worker.play(Chunk(charged, 0).message()), Death):
+    rows: list[list[Any]] = []
+    while left := charged[len(rows) :]:
+        reply = worker.play(Chunk(left, 0).message())
+        if not isinstance(reply, Death):
+            played = json.loads(reply)
+            if "game" in played:
+                number, fault = played["game"]
+                board = plan.schedule.boards[left[number][0].block.board]
+                raise GameError(replace(GameFault(**fault), game=board.game, players=board.players))
+            rows += played["rows"]
+            continue
         if reply.starved and not forgiven:
             forgiven = True
             continue
-        charges = charged[reply.number][1]
+        charges = left[reply.number][1]
         if reply.seat < 0 or any(reply.seat == charge[0] for charge in charges):
             raise WorkerError(f"the match could not be played: its worker process ended ({reply.how or reply.cause})")
         charges.append([reply.seat, reply.ply, reply.cause, reply.how])
-    played = json.loads(reply)
-    if "game" in played:
-        number, fault = played["game"]
-        board = plan.schedule.boards[specs[number].block.board]
-        raise GameError(replace(GameFault(**fault), game=board.game, players=board.players))
-    rows = played["rows"]
     return [_stored(plan, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
 
 

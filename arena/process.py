@@ -13,7 +13,7 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from typing import Any, NamedTuple
 
@@ -37,7 +37,7 @@ LAST_BREATH = 2 * PATIENCE
 NO_ROOM = b'{"no room"'
 """How a reply begins that tells of a full disk."""
 SPOILED = b'{"spoiled"'
-"""How a reply begins of a worker that is to play no further match; its chunk may be left in part."""
+"""How a reply begins of a worker that is to play no further match: it may lack rows of the last ones of its chunk."""
 LOOK = 0.1
 STILL_LIMIT = 5.0
 """Seconds after which a worker that uses no processor time is taken for stopped: a living one has a heartbeat."""
@@ -212,8 +212,8 @@ class WorkerProcess:
     def play(self, chunk: bytes) -> bytes | Death:
         """Play a chunk of matches; after a death the next chunk goes to a fresh process.
 
-        So does the rest of a chunk when a match has spoiled the process for others. Raises `UnwritableError` when it
-        has no room for what it keeps on disk.
+        So it does when a match has spoiled the process for others: then the reply has no rows of the matches after it.
+        Raises `UnwritableError` when it has no room for what it keeps on disk.
         """
         if self._process is None:
             self.start()
@@ -222,24 +222,7 @@ class WorkerProcess:
             raise UnwritableError(*json.loads(reply)["no room"])
         if isinstance(reply, bytes) and reply.startswith(SPOILED):
             self.stop()
-            return self._play_rest(json.loads(chunk), json.loads(reply))
         return reply
-
-    def _play_rest(self, chunk: dict[str, Any], played: dict[str, Any]) -> bytes | Death:
-        """A chunk's whole reply, with what another process plays of it."""
-        count = len(played["rows"])
-        rest = chunk["matches"][count:]
-        more: dict[str, Any] = {"rows": []}
-        if rest:
-            reply = self.play(json.dumps({**chunk, "matches": rest}).encode())
-            if isinstance(reply, Death):
-                return replace(reply, number=count + reply.number)
-            more = json.loads(reply)
-            if "game" in more:  # it failed, in a match that is counted from the first of the chunk
-                number, fault = more["game"]
-                return json.dumps({"game": [count + number, fault]}).encode()
-        killed = [each.get("killed") or [[] for _ in each["rows"]] for each in (played, more)]
-        return json.dumps({"rows": played["rows"] + more["rows"], "killed": killed[0] + killed[1]}).encode()
 
     def _exchange(self, message: bytes, limit: float | None) -> bytes | Death:
         self._seen = None

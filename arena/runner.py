@@ -242,6 +242,7 @@ class Run:
                 number, fault = played["game"]
                 self.work.stop_board(chunk.matches[number][0], GameFault(**fault))
                 return
+            self.work.give_back(chunk, len(played["rows"]))
             self._keep(chunk, [MatchRow(*row) for row in played["rows"]], played.get("killed", ()))
 
     def _keep(self, chunk: Chunk, rows: list[MatchRow], killed: Sequence[Sequence[int]]) -> None:

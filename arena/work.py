@@ -316,6 +316,12 @@ class Work:
             result = Finished(spec, row, chunk.worker_name, attempts)
             gate.take(spec.block, _forfeits(result), result)
 
+    def give_back(self, chunk: Chunk, played: int) -> None:
+        """Take the matches after the first ones, which were played, out of a chunk, and hand them out again."""
+        if chunk.board not in self.game_faults:
+            self._again.extendleft(reversed(chunk.matches[played:]))
+        del chunk.matches[played:]
+
     def lose(self, chunk: Chunk, in_play: bool) -> None:
         """A chunk did not come back; machines may go at any time, but no match may take one after the other with it."""
         if chunk.board in self.game_faults:
@@ -361,9 +367,8 @@ class Work:
         board, bots = self.planned.boards[number], tuple(self.planned.entries[entry].spec for entry in spec.seats)
         fault = replace(fault, match=spec.id, game=board.game, players=board.players, bots=bots)
         self.game_faults[number] = fault
-        deque(
-            itertools.takewhile(bool, self._missing.pop(number, iter(()))), maxlen=0
-        )  # so that found ones are counted
+        missing = self._missing.pop(number, iter(()))
+        deque(itertools.takewhile(bool, missing), maxlen=0)  # so that what the log has is counted
         self._again = deque(charged for charged in self._again if charged[0].block.board != number)
         self._last = deque(other for other in self._last if other.block.board != number)
 

@@ -123,6 +123,21 @@ def test_workers_are_busy_until_nearly_the_end_however_long_and_short_matches_ar
     assert machine.now <= 1.05 * max(machine.played / workers, longest) + 1.0
 
 
+class Spoiled(Machine):
+    """Every match spoils its worker for others."""
+
+    def finish_one(self):
+        super().finish_one()
+        worker, chunk, reply = self.replies.get()
+        rows = json.loads(reply)["rows"][:1]
+        self.replies.put((worker, chunk, json.dumps({"spoiled": True, "rows": rows}).encode()))
+
+
+def test_what_a_spoiled_worker_leaves_of_its_chunk_is_played_by_others(tmp_path, monkeypatch):
+    """And what it has played is taken before they are started, however many of them it takes."""
+    played(mixed(40), Spoiled(2, lambda spec: 0.001), tmp_path, monkeypatch)
+
+
 class Deserted(Machine):
     """It loses all its workers with a chunk in hand, and has them again after a while."""
 
