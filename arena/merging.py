@@ -103,7 +103,7 @@ def _merge(sources: Sequence[Store], store: Store) -> Merged:
         done, planned = _progress(store)
         added, known = (sum(counts) for counts in zip(*taken, strict=True))
         if done == planned and added and not store.is_finished():
-            store.finish_run(now(), disclose=_plan(store)["dice"] == "secret")
+            store.finish_run(now(), disclose=logged_plan(store)[1].has_secret_dice)
     return Merged(store.path, added, known, done, planned, len(latest), _plan(store)["name"], store.remarks)
 
 

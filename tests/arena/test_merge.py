@@ -16,10 +16,11 @@ from hypothesis import strategies as st
 from arena import api
 from arena.cli import run_command
 from arena.commands.logs import merged_in_words
+from arena.dice import key_hash
 from arena.errors import ArenaError, StoreError
 from arena.merging import merge
 from arena.store import Store
-from tests.arena.samples import all_matches, begin, finished, random_row, resolved, schedule
+from tests.arena.samples import all_matches, begin, entry, finished, random_row, resolved, schedule
 from tests.arena.tournaments import home_of, log_of, write
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
@@ -187,6 +188,21 @@ def test_keys_of_secret_dice_are_taken_along_each_once(tmp_path):
     with Store.open(tmp_path / "m.db") as store:
         assert [key.checked() for key in store.secret_keys()] == [first, second]
         assert store.totals()[0] == 12
+
+
+def test_a_merge_that_completes_a_plan_discloses_its_keys_also_where_some_blocks_have_public_dice(tmp_path):
+    key = bytes(range(32))
+    plan = schedule(["alice", "bob", entry("carol", trusted=False)], keys=(key_hash(key),))
+    made = [finished(spec, random_row(spec, RNG)) for spec in all_matches(plan)]
+    halves = range(0, len(made), 2), range(1, len(made), 2)
+    logs = [make(tmp_path / f"{n}.db", half, plan=plan, key=key, made=made) for n, half in enumerate(halves)]
+    assert resolved(plan)["dice"] == "mixed"
+    merge(logs[:1], tmp_path / "m.db")
+    with Store.open(tmp_path / "m.db") as store:
+        assert [each.disclosed for each in store.secret_keys()] == [None]
+    merge(logs, tmp_path / "m.db")
+    with Store.open(tmp_path / "m.db") as store:
+        assert store.is_finished() and None not in [each.disclosed for each in store.secret_keys()]
 
 
 def test_a_log_that_is_written_to_is_no_target_but_may_be_a_source(tmp_path):
