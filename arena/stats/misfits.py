@@ -14,7 +14,7 @@ from scipy.special import betainc, ndtr, ndtri
 
 from arena.stats.board import Skills
 from arena.stats.cycles import LEVEL, holm
-from arena.stats.fit import BETA, SPREAD
+from arena.stats.fit import SPREAD
 
 RELEVANT = 0.05
 """Differences from the predicted lead below it name no misfit, however sure: no game is exactly the model's."""
@@ -26,18 +26,13 @@ LEAST = 1e-12
 """A probability below it counts as this."""
 
 
-def predicted_lead(gap: np.ndarray, margin: float, beta: float = BETA) -> np.ndarray:
-    """P(ahead) - P(behind) of two bots whose mu differ by `gap`, if a tie is a difference within `margin`.
+def ahead_and_behind(gap: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
+    """Probabilities that a bot whose mu is higher by `gap` is ahead, and behind; differences within `margin` are ties.
 
     Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System", 2006: Phi((gap - margin) / (sqrt(2) beta))
-    - Phi((-gap - margin) / (sqrt(2) beta)).
+    and Phi((-gap - margin) / (sqrt(2) beta)).
     """
-    ahead, behind = _ahead_and_behind(gap, margin, np.sqrt(2) * beta)
-    return ahead - behind
-
-
-def _ahead_and_behind(gap: np.ndarray, margin: float, scale: float = SPREAD) -> tuple[np.ndarray, np.ndarray]:
-    return ndtr((gap - margin) / scale), ndtr((-gap - margin) / scale)
+    return ndtr((gap - margin) / SPREAD), ndtr((-gap - margin) / SPREAD)
 
 
 def misfits(compared: pd.DataFrame, skills: Skills, players: int) -> pd.DataFrame:
@@ -51,7 +46,7 @@ def misfits(compared: pd.DataFrame, skills: Skills, players: int) -> pd.DataFram
     one, other = (bots.get_indexer(pd.Index(compared[name])) for name in ("bot", "opponent"))
     gap = skills.mu[one] - skills.mu[other]
     margin = skills.margin if players == 2 else _margin_of_ties(compared, gap)
-    ahead, behind = _ahead_and_behind(gap, margin)
+    ahead, behind = ahead_and_behind(gap, margin)
     predicted = ahead - behind
     unsure = np.diagonal(skills.covariance)
     doubt = unsure[one] + unsure[other] - 2 * skills.covariance[one, other]
@@ -82,7 +77,7 @@ def _margin_of_ties(compared: pd.DataFrame, gap: np.ndarray) -> float:
         return 0.0
 
     def lacking(margin: float) -> float:
-        ahead, behind = _ahead_and_behind(gap, margin)
+        ahead, behind = ahead_and_behind(gap, margin)
         return float(meetings @ (1 - ahead - behind) - ties)
 
     from scipy.optimize import brentq  # slow to load, and of no use to boards without ties

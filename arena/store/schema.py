@@ -106,7 +106,7 @@ CREATE TABLE timings (           -- side table
     seconds REAL NOT NULL,
     clocks TEXT NOT NULL,        -- what each call of a bot took: seat,ply,wall,cpu in microseconds; ply -1: preparing
     again INTEGER NOT NULL,      -- 1 when a bot overran its time on a starved machine, so that it was played once more
-    attempts INTEGER NOT NULL,   -- 2 and more when worker processes died
+    attempts INTEGER NOT NULL,   -- 2 and more when workers died, or bots' processes were killed from outside
     digest BLOB NOT NULL,        -- over the row and the match's rows in `faults`
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;

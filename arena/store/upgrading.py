@@ -73,7 +73,7 @@ def _prefix(path: Path) -> str:
 
 
 def _back_up(db: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy a log to matches.v2.db, or matches.v2.1.db, ... when that is taken; the path."""
+    """Copy a log to matches.v3.db, or matches.v3.1.db, ... when that is taken; the path."""
     names = (f".v{version}.db", *(f".v{version}.{n}.db" for n in range(1, 1000)))
     kept = next(free for name in names if not (free := path.with_suffix(name)).exists())
     with tempfile.TemporaryDirectory(prefix=_prefix(path), dir=path.parent) as folder:

@@ -6,16 +6,16 @@ import pytest
 
 from arena.analysis import board_meetings
 from arena.ratings import margin_of
-from arena.stats.misfits import RELEVANT, predicted_lead
+from arena.stats.misfits import RELEVANT, ahead_and_behind
 from tests.arena.misfit_worlds import CIRCLES, HELD, RARE, World, in_circle
 
 
-def test_predicted_leads_are_the_shares_of_performances_drawn_from_the_model():
+def test_chances_to_be_ahead_are_the_shares_of_performances_drawn_from_the_model():
     rng = np.random.default_rng(1)
     gap = 3.0 + rng.normal(0, 25 / 6, 400_000) - rng.normal(0, 25 / 6, 400_000)
-    assert predicted_lead(3.0, 1.5) == pytest.approx((gap > 1.5).mean() - (gap < -1.5).mean(), abs=0.005)
-    assert predicted_lead(-3.0, 1.5) == pytest.approx(-predicted_lead(3.0, 1.5))
-    assert predicted_lead(0.0, 1.5) == 0.0
+    ahead, behind = ahead_and_behind(3.0, 1.5)
+    assert (ahead, behind) == pytest.approx(((gap > 1.5).mean(), (gap < -1.5).mean()), abs=0.005)
+    assert ahead_and_behind(-3.0, 1.5) == pytest.approx((behind, ahead))
 
 
 def test_the_draw_margin_lets_equal_bots_tie_as_often_as_told():
