@@ -28,7 +28,7 @@ from arena.api import LOG, find_log, open_log
 from arena.archive_readme import ABOUT
 from arena.config import FORMATS, Model, validated
 from arena.errors import ArenaError, ConfigError, OlderLogError, RecordError, StoreError
-from arena.files import is_plain_path, own_folder, whole_file
+from arena.files import is_plain_path, own_folder, read_regular, whole_file
 from arena.keys import with_disclosed_keys
 from arena.plan import schedule_from
 from arena.report import write_plan_and_versions
@@ -43,6 +43,8 @@ BOTS = "bots"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """The earliest time that a ZIP file can tell: archives of the same content are the same."""
 CHUNK = 2**20
+MAX_EXPORTED = 2**28
+"""Bytes of a leaderboard's file."""
 MAX_MANIFEST = 2**26
 MAX_FILES = 100_000
 MOST_UNPACKED = 200
@@ -101,8 +103,8 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
             write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())
         for board in schedule_from(resolved).boards:
             for exported in (log.with_name(f"{board.slug}.{kind}") for kind in FORMATS):
-                if exported.is_file():
-                    shutil.copyfile(exported, folder / exported.name)
+                with contextlib.suppress(FileNotFoundError):
+                    (folder / exported.name).write_bytes(_exported(exported))
         _unpack_bots(folder)
         name = str(resolved["name"]).rpartition("/")[2]
         about = {"name": name, "arena": version("pyramid-arena"), "log_version": SCHEMA_VERSION}
@@ -111,6 +113,16 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
         out = Path(f"{name}.zip") if out is None else out
         _pack(folder, out, about)
     return out
+
+
+def _exported(path: Path) -> bytes:
+    """A leaderboard beside a log; no link is followed, which could lead to a file that nobody means to give away."""
+    try:
+        return read_regular(path.name, MAX_EXPORTED, path.parent)
+    except FileNotFoundError:
+        raise
+    except (OSError, ValueError) as error:
+        raise StoreError(f"{path}: cannot go into an archive: {getattr(error, 'strerror', None) or error}") from None
 
 
 def _check_place(out: Path) -> None:

@@ -18,6 +18,7 @@ from pathlib import Path
 
 from arena.errors import OlderLogError, StoreError
 from arena.files import open_regular
+from arena.store.beside import check_beside
 from arena.store.place import is_file
 from arena.store.shape import Parts, check_shape, harden, laid_out
 from arena.store.writers import note_writer
@@ -210,6 +211,7 @@ def connect(
 
     Raises `OlderLogError` for an older one where none is wanted, `StoreError` or `sqlite3.Error` for all else.
     """
+    check_beside(path)
     with contextlib.ExitStack() as undo:
         db = undo.enter_context(contextlib.closing(sqlite3.connect(address(path, mode), uri=True, timeout=30)))
         harden(db)

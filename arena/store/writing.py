@@ -17,6 +17,7 @@ from typing import Any
 from arena.dice import key_hash
 from arena.errors import StoreError, UnwritableError
 from arena.schedule import Block, Schedule
+from arena.store.beside import check_beside
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
 from arena.store.place import WRITTEN, Place, Row
 from arena.store.reading import StoreReader, primary
@@ -105,11 +106,13 @@ class Store(StoreReader):
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        with contextlib.closing(self):
+        try:
             if kind is None:
                 if self._place is not None:
                     self._place.next_look = 0.0
                 self.check_place()
+        finally:
+            super().__exit__(kind, error, trace)
 
     def _begin(self) -> None:
         """Begin to write as soon as no other program does."""
@@ -331,5 +334,7 @@ def set_aside(log: Path) -> Path | None:
 
 def _bring_in(log: Path) -> None:
     """Bring the write-ahead log into the database, so that one file is renamed and no moment is bad for a kill."""
-    with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(log)) as db:
-        db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with contextlib.suppress(sqlite3.Error, StoreError):
+        check_beside(log)
+        with contextlib.closing(sqlite3.connect(log)) as db:
+            db.execute("PRAGMA wal_checkpoint(TRUNCATE)")

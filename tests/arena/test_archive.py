@@ -130,6 +130,18 @@ def test_a_damaged_log_is_not_packed(config, tmp_path):
     assert not (tmp_path / "damaged.zip").exists()
 
 
+def test_a_leaderboard_that_is_a_link_does_not_take_a_file_of_somebody_else_into_an_archive(config, tmp_path):
+    home = tmp_path / "home"
+    shutil.copytree(home_of(config), home)
+    (tmp_path / "private").write_text("private")
+    board = next((home / "packed").glob("*.csv"))
+    board.unlink()
+    board.symlink_to(tmp_path / "private")
+    with pytest.raises(StoreError, match=f"{board}: cannot go into an archive: Is a link"):
+        bundle("packed", home, tmp_path / "packed.zip")
+    assert not (tmp_path / "packed.zip").exists()
+
+
 # Archives that are not what they should be
 
 

@@ -8,6 +8,7 @@ import os
 import re
 import shutil
 import sqlite3
+import struct
 from pathlib import Path
 
 import pytest
@@ -18,7 +19,9 @@ from arena import api
 from arena.cli import run_command
 from arena.errors import StoreError
 from arena.store import Store
+from arena.store.beside import POINTS
 from arena.store.schema import SCHEMA
+from arena.store.writing import set_aside
 from tests.arena.tournaments import home_of, log_of, write
 
 CONFIG = """
@@ -143,6 +146,37 @@ def test_a_lock_file_that_is_a_link_is_not_followed(played, tmp_path):
         pass
 
 
+def beside(log: Path, kind: str, victim: Path) -> None:
+    """Put something beside a log that SQLite would take for its own: a pipe, a link, a journal that names a file."""
+    victim.write_text("precious")
+    suffix = kind.split()[0]
+    if "pipe" in kind:
+        os.mkfifo(f"{log}{suffix}")
+    elif "link" in kind:
+        Path(f"{log}{suffix}").symlink_to(victim)
+    else:
+        name, page = str(victim).encode(), 4096
+        header = POINTS + struct.pack(">IIIII", 0, 0, log.stat().st_size // page, 512, page)
+        named = struct.pack(">I", 2**30 // page + 1) + name + struct.pack(">II", len(name), sum(name))
+        Path(f"{log}{suffix}").write_bytes(header.ljust(512, b"\0") + named + POINTS)
+
+
+@pytest.mark.parametrize(
+    "kind", ["-journal pipe", "-wal pipe", "-shm pipe", "-journal link", "-wal link", "-journal that names a file"]
+)
+def test_what_lies_beside_a_log_is_neither_waited_for_nor_followed_and_deletes_nothing(played, tmp_path, capsys, kind):
+    log = copied(played, tmp_path, "")
+    beside(log, kind, tmp_path / "victim")
+    for command in ("status LOG", "leaderboard LOG", "verify LOG", "merge SOUND --into LOG", "upgrade LOG"):
+        assert run_command(words(command, log, played)) == 1, command
+        said = capsys.readouterr()
+        assert f"{log}{kind.split()[0]}: " in said.out + said.err, command
+    config = write(tmp_path, CONFIG.replace("blocks = 2", "blocks = 3"), "")
+    assert run_command(["run", str(config), "--home", str(log.parents[1]), "--workers", "1"]) == 1
+    assert set_aside(log) is not None
+    assert (tmp_path / "victim").read_text() == "precious"
+
+
 COLUMNS = [
     (table, column)
     for table, text in re.findall(r"CREATE TABLE (\w+) \((.*?)\n\)", SCHEMA, re.DOTALL)
@@ -168,6 +202,15 @@ def told_by(command: list[str]) -> tuple[int, str, str]:
     with contextlib.redirect_stdout(io.StringIO()) as out, contextlib.redirect_stderr(io.StringIO()) as err:
         code = run_command(command)
     return code, out.getvalue(), err.getvalue()
+
+
+@pytest.mark.parametrize("command", COMMANDS[:5])
+def test_words_where_scores_are_end_a_command_in_one_line(played, tmp_path, command):
+    log = copied(played, tmp_path, "UPDATE seats SET score = 'two'")
+    code, out, err = told_by(words(command, log, played))
+    assert code == 1 or command.startswith(("status", "power"))  # which need no scores
+    assert not any(word in out + err for word in NEVER_SAID)
+    assert err.count("\n") == code
 
 
 @settings(max_examples=30, deadline=None)
