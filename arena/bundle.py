@@ -31,6 +31,8 @@ MAX_BYTES = 64 * 2**20
 MAX_FILES = 10_000
 MAX_SEEN = 50_000
 """Files and folders that are looked at to find those of a bot."""
+MAX_DEPTH = 50
+"""Folders, one in the other, below a bot's."""
 MAX_SOURCE = 4 * 2**20
 """Bytes of a Python file."""
 MANIFEST = "bot.toml"
@@ -192,8 +194,10 @@ class Folder:
     def matches(self, below: PurePosixPath, pattern: str) -> list[str]:
         """The files that a glob pattern means in a folder below this one, links too; in `__pycache__` are none."""
         parts = PurePosixPath(pattern).parts
-        if not parts or "\0" in pattern or any("**" in part and part != "**" for part in parts):
+        if not 0 < len(parts) <= MAX_DEPTH or any("**" in part and part != "**" for part in parts):
             return []  # a pattern that cannot be read
+        if not pattern.isprintable():
+            return []  # no file that a bot may have
         return sorted({name for name in self._match(below, parts) if "__pycache__" not in name.split("/")})
 
     def _below(self, folder: PurePosixPath) -> Iterator[str]:
@@ -238,7 +242,11 @@ class Folder:
             return 0
 
     def _is_folder(self, path: PurePosixPath) -> bool:
-        return self._kind(path) == stat.S_IFDIR
+        """Whether it is one to look into; raises `BotError` for one that lies too deep."""
+        found = self._kind(path) == stat.S_IFDIR
+        if found and len(path.parts) > MAX_DEPTH:
+            raise BotError(f"{self.path}: a bot's folders are limited to {MAX_DEPTH}, one in the other")
+        return found
 
     def _is_link(self, path: PurePosixPath) -> bool:
         return self._kind(path) == stat.S_IFLNK
@@ -320,7 +328,7 @@ def _declared_files(tree: ast.Module, folder: Folder, own: PurePosixPath) -> Ite
             continue
         try:
             patterns = ast.literal_eval(getattr(node, "value", None) or "None")
-        except (ValueError, TypeError):
+        except (ValueError, TypeError, RecursionError):
             patterns = None
         if not isinstance(patterns, (list, tuple)) or not all(isinstance(pattern, str) for pattern in patterns):
             raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES must be a list of file names")

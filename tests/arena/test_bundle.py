@@ -10,6 +10,7 @@ import pytest
 
 from arena.bundle import HOUSE, MAX_BYTES, Bundle, bundle_file, bundle_module
 from arena.errors import BotError
+from arena.files import remove_folder
 from arena.registry import find_bot, named_bots
 
 BOT = "from bots import Bot\n\n\nclass Mine(Bot):\n    def choose(self, state):\n        return 0\n"
@@ -312,6 +313,31 @@ def test_a_link_swapped_in_at_any_time_gives_nobody_elses_file_away(tmp_path):
     finally:
         stop.set()
         thread.join()
+
+
+@pytest.mark.parametrize(
+    "patterns", ['["\\ud800"]', '["' + "**/" * 3000 + '*"]', '["' + "d/" * 1500 + 'x"]', "1" + " + 1" * 900]
+)
+def test_a_pattern_that_no_file_can_have_is_told_in_one_line(tmp_path, patterns):
+    lay(tmp_path, {"bot/mine.py": f"BUNDLE_FILES = {patterns}\n{BOT}"})
+    with pytest.raises(
+        BotError, match=r"mine.py, line 1: BUNDLE_FILES (entry .* matches no file|must be a list)"
+    ) as told:
+        bundle_file(tmp_path / "bot" / "mine.py")
+    assert "\n" not in str(told.value)
+
+
+def test_folders_in_folders_end_a_bundle_in_one_line_however_deep(tmp_path):
+    lay(tmp_path, {"bot/mine.py": f'BUNDLE_FILES = ["**/*.txt"]\n{BOT}'})
+    here = os.open(tmp_path / "bot", os.O_RDONLY)
+    for _ in range(1500):
+        os.mkdir("d", dir_fd=here)
+        above, here = here, os.open("d", os.O_RDONLY, dir_fd=here)
+        os.close(above)
+    os.close(here)
+    with pytest.raises(BotError, match="a bot's folders are limited to 50, one in the other"):
+        bundle_file(tmp_path / "bot" / "mine.py")
+    remove_folder(str(tmp_path / "bot"))  # which pytest could not
 
 
 @pytest.mark.parametrize("pattern", ["**/*.txt", "*/**/*.txt", "loop/*/*.txt"])
