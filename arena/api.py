@@ -25,7 +25,7 @@ from arena.keys import now, with_dice_keys, with_disclosed_keys
 from arena.plan import Plan, Wanted, load_plan, make_plan, resolve_bots, schedule_from, single_plan, stage_data
 from arena.plan_files import logged_plan
 from arena.pools import Chunk
-from arena.process import Death, WorkerProcess
+from arena.process import STARTS, Death, WorkerProcess
 from arena.progress import notebook_line
 from arena.registry import spec_of
 from arena.runner import Outcome, Progress, Run
@@ -343,9 +343,12 @@ def single_match(plan: Plan) -> MatchSpec:
 
 
 def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) -> list[StoredMatch]:
-    """Play matches outside any log, in this order, by a worker that has the plan."""
+    """Play matches outside any log, in this order, by a worker that has the plan.
+
+    A worker that is killed while it plays is started again, `STARTS` times in all, before anybody is charged.
+    """
     charged: list[tuple[MatchSpec, list[list[Any]]]] = [(spec, []) for spec in specs]
-    forgiven = False
+    forgiven, killed = False, 0
     rows: list[list[Any]] = []
     while left := charged[len(rows) :]:
         reply = worker.play(Chunk(left, 0).message())
@@ -359,6 +362,9 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
             continue
         if reply.starved and not forgiven:
             forgiven = True
+            continue
+        killed += reply.killed
+        if reply.killed and killed < STARTS:
             continue
         charges = left[reply.number][1]
         if reply.seat < 0 or any(reply.seat == charge[0] for charge in charges):

@@ -65,7 +65,10 @@ def _other_dice(schedule: Schedule, store: Store) -> tuple[str, ...]:
 
 
 def _plays_more(plan: Plan, store: Store) -> bool:
-    """Whether the log lacks a match of the plan with secret dice."""
+    """Whether the log lacks a match of the plan with secret dice.
+
+    A comparison that was decided may go on, for a stricter test: its bots are those of before the disclosure.
+    """
     if store.is_finished() and json.loads(store.last_plan()) == plan.resolved():
         return False
     return _lacks_secret(plan.schedule, store)
