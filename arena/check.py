@@ -32,7 +32,7 @@ BOT, OTHER = 0, 1
 NOT_REPEATABLE, NOT_RESETTABLE = "not repeatable", "not resettable"
 
 ADVICE = {
-    "illegal_action": "Answer with one of the legal actions of the state, or message, that the bot is given.",
+    "illegal_action": "Answer with one of the legal actions that the state, or message, has.",
     "timeout": "Give it a smaller budget for a move; configs/README.md lists the limits.",
     "crash": "It raised an error or ended its process.",
     "memory": "Make its tables smaller, or have them grow less; configs/README.md lists the limits.",

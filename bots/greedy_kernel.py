@@ -24,11 +24,11 @@ def worth(state, seat, place):
     if current_player(state) != TERMINAL:
         return evaluate(state, seat)
     ranks(state, place)
-    beaten = tied = 0
+    lead = 0
     for other in range(place.size):
-        beaten += place[other] > place[seat]
-        tied += place[other] == place[seat]
-    return (2 * beaten + tied - 1) / (place.size - 1) - 1
+        lead += place[other] > place[seat]
+        lead -= place[other] < place[seat]
+    return lead / (place.size - 1)
 
 
 def mean_over_chance(words, seat, luck, rolled, outcomes, weights, place):

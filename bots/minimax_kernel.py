@@ -175,11 +175,11 @@ def bring_forward(moves, priority, first, count):
 def worth(state, seat, place):
     """The seat's return."""
     ranks(state, place)
-    beaten = tied = 0
+    lead = 0
     for other in range(place.size):
-        beaten += place[other] > place[seat]
-        tied += place[other] == place[seat]
-    return (2 * beaten + tied - 1) / (place.size - 1) - 1
+        lead += place[other] > place[seat]
+        lead -= place[other] < place[seat]
+    return lead / (place.size - 1)
 
 
 def set_window(child, frame):

@@ -89,10 +89,11 @@ class Terminal:
         self.screen = Screen(width, height)
         self.main, side = os.openpty()
         self.resize(width, height)
+        kept = {name: value for name, value in os.environ.items() if name not in ("COLUMNS", "LINES")}
         self.process = subprocess.Popen(
             [*ARENA, *map(str, arguments)],
             cwd=folder,
-            env={**os.environ, "TERM": "xterm-256color", **environment},
+            env={**kept, "TERM": "xterm-256color", **environment},
             stdin=side,
             stdout=side,
             stderr=side,

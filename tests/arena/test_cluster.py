@@ -20,6 +20,7 @@ from arena.code import ROOT, differences, versions
 from arena.errors import ClusterError
 from arena.games import as_data, folders_for, snapshot
 from arena.pools import Chunk
+from arena.store import Store
 from tests.arena import tournaments
 from tests.arena.tournaments import MATCHES, arena, home_of, results, rows, wait_until, write
 
@@ -132,6 +133,8 @@ def test_a_plug_in_game_that_no_node_has_is_played_at_every_isolation_as_it_is_p
     logs = []
     for backend in (["local", "--workers", 1], ["ray", "--address", nodes.address]):
         config = write(tmp_path / backend[0], PLUG_IN, FIRST)
+        with Store.create(home_of(config) / "small" / api.LOG) as store:
+            store.keep_key(bytes(32), "2027")
         options = ("--backend", *backend, "--home", home_of(config))
         done = arena("run", config, *options, folder=tmp_path, PYTHONPATH=path)
         assert done.returncode == 0, done.stderr

@@ -188,7 +188,7 @@ def test_a_bot_cannot_choose_its_spec(tmp_path, level, lie):
 def test_a_bot_that_declares_otherwise_in_a_match_forfeits_before_play(tmp_path, level):
     """So its old losses stay: nothing that it could tell instead plays on."""
     config = write(tmp_path, TWO % ("b.py:Wavering", level), WAVERING.format(kind="int"))
-    plan = api.plan_of(config)
+    plan = api.plan_of(config).with_keys([bytes(32)])
     other = WorkerProcess()
     try:
         other.give_plan(plan.message())

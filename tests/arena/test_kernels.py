@@ -43,6 +43,7 @@ CONFIG = """
 name = "small"
 blocks = 3
 opening = "none"
+dice = "secret"
 games = [{{ game = "epicycle", players = 2 }}]
 bots = [{{ bot = "b.py:Crunch", isolation = "{isolation}" }}, {{ bot = "random" }}]
 """
@@ -57,7 +58,8 @@ def played(folder, isolation):
     return [(course, [text for _, text in json.loads(notes)]) for course, notes in found]
 
 
-def test_every_match_in_the_sandbox_loads_what_a_rehearsal_compiled_and_plays_as_elsewhere(tmp_path):
+def test_every_match_in_the_sandbox_loads_what_a_rehearsal_compiled_and_plays_as_elsewhere(tmp_path, monkeypatch):
+    monkeypatch.setattr("arena.keys.secrets.token_bytes", bytes)
     here = played(tmp_path / "none", "none")
     there = played(tmp_path / "sandbox", "sandbox")
     assert [course for course, _ in here] == [course for course, _ in there]

@@ -179,7 +179,7 @@ def test_every_roll_and_opening_move_follows_from_the_disclosed_key(config, monk
                 draws[stream] += 1
             state.apply_action(state.string_to_action(text))
         drawn += draws
-    assert drawn["setup"] == drawn["opening"] // 2 == MATCHES // 2
+    assert drawn["setup"] == MATCHES // 2 < drawn["opening"] <= MATCHES  # an opening may stop short of an end
     assert min(drawn["dice/0"], drawn["dice/1"]) > 4
 
 

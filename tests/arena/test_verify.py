@@ -497,8 +497,7 @@ def forge(log: Path) -> tuple[str, int]:
             "(SELECT block FROM seats WHERE cause NOT NULL UNION SELECT block FROM matches WHERE notes NOT NULL)"
         )
         matches = [store.match(identity, 0) for (identity,) in db.execute(query).fetchall()]
-        matches = [match for match in matches if [ply.by for ply in replay(match)].count("bot") > 4]
-        match = matches[0]
+        match = max(matches, key=lambda match: [ply.by for ply in replay(match)].count("bot"))
         name = store.short_id(match.identity, 0)
     plies = list(replay(match))
     ply = [ply.number for ply in plies if ply.by == "bot"][-2]
