@@ -285,11 +285,15 @@ def compare(
         Optional[str],  # noqa: UP045
         typer.Option(help="Where all bots run: sandbox, process or none; by default what suits each."),
     ] = None,
+    common_dice: Annotated[
+        bool,
+        typer.Option("--common-dice", help="Sandboxed or submitted bots too: their authors are trusted."),
+    ] = False,
     workers: Annotated[Optional[int], typer.Option(min=1, help="Processes that play; by default one a core.")] = None,  # noqa: UP045
     as_json: Annotated[bool, typer.Option("--json", help="Print the result as JSON.")] = False,
     home: Home = None,
 ) -> None:
-    """Play two bots against each other, with common dice, until it is clear which one is stronger."""
+    """Play two bots against each other until it is clear which one is stronger."""
     from arena.commands.comparing import print_comparison
 
     of_test = ("elo0", "elo1", "alpha", "beta", "model", "max_blocks")
@@ -298,9 +302,8 @@ def compare(
         raise typer.BadParameter(f"tests nothing, so --{told[0].replace('_', '-')} says nothing", param_hint="--fixed")
     question = {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta, "model": model}
     how = {"fixed": fixed, "max_blocks": max_blocks, "seed": seed, "opening": opening, "isolation": isolation}
-    raise typer.Exit(
-        print_comparison(a, b, game, players, fillers or [], question, {**how, "workers": workers}, as_json, home)
-    )
+    how |= {"common_dice": common_dice, "workers": workers}
+    raise typer.Exit(print_comparison(a, b, game, players, fillers or [], question, how, as_json, home))
 
 
 @app.command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")

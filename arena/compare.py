@@ -1,7 +1,7 @@
 """Two strategies compared: blocks are played until a sequential test decides, or a fixed number of them.
 
 With two players a block is a seat-swapped pair of matches, with more a duel; either way both meet the same opening and,
-unless a sandboxed or submitted bot sits there, the same dice.
+unless a sandboxed or submitted bot sits there and nobody asked for common dice, the same dice.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ import numpy as np
 
 from arena.api import LOG, cores
 from arena.config import COMPARISONS, OPENING, Isolation
+from arena.dice import Kind
 from arena.duels import Duel
 from arena.errors import ConfigError
 from arena.home import home_folder
@@ -140,13 +141,15 @@ def compare(
     isolation: Isolation | None = None,
     workers: int | None = None,
     home: str | Path | None = None,
+    common_dice: bool = False,
     show: Callable[[Progress, Tally], None] = lambda progress, tally: None,
     planned: Callable[[Plan, Sprt | None], None] = lambda plan, test: None,
 ) -> Comparison:
     """Play what the comparison's log still lacks until it is decided; again: read the log, and go on if need be.
 
     The log lies under the home folder, one for each two bots, game, number of players and fillers, whatever the
-    test: another alpha reads the same blocks. `fixed` plays so many blocks and tests nothing.
+    test: another alpha reads the same blocks. `fixed` plays so many blocks and tests nothing. `common_dice` has both
+    matches of a block share secret dice, for sandboxed or submitted bots whose authors are trusted.
     """
     home_folder(home)
     _check_numbers(fixed=fixed, max_blocks=max_blocks, workers=workers)
@@ -157,7 +160,7 @@ def compare(
     try:
         loaded = load_game(game, game_type(game.partition("(")[0]).min_players if players is None else players)
         plan, entries = comparison_plan(
-            loaded, (a, b), fillers, fixed or max_blocks, seed, opening, isolation, worker, home
+            loaded, (a, b), fillers, fixed or max_blocks, seed, opening, isolation, worker, home, common_dice
         )
         folder = home_folder(home) / plan.name
         with Store.create(folder / LOG) as store:
@@ -197,6 +200,7 @@ def comparison_plan(
     isolation: Isolation | None = None,
     worker: WorkerProcess | None = None,
     home: str | Path | None = None,
+    common_dice: bool = False,
 ) -> tuple[Plan, tuple[int, int]]:
     """The plan of a comparison, and the entries of A and B. Which of the two is named first changes nothing in it."""
     chosen = OPENING.fullmatch(opening or game.default_opening)
@@ -228,6 +232,7 @@ def comparison_plan(
         hero=None,
         limits=Limits(),
         duel=duel,
+        secret_dice=Kind.COMMON if common_dice else Kind.SECRET,
     )
     return Plan(_name(schedule, unique), schedule, tuple(unique), (), ()), (a, b)
 

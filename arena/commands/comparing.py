@@ -90,6 +90,7 @@ def _again(
     """The command line that goes on with a comparison."""
     usual = {**vars(Sprt()), "max_blocks": MAX_BLOCKS, "seed": 0}
     options = {"game": game, "players": players, **question, **how}
+    common = options.pop("common_dice", False)
     options["home"] = home if str(home) != os.environ.get("ARENA_HOME") else None
     given = [
         part
@@ -97,7 +98,9 @@ def _again(
         if value is not None and usual.get(name) != value
         for part in (f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value))
     ]
-    given += [part for filler in fillers for part in ("--with", filler)] + ["--json"] * as_json
+    given += (
+        [part for filler in fillers for part in ("--with", filler)] + ["--common-dice"] * common + ["--json"] * as_json
+    )
     return shlex.join(["arena", "compare", a, b, *given])
 
 
@@ -215,7 +218,7 @@ def _remarks(found: Comparison) -> list[str]:
         )
     saving = found.saving
     if found.own_dice:
-        lines.append(OWN_DICE)
+        lines.append(f"{OWN_DICE} --common-dice has them share dice, for bots whose authors are trusted.")
     if not math.isnan(saving.factor) and (found.opening or not found.own_dice):
         shared = "Common openings" if found.own_dice else "Common dice, openings and seeds"
         lines.append(

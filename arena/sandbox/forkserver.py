@@ -2,8 +2,9 @@
 
 It runs inside the sandbox (or, at level `process`, beside it) and never sees a bot's code: the child loads the bot. So
 nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. Its
-master, `arena.sandbox.parent`, sends JSON over the socket that is this process's standard input, and with each
-order to fork the ends of three pipes and two files: the bot's source, and what it has compiled before.
+master, `arena.sandbox.parent`, sends JSON over the socket that is this process's standard input, and with each order to
+fork a socket that only the child reads: from it come the bot's limits, the ends of three pipes and two files, the bot's
+source and what it has compiled before.
 
 In the sandbox each child gets a /tmp of its own and the same process number, and finds /proc empty: what the kernel
 counts, or keeps of a folder or of this process, would tell one match about another.
@@ -42,6 +43,10 @@ SECCOMP_MODE_FILTER = 2
 CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 0x1000
 CAPABILITY_VERSION = 0x20080522
+FORK, BURY, SWEEP = b"f", b"b", b"s"
+"""Orders of the master: start a child, with a socket of its own; tell how it ended; clear away what it left."""
+LETTER = 4096
+"""Bytes of a message to a child, at most."""
 LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 
 
@@ -53,20 +58,32 @@ class ForkServer:
         self.socket = socket.socket(fileno=os.dup(0))
         self.connection = Connection(os.dup(0))
         self.child = 0
+        self.settled = False
         self.filter = b""
         self.folder = Path.cwd()
 
     def serve(self) -> None:
-        """Until the master is gone."""
-        while True:
-            try:
+        """Until the master is gone: messages in JSON until all is loaded, from then on orders of a byte."""
+        with contextlib.suppress(EOFError, OSError):
+            while not self.settled:
                 message = json.loads(self.connection.recv_bytes())
-            except (EOFError, OSError):
-                self.sweep()
-                return
-            reply = getattr(self, f"do_{message['do']}")(message)
-            if reply is not None:
+                reply = getattr(self, f"do_{message['do']}")(message)
                 self.connection.send_bytes(json.dumps(reply).encode())
+            self.take_orders()
+        self.sweep()
+
+    def take_orders(self) -> None:
+        """Whatever comes with an order is for the child: this process does, and allocates, the same for every match."""
+        while True:
+            order, letters, _, _ = socket.recv_fds(self.socket, 1, 1)
+            if order == FORK:
+                self.fork(letters[0])
+            elif order == BURY:
+                self.bury()
+            elif order == SWEEP:
+                self.sweep()
+            else:
+                return
 
     def do_hello(self, message: dict[str, Any]) -> dict[str, Any]:
         """`filter`: the seccomp filter that children put on, in hexadecimal."""
@@ -86,34 +103,27 @@ class ForkServer:
 
     def do_settle(self, message: dict[str, Any]) -> dict[str, Any]:
         """All is loaded: from here on this process stays as it is, so that no child can tell how many were before."""
+        self.settled = True
         gc.collect()
         gc.disable()
         gc.freeze()
         return {}
 
-    def do_fork(self, message: dict[str, Any]) -> dict[str, Any] | None:
-        """Start a child for one match; the child's number goes back, and a descriptor of its process."""
+    def fork(self, letter: int) -> None:
+        """Start a child for one match; a descriptor of its process goes back."""
         self.sweep()
-        _, descriptors, _, _ = socket.recv_fds(self.socket, 1, 5)
         self.number_next_child()
         self.child = os.fork()
         if self.child == 0:
-            self.become_child(descriptors, message)
-        for each in descriptors:
-            os.close(each)
+            self.become_child(letter)
+        os.close(letter)
         descriptor = os.pidfd_open(self.child)
-        self.connection.send_bytes(b"{}")
-        socket.send_fds(self.socket, [b"."], [descriptor])
+        socket.send_fds(self.socket, [FORK], [descriptor])
         os.close(descriptor)
-        return None
 
-    def do_bury(self, message: dict[str, Any]) -> dict[str, Any]:
-        """How the child ended, which it has."""
-        return {"code": os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1])}
-
-    def do_sweep(self, message: dict[str, Any]) -> None:
-        """Clear away the last match, in the master's time; it waits for no answer."""
-        self.sweep()
+    def bury(self) -> None:
+        """Tell how the child ended, which it has."""
+        self.socket.send(b"%4d" % os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1]))
 
     def number_next_child(self) -> None:
         """Every child of a sandbox has the same number; numbers go on from it when the bot starts threads."""
@@ -122,12 +132,16 @@ class ForkServer:
             os.write(descriptor, b"%d" % os.getpid())
             os.close(descriptor)
 
-    def become_child(self, descriptors: list[int], message: dict[str, Any]) -> None:
+    def become_child(self, letter: int) -> None:
         """Give up everything but the pipes, then speak for the bot until the match is over."""
         code = 1
         try:
+            gc.collect()
             gc.enable()
             os.setsid()
+            with socket.socket(fileno=letter) as told:
+                content, descriptors, _, _ = socket.recv_fds(told, LETTER, 5)
+            message = json.loads(content)
             compiled = unpacked(_received(descriptors.pop()))
             name, _, source = _received(descriptors.pop()).partition(b"\n")
             _lay_out_descriptors(descriptors)

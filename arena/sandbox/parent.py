@@ -19,6 +19,7 @@ from arena.bundle import Bundle, packed
 from arena.errors import WorkerError
 from arena.process import ALIKE
 from arena.sandbox.channel import Channel
+from arena.sandbox.forkserver import BURY, FORK, SWEEP
 from arena.sandbox.host import Provision, RemoteBot, bound_threads, must_be_able, open_pipes, processor_seconds
 from arena.sandbox.levels import Spawn, import_paths, python, python_paths, trusted_sources
 from arena.sandbox.rehearsal import load, rehearse
@@ -86,6 +87,8 @@ class ForkServer:
         for game, players in self.provision.boards:
             self._call({"do": "warm", "modules": self.provision.modules, "game": game, "players": players})
         self._call({"do": "settle"})
+        for _ in range(2):
+            self._try_out()
 
     @property
     def is_alive(self) -> bool:
@@ -97,22 +100,33 @@ class ForkServer:
 
     def open(self, bot: RemoteBot, limits: Limits) -> Channel:
         seconds = processor_seconds(limits)
-        message = {"do": "fork", "memory": limits.memory, "seconds": seconds}
+        message = {"memory": limits.memory, "seconds": seconds}
         named = bot.class_name.encode() + b"\n" + packed(bot.bundle)
         with (
             open_pipes() as (pipes, theirs),
             _in_memory(named) as source,
             _in_memory(packed(self.compiled)) as compiled,
         ):
-            with contextlib.suppress(OSError):  # there will be no reply either
-                self._connection.send_bytes(json.dumps(message).encode())
-                socket.send_fds(self._socket, [b"."], [*theirs, source, compiled])
-            self._reply()
-            process = socket.recv_fds(self._socket, 1, 1)[1][0]
+            self._order(json.dumps(message).encode(), [*theirs, source, compiled])
+            process = self._told(1)[1][0]
         number = _number_of(process)
         if self.isolation == "sandbox":
             bound_threads(number)
         return Channel(pipes, number, process, limits.memory, seconds=seconds)
+
+    def _order(self, message: bytes, descriptors: list[int]) -> None:
+        """Order a child, and leave a message that it alone reads."""
+        ours, theirs = socket.socketpair()
+        with ours, theirs, contextlib.suppress(OSError):  # there will be no answer either
+            socket.send_fds(ours, [message], descriptors)
+            socket.send_fds(self._socket, [FORK], [theirs.fileno()])
+
+    def _try_out(self) -> None:
+        """Have it start a child that ends at once: what it does for the first time it has then done."""
+        self._order(b"{}", [])
+        os.close(self._told(1)[1][0])
+        self.code()
+        self._sweep()
 
     def code(self) -> int | None:
         """How its last child ended: its parent has waited for it.
@@ -120,7 +134,9 @@ class ForkServer:
         With the parent itself the kernel kills every child; in the sandbox no bot can do that.
         """
         try:
-            return int(self._call({"do": "bury"})["code"])
+            with contextlib.suppress(OSError):  # there will be no reply either
+                self._socket.send(BURY)
+            return int(self._told(4)[0])
         except WorkerError:
             return -signal.SIGKILL if self.isolation == "sandbox" else None
 
@@ -128,8 +144,11 @@ class ForkServer:
         self.busy = False
         if channel is not None:
             channel.close()
+        self._sweep()
+
+    def _sweep(self) -> None:
         with contextlib.suppress(OSError):  # the next call tells that it is gone
-            self._connection.send_bytes(b'{"do": "sweep"}')
+            self._socket.send(SWEEP)
 
     def _call(self, message: dict[str, Any]) -> dict[str, Any]:
         with contextlib.suppress(OSError):  # there will be no reply either
@@ -142,9 +161,21 @@ class ForkServer:
             if self._connection.poll(PREPARE_LIMIT):
                 answer: dict[str, Any] = json.loads(self._connection.recv_bytes())
                 return answer
+        raise self._ended()
+
+    def _told(self, size: int) -> tuple[bytes, list[int]]:
+        """What an order is answered with, bytes and a descriptor; raises `WorkerError` when there is no answer."""
+        with contextlib.suppress(OSError):
+            if self._connection.poll(PREPARE_LIMIT):
+                told, descriptors, _, _ = socket.recv_fds(self._socket, size, 1)
+                if told:
+                    return told, descriptors
+        raise self._ended()
+
+    def _ended(self) -> WorkerError:
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
-        raise WorkerError(f"the parent of bots' processes ended: {lines[-1] if lines else 'no word from it'}")
+        return WorkerError(f"the parent of bots' processes ended: {lines[-1] if lines else 'no word from it'}")
 
     def close(self) -> None:
         self._stack.close()

@@ -54,6 +54,13 @@ OWN_ONLY = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setsc
 """Calls whose first argument is a process: 0, the caller, is allowed."""
 MACHINE_WIDE = "fadvise64 readahead sync syncfs sync_file_range statfs fstatfs ustat sysinfo"
 """What asks for, or acts on, the state of the whole machine: page cache, disks, memory, load."""
+MARKS = (
+    "chmod fchmod fchmodat fchmodat2 chown fchown lchown fchownat utime utimes utimensat futimesat setxattr lsetxattr "
+    "fsetxattr"
+)
+"""Calls that change a file's rights, owner or times; they do nothing and report success, as libraries copy files."""
+NOTHING = -1
+"""In place of an error: do nothing, report success."""
 SIGNALS = {"kill": 1, "tkill": 1, "tgkill": 2, "rt_sigqueueinfo": 1, "rt_tgsigqueueinfo": 2, "pidfd_send_signal": 1}
 """Calls that send a signal, with the place of its number."""
 LIKE_SIGKILL = 128 + signal.SIGKILL
@@ -95,7 +102,7 @@ def bpf(processes: bool = False) -> bytes:
     try:
         for number, error, compare in _rules(seccomp, processes):
             rules = (_Compare * len(compare))(*compare)
-            action = ERRNO | error if error else KILL_PROCESS
+            action = ERRNO | max(error, 0) if error else KILL_PROCESS
             _check(seccomp.seccomp_rule_add_array(context, action, number, len(compare), rules))
         with tempfile.TemporaryFile() as file:
             _check(seccomp.seccomp_export_bpf(context, file.fileno()))
@@ -113,7 +120,7 @@ def _refusing_newer() -> bytes:
 
 
 def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_Compare]]]:
-    """(system call, error or 0 to end the process, comparisons), without calls that this machine does not have."""
+    """(system call, error, `NOTHING` or 0 to end the process, comparisons), without calls that are unknown here."""
     thread = _Compare(0, MASKED_EQUAL, CLONE_THREAD, 0)
     wanted: list[tuple[str, int, list[_Compare]]] = [
         *((name, errno.EPERM, []) for name in UNRELATED.split()),
@@ -133,6 +140,7 @@ def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_
         wanted += [("flock", errno.ENOLCK, [])]
         wanted += [("fcntl", errno.ENOLCK, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)]) for call in LOCKS]
         wanted += [(name, errno.EPERM, []) for name in MACHINE_WIDE.split()]
+        wanted += [(name, NOTHING, []) for name in MARKS.split()]
         wanted += [("statx", errno.ENOSYS, [])]  # tells numbers of mounts; libraries fall back on other calls
         wanted += [("madvise", errno.EINVAL, [_Compare(2, MASKED_EQUAL, 0xFFFFFFFF, advice)]) for advice in ADVICE]
         wanted += [("ioctl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFF00, OF_NAMESPACES)])]

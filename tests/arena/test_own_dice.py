@@ -1,5 +1,6 @@
 """Statistics where every match draws its own dice: what needs common ones is not estimable, the rest stays right."""
 
+import json
 import math
 from dataclasses import replace
 
@@ -60,6 +61,23 @@ def test_a_comparison_with_dice_of_each_matchs_own_says_so_and_its_matches_share
     assert OWN_DICE in told
     assert "with seats swapped and dice of each match's own" in told
     assert "Common" not in told
+
+
+def test_a_comparison_shares_secret_dice_when_asked_to_and_says_how_else(untrusted, tmp_path, capsys):
+    asked = ["compare", "greedy", "random", "--game", "pyramid_punch", "--fixed", "3", "--workers", "1"]
+    dice, words = [], []
+    for more in ([], ["--common-dice"]):
+        assert run_command([*asked, *more, "--home", str(tmp_path)]) == 0
+        words.append(" ".join(capsys.readouterr().out.split()))
+        (plan,) = tmp_path.rglob("plan.json")
+        told = json.loads(plan.read_text())
+        dice.append((told["dice"], told["common_dice"], len(told["secret_keys"])))
+    assert dice == [("secret", False, 1), ("secret", True, 2)]
+    assert "--common-dice has them share dice" in words[0] and "with seats swapped and common dice" in words[1]
+    assert OWN_DICE in words[0] and OWN_DICE not in words[1]
+    found = compare("greedy", "random", "pyramid_punch", 2, fixed=3, workers=1, home=tmp_path, common_dice=True)
+    assert not found.own_dice
+    assert len(json.loads(plan.read_text())["secret_keys"]) == 2  # it read the log
 
 
 def test_openings_alone_are_common_where_matches_draw_their_own_dice(untrusted, tmp_path, capsys):

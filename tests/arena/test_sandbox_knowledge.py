@@ -22,7 +22,9 @@ from engine.kernel import numba_cache
 from tests.arena.memory import words_in_memory
 
 PROBE = """
-import gc, hashlib, os, random, sys
+import sys
+FOUND = [sys.getallocatedblocks(), id(object()), id(bytearray(600)), id(set())]
+import gc, hashlib, os, random
 from bots import Bot
 
 def kernels():
@@ -30,7 +32,8 @@ def kernels():
 
 class Probe(Bot):
     def choose(self, state):
-        known = [sorted(sys.modules), gc.get_stats(), gc.get_freeze_count(), sorted(os.environ.items()), kernels()]
+        known = [FOUND]
+        known += [sorted(sys.modules), gc.get_stats(), gc.get_freeze_count(), sorted(os.environ.items()), kernels()]
         known += [os.getpid(), os.getcwd(), sys.argv, len(os.listdir("/tmp")), sys.getrecursionlimit()]
         seen = [hashlib.sha256(repr(each).encode()).hexdigest()[:6] for each in known]
         self.note = f"{' '.join(seen)} {'scipy.constants' in sys.modules} {'zoo_kernel' in repr(known)}"
@@ -47,19 +50,29 @@ class RivalOfSecretName(Bot):
 GAME = "epicycle"
 
 
+CRASHES = """
+import os
+from bots import Bot
+
+class Crashes(Bot):
+    def choose(self, state):
+        os._exit(3)
+"""
+
+
 def remote(name: str, source: str) -> RemoteBot:
     return RemoteBot(name, Bundle(name.lower(), {f"{name.lower()}.py": source.encode()}), name, {}, "sandbox")
 
 
 WORDS = (b"RivalOfSecretName", b"class Probe")
-PROBED, RIVALS = remote("Probe", PROBE), remote("RivalOfSecretName", RIVAL)
+PROBED, RIVALS, CRASHED = remote("Probe", PROBE), remote("RivalOfSecretName", RIVAL), remote("Crashes", CRASHES)
 
 
 def note_of(bot: RemoteBot, hosts: Hosts) -> str:
     """What a bot notes at its first choice."""
     seats = [RemoteContestant(bot, hosts), Contestant(Random, {})]
     result = play_match(engine.load_game(GAME, 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
-    assert result.falls == {}
+    assert len(result.falls) == (bot is CRASHED)
     return result.notes[0][1] if result.notes else ""
 
 
@@ -89,7 +102,7 @@ def test_a_bots_process_does_not_tell_who_was_there_before(hosts, rivals_kernel,
         close(player)
 
     monkeypatch.setattr(RemotePlayer, "close", looked_at)
-    notes = [note_of(bot, hosts) for bot in (PROBED, RIVALS, RIVALS, PROBED, PROBED)]
+    notes = [note_of(bot, hosts) for bot in (PROBED, RIVALS, CRASHED, PROBED, PROBED)]
     assert len(hosts._servers) == 1
     assert len({notes[0], notes[3], notes[4]}) == 1
     assert notes[0].endswith("True False")  # what the plan's bots use is there, others' compiled code is not
