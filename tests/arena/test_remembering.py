@@ -73,7 +73,7 @@ bots = [
 """
 
 
-def foretold(folder: Path, common: bool, blocks: int = 2, players: int = 2) -> tuple[int, int]:
+def foretold(folder: Path, common: bool, blocks: int = 1, players: int = 2) -> tuple[int, int]:
     """How many rolls it foretold that came, of all that it met; its memory is shared by all matches of a run."""
     folder.mkdir()
     (folder / "where.txt").write_text(str(folder / "memory"))
