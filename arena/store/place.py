@@ -71,6 +71,10 @@ class Place:
             return None
         return found.st_size, found.st_mtime_ns
 
+    def size(self, suffix: str) -> int:
+        """Bytes of a file, as far as it is there."""
+        return (self._state(suffix) or (0, 0))[0]
+
     def holds_what_we_left(self, *suffixes: str) -> bool:
         """Whether nobody has overwritten files, of `WRITTEN`, since they were left.
 

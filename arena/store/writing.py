@@ -49,6 +49,8 @@ class Store(StoreReader):
     """None for one that is only read."""
     _newest: Row = ("runs", None)
     """Of the rows that were written, one of the last."""
+    _checkpoint = 0
+    """Bytes of the -wal from which it is brought into the log."""
 
     @classmethod
     def create(cls, path: Path) -> Store:
@@ -62,6 +64,7 @@ class Store(StoreReader):
             with in_words(path):
                 remarks = upgrade(path) if path.exists() else ()
                 store = cls(path, connect(path, "rwc", lay_out), lock)
+            store._steer()
             latest = store._db.execute("SELECT digest FROM runs ORDER BY run DESC LIMIT 1").fetchone()
             store._newest = ("runs", latest and latest[0])
             store._place = Place(path, store._newest)
@@ -70,6 +73,13 @@ class Store(StoreReader):
         except BaseException:
             os.close(lock)
             raise
+
+    def _steer(self) -> None:
+        """See to it that nothing but `_bring_in` writes to the log itself, and that the size of its -wal tells."""
+        pages, page = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("wal_autocheckpoint", "page_size"))
+        self._checkpoint = pages * page
+        self._db.execute("PRAGMA wal_autocheckpoint = 0")
+        self._db.execute("PRAGMA journal_size_limit = 0")
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
@@ -83,16 +93,28 @@ class Store(StoreReader):
             with in_words(self.path), self._db:
                 self._begin()
                 yield
-                if self._place is not None and not self._place.holds_what_we_left(""):
-                    raise StoreError(f"{self.path}: has been overwritten")
-            if self._place is not None:
-                self._place.leave(self._newest)
+                self._check_file()
+            self._check_file()
+            self._bring_in()
         except BaseException as error:
             self._newest = newest
             if isinstance(error, StoreError):
                 self.check_place()
             raise
         self.check_place()
+
+    def _check_file(self) -> None:
+        """Raise `StoreError` when the log has been overwritten; what is written goes to its -wal alone."""
+        if self._place is not None and not self._place.holds_what_we_left(""):
+            raise StoreError(f"{self.path}: has been overwritten")
+
+    def _bring_in(self) -> None:
+        """Bring the -wal into the log when it has grown; as SQLite would by itself, but at no other moment."""
+        if self._place is not None:
+            if self._place.size("-wal") >= self._checkpoint:
+                with contextlib.suppress(sqlite3.Error):  # then later: nothing is lost
+                    self._db.execute("PRAGMA wal_checkpoint").fetchall()
+            self._place.leave(self._newest)
 
     def check_place(self) -> None:
         """Raise `StoreError` when somebody has taken the log away, or overwritten it, or has its lock."""

@@ -190,7 +190,7 @@ def test_a_log_that_is_taken_away_is_saved_and_played_on_to_the_same_end(
     for number in range(5 if chaos_in_full else 1):
         config = write(tmp_path / f"{number}", CONFIGS["plain"].replace("blocks = 8", "blocks = 40"), BOTS)
         log = log_of(config)
-        ended = drivers.run(config, workers=rng.choice([1, 2]), meanwhile=harm_soon)
+        ended = drivers.run(config, workers=rng.choice([1, 2]), meanwhile=harm_soon, checkpoint=1000)
         assert ended.code == (0 if deed is remove_lock else 1), ended.err
         assert ended.err.count("error: ") == ended.code and "Traceback" not in ended.err
         if saved := re.search(r"what it held is in (\S+): rename", ended.err):

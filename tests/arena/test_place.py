@@ -191,6 +191,20 @@ def test_a_write_ahead_log_that_is_cut_stops_its_writer(log):
         write(log, lambda log: os.truncate(f"{log}-wal", 0))
 
 
+def test_a_write_ahead_log_is_brought_in_when_it_has_grown_and_is_cut_then(log):
+    with Store.create(log) as store:
+        store._checkpoint = 200_000
+        run = begin(store, PLAN)
+        sizes = []
+        for _ in range(20):
+            for result in RESULTS:
+                store.keep_apart(PLAN, [result], [], run)
+            sizes.append(Path(f"{log}-wal").stat().st_size)
+        assert max(sizes) < 400_000
+        assert min(sizes) < max(sizes)
+    assert content(log) == ("ok", 0)
+
+
 @pytest.mark.parametrize("deed", [bring_in, look_at, look_through])
 def test_who_reads_copies_or_tidies_a_log_disturbs_no_writer(log, deed):
     with Store.create(log) as store:
