@@ -375,20 +375,20 @@ class State(ABC):
     def refuse(self, action: object) -> EngineError:
         """The error that says what was tried and what is legal, whatever a bot may have handed in."""
         if self.is_terminal():
-            return IllegalActionError(f"{_shown(action)} was tried, but the match is over")
+            return IllegalActionError(f"{shown(action)} was tried, but the match is over")
         if self.is_chance_node():
-            return IllegalActionError(f"{_shown(action)} is not a chance outcome that can happen here")
+            return IllegalActionError(f"{shown(action)} is not a chance outcome that can happen here")
         try:
             as_int(action)
         except TypeError:
             numbers = " ".join(f"{legal} ({self.action_to_string(legal)})" for legal in self.legal_actions())
             return IllegalActionError(
-                f"{_shown(action)} is no action: actions are whole numbers; for seat {self.current_player()} "
+                f"{shown(action)} is no action: actions are whole numbers; for seat {self.current_player()} "
                 f"legal: {numbers}"
             )
         legal = " ".join(self.action_to_string(legal) for legal in self.legal_actions())
         known = type(action) is int and 0 <= action < self.game.num_distinct_actions
-        tried = self.action_to_string(action) if known else _shown(action)  # type: ignore[arg-type]
+        tried = self.action_to_string(action) if known else shown(action)  # type: ignore[arg-type]
         return IllegalActionError(f"{tried} is not legal for seat {self.current_player()}; legal: {legal}")
 
 
@@ -399,10 +399,10 @@ def as_int(action: object) -> int:
     try:
         return int(operator.index(action))  # type: ignore[arg-type]
     except Exception as error:
-        raise TypeError(f"{_shown(action)} is no whole number") from error
+        raise TypeError(f"{shown(action)} is no whole number") from error
 
 
-def _shown(thing: object) -> str:
+def shown(thing: object) -> str:
     """One short line for any object, even one that cannot be written."""
     try:
         return " ".join(reprlib.repr(thing).split())

@@ -11,6 +11,8 @@ from engine.registry import load_game
 
 MOST_LETTERS = 4 << 20
 """Longest text that is read: several times the longest match of our own games."""
+MOST_OF_A_NAME = 1000
+"""Longest game with its options that is looked for."""
 FIELDS: dict[str, tuple[type, ...]] = {
     "game": (str,),
     "rules_version": (int,),
@@ -61,4 +63,6 @@ def _record(text: str) -> dict[str, Any]:
     for name, kind in FIELDS.items():
         if not isinstance(record[name], kind) or isinstance(record[name], bool):
             raise NotationError(f"a serialized state: {name} is of the wrong type")
+    if len(record["game"]) > MOST_OF_A_NAME:
+        raise NotationError(f"a serialized state: game has more than {MOST_OF_A_NAME:,} letters")
     return record

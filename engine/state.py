@@ -10,8 +10,10 @@ from typing import Any
 import numpy as np
 
 from engine.errors import NotationError
-from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, GameType, State, as_int
+from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, GameType, State, as_int, shown
 
+LARGEST = 2**63 - 1
+"""Numba would compile the rules anew for a larger number, or fail."""
 _bound: dict[tuple[str, str], SimpleNamespace] = {}
 
 
@@ -163,7 +165,9 @@ class KernelState(State):
         try:
             if type(action) is not int:
                 action = as_int(action)
-            if self._who >= 0:
+            if not 0 <= action <= LARGEST:
+                who = ILLEGAL
+            elif self._who >= 0:
                 who, count = game.compiled.step(self._words, action, game.action_buffer)
             elif self._who == CHANCE:
                 who, count = game.compiled.roll(
@@ -182,7 +186,7 @@ class KernelState(State):
     def action_to_string(self, action: int) -> str:
         names = self.game.text.OUTCOMES if self._who == CHANCE else self.game.text.ACTIONS
         if not 0 <= action < len(names):
-            raise NotationError(f"{action} is not the number of an action of {self.game.name}")
+            raise NotationError(f"{shown(action)} is not the number of an action of {self.game.name}")
         return names[action]
 
     def string_to_action(self, text: str) -> int:
@@ -193,7 +197,7 @@ class KernelState(State):
         except (KeyError, TypeError):
             kind = "a chance outcome" if chance else "an action"
             example = next(iter(numbers))
-            raise NotationError(f"{text!r} is not {kind} of {self.game.name}; an example is '{example}'") from None
+            raise NotationError(f"{shown(text)} is not {kind} of {self.game.name}; an example is '{example}'") from None
 
     def scores(self) -> list[int] | None:
         if self.game.type.score_unit is None:

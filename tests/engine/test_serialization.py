@@ -80,3 +80,17 @@ def test_a_state_of_another_number_of_players_is_named():
     other = engine.load_game("epicycle(setup=random)", 2).new_initial_state().serialize()
     with pytest.raises(NotationError, match=r"one of <epicycle\(setup=random\) for 2>, not of <.* for 3>"):
         GAME.deserialize_state(other)
+
+
+@pytest.mark.parametrize("number", [2**63, 10**30, -(10**30)])
+def test_a_number_that_no_word_holds_is_refused_also_before_any_rule_is_compiled(monkeypatch, number):
+    monkeypatch.setattr("engine.state._bound", {})
+    with pytest.raises(IllegalActionError, match=r"^history, entry 0: "):
+        GAME.deserialize_state(record(history=[number]))
+
+
+@pytest.mark.parametrize("game", ["x" * 10_000, "epicycle" + "(" * 10_000])
+def test_a_name_of_any_length_is_refused_in_a_short_line(game):
+    with pytest.raises(EngineError) as told:
+        GAME.deserialize_state(record(game=game))
+    assert len(str(told.value)) < 200
