@@ -101,6 +101,8 @@ def run(
         raise ConfigError(f"workers = {count}: at least 1 is needed")
     if backend not in ("auto", "local", "ray"):
         raise ConfigError(f"backend = '{backend}': must be auto, local or ray")
+    if address is not None and backend == "local":
+        raise ConfigError(f"address = '{address}': is of a Ray cluster, which backend = 'local' does not play on")
     worker = WorkerProcess()
     try:
         plan = plan_of(config, worker, home)

@@ -6,6 +6,7 @@ import pytest
 
 from arena import api, check
 from arena.cli import USER_ERROR, run_command
+from arena.errors import ConfigError
 from arena.files import made_folder
 from arena.sandbox.network import HINT, with_hint
 from bots import Bot
@@ -248,3 +249,10 @@ def test_a_fault_for_lack_of_a_network_says_that_the_sandbox_has_none(said):
     assert with_hint(said, "sandbox").splitlines()[-1] == HINT
     assert with_hint(said, "process") == said
     assert with_hint("ZeroDivisionError: division by zero", "sandbox").endswith("zero")
+
+
+def test_the_address_of_a_cluster_with_the_local_backend_is_refused_before_anything_is_made(tmp_path):
+    config = write(tmp_path, GOOD, "")
+    with pytest.raises(ConfigError, match="is of a Ray cluster, which backend = 'local' does not play on"):
+        api.run(config, tmp_path / "home", backend="local", address="x:1")
+    assert not (tmp_path / "home").exists()
