@@ -71,16 +71,18 @@ def own_folder(parent: str | Path | None, prefix: str) -> Iterator[Path]:
         try:
             yield Path(folder)
         finally:
-            remove_folder(folder)
+            remove(folder)
 
 
-def remove_folder(folder: str) -> None:
-    """Remove a folder, whatever a program has made of it."""
+def remove(path: str) -> None:
+    """Remove a file, or a folder whatever a program has made of it."""
+    with contextlib.suppress(OSError):
+        os.unlink(path)
     with contextlib.suppress(RecursionError):
-        shutil.rmtree(folder, ignore_errors=True)
-    if os.path.lexists(folder):
+        shutil.rmtree(path, ignore_errors=True)
+    if os.path.lexists(path):
         for command in (["chmod", "-R", "u+rwx"], ["rm", "-rf"]):  # these two mind neither depth nor long paths
-            subprocess.run([*command, "--", folder], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
+            subprocess.run([*command, "--", path], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, check=False)
 
 
 def _new_file(parent: Path, prefix: str) -> tuple[str, int]:
@@ -119,7 +121,7 @@ def _sweep(parent: Path, prefix: str) -> None:
             try:
                 if os.fstat(handle).st_uid == os.getuid():
                     fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                    remove_folder(str(path)) if path.is_dir() else path.unlink()
+                    remove(str(path))
             finally:
                 os.close(handle)
 

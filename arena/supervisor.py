@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import shutil
 import signal
 import sys
 
@@ -40,7 +39,10 @@ def main(driver: int, arguments: list[str]) -> None:
     os.close(int(arguments[0]))  # the driver is to see that the worker's end is closed
     status = _wait(worker, driver)
     end_below(os.getpid())
-    shutil.rmtree(arguments[2], ignore_errors=True)
+    if os.path.lexists(arguments[2]):
+        from arena.files import remove  # not before: what supervisors load, all workers' memory holds
+
+        remove(arguments[2])
     _end_with(status)
 
 

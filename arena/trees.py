@@ -6,6 +6,7 @@ import contextlib
 import ctypes
 import os
 import resource
+import select
 import signal
 import sys
 import time
@@ -16,6 +17,9 @@ PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 STOPPED, WAITING = frozenset("T"), frozenset("RDt")
 """States of threads, in the kernel's letters: stopped by a signal; waiting for a processor, a disk or a debugger."""
 PATIENCE = 5.0
+LOOK = 0.1
+"""Seconds between two looks at a process that is waited for."""
+PAGE = os.sysconf("SC_PAGE_SIZE")
 LISTED = Path("/proc/thread-self/children").exists()
 """Whether the kernel lists every process's children; else all processes are looked at."""
 
@@ -67,6 +71,23 @@ def thread_states(process: int) -> set[str]:
     return {_stat(path)[0] for path in Path(f"/proc/{process}/task").glob("*")}
 
 
+def wake(process: int) -> None:
+    """Have a process go on that a signal has stopped."""
+    if _stat(process)[0] in STOPPED:
+        send(process, signal.SIGCONT)
+
+
+def wait_for(descriptor: int, process: int, limit: float) -> bool:
+    """Whether something can be read there within so many seconds; the process that is to write is kept awake."""
+    poll, until = select.poll(), time.monotonic() + limit
+    poll.register(descriptor, select.POLLIN)
+    while not poll.poll(LOOK * 1000):
+        wake(process)
+        if time.monotonic() > until:
+            return False
+    return True
+
+
 def _stat(process: int | Path) -> list[str]:
     """What the kernel tells of a process, from its state on: that, its parent and more; ["X", ""] when it is gone."""
     try:
@@ -79,6 +100,14 @@ def threads_of(process: int) -> int:
     """How many threads a process has; 0 when it is gone."""
     stat = _stat(process)
     return int(stat[17]) if len(stat) > 17 else 0
+
+
+def resident(process: int) -> int:
+    """Bytes of memory that a process has now; 0 when it is gone."""
+    try:
+        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
+    except (OSError, IndexError):
+        return 0
 
 
 def in_session(leader: int) -> list[int]:

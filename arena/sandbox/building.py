@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 import tempfile
@@ -17,17 +19,25 @@ from typing import TYPE_CHECKING, BinaryIO
 from arena.bundle import Bundle
 from arena.errors import has_no_room
 from arena.files import own_folder
-from arena.referee import Fault
+from arena.referee import Fault, Killed
+from arena.sandbox.host import bound_threads
 from arena.sandbox.launch import MOST_FILES
-from arena.sandbox.levels import Spawn, program_environment, program_paths
+from arena.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
 from arena.sandbox.program import Program
+from arena.sandbox.seccomp import LIKE_SIGKILL
+from arena.trees import below, resident, threads_of, wait_for, wake
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
     from arena.config import Isolation
 
 BUILD_LIMIT = 300.0
-BUILD_MEMORY = 2048
+BUILD_MEMORY, BUILD_MEMORY_IN_ALL = 2048, 4096
+"""MiB: of a process, and of all together."""
+MOST_THREADS = 1024
+"""Processes and threads of a build."""
+TRIES = 3
+"""Builds of a program that may be killed, by whomever, all in the time of one."""
 BUILD_BYTES = 256 * 2**20
 LOOK = 0.1
 """Seconds between two looks at the folder of a build outside the sandbox."""
@@ -45,18 +55,29 @@ def built(bundle: Bundle, program: Program, isolation: Isolation) -> Path:
         return folder
     folder.parent.mkdir(parents=True, exist_ok=True)
     with own_folder(folder.parent, "build-") as desk:
-        fresh = desk / "bot"
-        fresh.mkdir()
-        if not program.build:
-            _write(bundle.files, fresh)
-        elif isolation == "sandbox":
-            _build_in_sandbox(program, bundle.files, fresh)
-        else:
-            _write(bundle.files, fresh)
-            _build_here(program, fresh)
+        fresh = _built(program, bundle.files, isolation, desk)
         with contextlib.suppress(OSError):  # another process was first
             os.rename(fresh, folder)
     return folder
+
+
+def _built(program: Program, files: Mapping[str, bytes], isolation: Isolation, desk: Path) -> Path:
+    """A new folder on the desk with the files, built: again when the build is killed, which may be from outside."""
+    until = time.monotonic() + BUILD_LIMIT
+    for number in range(TRIES):
+        fresh = desk / str(number)
+        fresh.mkdir()
+        try:
+            if program.build and isolation == "sandbox":
+                _build_in_sandbox(program, files, fresh, until)
+                return fresh
+            _write(files, fresh)
+            if program.build:
+                _build_here(program, fresh, until)
+            return fresh
+        except Killed as error:
+            why = str(error)
+    raise Fault("init", f"{why}, {TRIES} times")
 
 
 def _write(files: Mapping[str, bytes], folder: Path) -> None:
@@ -67,7 +88,7 @@ def _write(files: Mapping[str, bytes], folder: Path) -> None:
         path.chmod(0o755)
 
 
-def _build_in_sandbox(program: Program, files: Mapping[str, bytes], folder: Path) -> None:
+def _build_in_sandbox(program: Program, files: Mapping[str, bytes], folder: Path, until: float) -> None:
     """Build in a file system in memory that holds no more than is allowed; what is good in it goes to the folder.
 
     It is copied when no process of the build is left.
@@ -89,12 +110,17 @@ def _build_in_sandbox(program: Program, files: Mapping[str, bytes], folder: Path
         with _explained(program), spawn.start(stdin, stdout, said.fileno()) as (process, number):
             for end in ends[:2]:
                 end.close()
-            place = stack.enter_context(_place(number) if ends[2].read(1) else contextlib.nullcontext())
+            bound_threads(number, MOST_THREADS)
+            there = wait_for(ends[2].fileno(), number, BUILD_LIMIT) and ends[2].read(1)
+            place = None
+            if there:
+                with contextlib.suppress(OSError):  # it has just ended, and how is seen below
+                    place = stack.enter_context(_place(number))
             if place is not None:
                 _write(files, place)
                 with contextlib.suppress(BrokenPipeError):
                     begins.write(b"\n")
-            code = process.wait(BUILD_LIMIT)
+            code = _watched(process, number, until)
         _check_end(code, said)
         if place is not None:
             with _explained(program):
@@ -111,7 +137,7 @@ def _place(number: int) -> Iterator[Path]:
         os.close(held)
 
 
-def _build_here(program: Program, folder: Path) -> None:
+def _build_here(program: Program, folder: Path, until: float) -> None:
     """Build in the folder, with the user's rights, looking again and again how much is there."""
     spawn = Spawn(
         program.build,
@@ -122,18 +148,26 @@ def _build_here(program: Program, folder: Path) -> None:
         processes=True,
     )
     with tempfile.TemporaryFile() as said:
-        with _explained(program), spawn.start(subprocess.DEVNULL, said.fileno(), said.fileno()) as (process, _):
-            code = _watched(process, lambda: _look_at(folder))
+        with _explained(program), spawn.start(subprocess.DEVNULL, said.fileno(), said.fileno()) as (process, number):
+            code = _watched(process, number, until, lambda: _look_at(folder))
         _check_end(code, said)
     with _explained(program):
         _look_at(folder, lambda entry: None if entry.is_symlink() else os.chmod(entry.path, 0o755))
 
 
-def _watched(process: subprocess.Popen[bytes], look: Callable[[], None]) -> int:
-    until = time.monotonic() + BUILD_LIMIT
+def _watched(
+    process: subprocess.Popen[bytes], number: int, until: float, look: Callable[[], None] = lambda: None
+) -> int:
+    """How a build ends that is looked at now and then; `number` is that of its own first process."""
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(LOOK)
+        wake(number)
+        processes = [number, *below(number)]
+        if sum(map(threads_of, processes)) > MOST_THREADS:
+            raise Fault("init", f"its build ran more than {MOST_THREADS:,} processes and threads")
+        if sum(map(resident, processes)) > BUILD_MEMORY_IN_ALL << 20:
+            raise Fault("init", f"its build used more than {BUILD_MEMORY_IN_ALL:,} MiB in all")
         with contextlib.suppress(OSError):  # it changes while we look
             look()
         if time.monotonic() > until:
@@ -147,6 +181,8 @@ def _explained(program: Program) -> Iterator[None]:
         yield
     except subprocess.TimeoutExpired:
         raise Fault("init", f"its build took longer than {BUILD_LIMIT:g} s") from None
+    except KilledAtStart as error:
+        raise Killed(f"its build could not be started: {error}") from None
     except OSError as error:
         if has_no_room(error):
             raise
@@ -157,7 +193,8 @@ def _check_end(code: int, said: BinaryIO) -> None:
     if code:
         said.seek(0)
         words = said.read(65_536).decode(errors="replace").strip()
-        raise Fault("init", f"its build ended with code {code}: {words[-2000:]}")
+        kind = Killed if code in (-signal.SIGKILL, LIKE_SIGKILL) else functools.partial(Fault, "init")
+        raise kind(f"its build ended with code {code}: {words[-2000:]}")
 
 
 def _look_at(folder: Path, visit: Callable[[os.DirEntry[str]], None] = lambda entry: None) -> None:

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from arena.referee import MAX_TRACEBACK, Fault
 from arena.sandbox.launch import MOST_FILES
-from arena.trees import below, threads_of
+from arena.trees import below, resident, threads_of, wake
 
 MAX_LINE = 65_536
 MAX_STDERR = 16_384
@@ -28,7 +28,6 @@ DYING = 1.0
 """Seconds that a process may take to end once it has closed a pipe; on a starved machine it takes some."""
 READ = 65_536
 CAUSES = ("crash", "memory", "illegal_action")
-PAGE = os.sysconf("SC_PAGE_SIZE")
 
 
 class Pipes(NamedTuple):
@@ -61,7 +60,7 @@ class Channel:
         self.tmp = tmp
         self.looked = 0.0  # when its memory was looked at
         self.number, self.process = number, process
-        self.memory = memory * 2**20 + self._resident()
+        self.memory = memory * 2**20 + resident(self.number)
         self.cpu = 0.0
         self.seconds = seconds
         self.asked = time.monotonic()
@@ -207,11 +206,15 @@ class Channel:
             self.cpu = time.clock_gettime(~self.number << 3 | 2)
 
     def _look(self) -> None:
-        """Now and then, as the kernel's limits leave gaps: shared memory, threads, files of no size."""
+        """Now and then: set it going should it have been stopped, and see to what the kernel's limits leave open.
+
+        That is shared memory, threads, files of no size.
+        """
         if time.monotonic() - self.looked < LOOK:
             return
         self.looked = time.monotonic()
-        if self._resident() > self.memory:
+        wake(self.number)
+        if resident(self.number) > self.memory:
             raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
         if self._threads() > MOST_THREADS:
             raise Fault("memory", f"it runs more than {MOST_THREADS} threads")
@@ -230,14 +233,6 @@ class Channel:
         """How many threads it has, with those of its children."""
         own = threads_of(self.number)
         return own if own > MOST_THREADS else own + sum(map(threads_of, below(self.number)))
-
-    def _resident(self) -> int:
-        """Bytes of memory that it has now."""
-        try:
-            with open(f"/proc/{self.number}/statm") as file:
-                return int(file.read().split()[1]) * PAGE
-        except (OSError, IndexError):
-            return 0
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):

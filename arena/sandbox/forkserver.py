@@ -24,7 +24,6 @@ if __name__ == "__main__":
 import ctypes
 import gc
 import json
-import shutil
 import signal
 import socket
 from multiprocessing.connection import Connection
@@ -32,6 +31,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.bundle import unpacked
+from arena.files import remove
 from arena.sandbox import launch
 from arena.sandbox.client import Client
 from arena.sandbox.compiled import lay_out
@@ -175,7 +175,7 @@ class ForkServer:
         self.child = 0
         if not self.sandboxed:
             for path in self.folder.iterdir():
-                _remove(path)
+                remove(str(path))
 
 
 def _received(descriptor: int) -> bytes:
@@ -246,14 +246,6 @@ def _put_on(rules: bytes) -> None:
     prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong]
     if prctl(launch.PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "seccomp filter refused")
-
-
-def _remove(path: Path) -> None:
-    with contextlib.suppress(OSError):
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path, ignore_errors=True)
-        else:
-            path.unlink()
 
 
 def main() -> None:

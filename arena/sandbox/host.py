@@ -29,8 +29,24 @@ if TYPE_CHECKING:
     from arena.config import Isolation
 
 LONGEST = 86_400.0
-LIBRARIES = ("numpy", "numba", "scipy", "pandas")
-"""Installed packages that are loaded before the fork when a bot imports them."""
+LIBRARIES = {
+    *("numpy", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.polynomial", "numpy.random"),
+    *("numba", "numba.experimental", "numba.typed", "pandas"),
+    *("scipy", "scipy.constants", "scipy.fft", "scipy.integrate", "scipy.interpolate", "scipy.linalg"),
+    *(
+        "scipy.ndimage",
+        "scipy.optimize",
+        "scipy.signal",
+        "scipy.sparse",
+        "scipy.spatial",
+        "scipy.special",
+        "scipy.stats",
+    ),
+}
+"""Installed packages that are loaded before the fork when a bot imports them, or a part of them.
+
+No other parts, though bots may import them: some do what they like when they are loaded (`numpy.f2py.__main__`).
+"""
 
 
 class Provision(NamedTuple):
@@ -119,15 +135,15 @@ def processor_seconds(limits: Limits) -> float:
     return min(LONGEST, clocks * (os.cpu_count() or 1))
 
 
-def bound_threads(process: int) -> None:
-    """Have the kernel refuse a sandboxed process threads before there are many more than the watch allows.
+def bound_threads(process: int, most: int = MOST_THREADS) -> None:
+    """Have the kernel refuse a sandboxed process threads before there are many more than the `most` the watch allows.
 
     The kernel counts a sandbox by itself from Linux 5.14 on, and does not bound root.
     """
     release = [int(part) for part in re.findall(r"\d+", platform.release())[:2]]
     if release >= [5, 14]:
         with contextlib.suppress(OSError, ValueError):  # it may have ended, or be bounded already
-            resource.prlimit(process, resource.RLIMIT_NPROC, (2 * MOST_THREADS, 2 * MOST_THREADS))
+            resource.prlimit(process, resource.RLIMIT_NPROC, (2 * most, 2 * most))
 
 
 def must_be_able(isolation: Isolation) -> None:
@@ -137,10 +153,10 @@ def must_be_able(isolation: Isolation) -> None:
 
 def trusted_modules(bundle: Bundle) -> list[str]:
     """Modules that a bundle uses and that are not the bot author's: a few installed packages, our own bots."""
-    found = {name for name in imported_names(bundle) if name.partition(".")[0] in LIBRARIES}
     own = {name.partition("/")[0].removesuffix(".py") for name in bundle.files}
-    trusted = sorted(name for name in found if name.partition(".")[0] not in own)
-    if any(name.partition(".")[0] == "numba" for name in trusted):
+    found = {name for name in imported_names(bundle) if name.partition(".")[0] not in own}
+    trusted = sorted({".".join(name.split(".")[:depth]) for name in found for depth in (1, 2)} & LIBRARIES)
+    if "numba" in trusted:
         trusted.append("scipy.linalg")  # Numba loads it where a kernel multiplies matrices
     if is_house(bundle.files):
         names = [Path(name).with_suffix("") for name in bundle.files if name.startswith("bots/") and name[-3:] == ".py"]

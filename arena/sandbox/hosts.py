@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena.bundle import Bundle
-from arena.errors import BotError
+from arena.errors import BotError, WorkerError
+from arena.process import STARTS
 from arena.referee import Match, Player
 from arena.sandbox.host import Host, Provision, RemoteBot, trusted_modules
 from arena.sandbox.kernels import compiled
@@ -60,7 +61,7 @@ class Hosts:
         for other in [each for each in self._servers if not each.busy and each.provision != provision]:
             self._servers.remove(other)
             other.close()
-        self._servers.append(ForkServer(isolation, provision))
+        self._servers.append(_started(isolation, provision))
         return self._servers[-1]
 
     def close(self) -> None:
@@ -70,6 +71,14 @@ class Hosts:
             host.close()
         self._programs.clear()
         self._servers.clear()
+
+
+def _started(isolation: Isolation, provision: Provision) -> ForkServer:
+    """A fork server; one that ends before it is ready, which no bot can bring about, is started again."""
+    for _ in range(STARTS - 1):
+        with contextlib.suppress(WorkerError):
+            return ForkServer(isolation, provision)
+    return ForkServer(isolation, provision)
 
 
 def provision(bundles: Iterable[Bundle], boards: Iterable[tuple[str, int]]) -> Provision:

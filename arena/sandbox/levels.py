@@ -27,7 +27,7 @@ from typing import TYPE_CHECKING
 from arena.games import planned_folders
 from arena.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.sandbox.seccomp import LIKE_SIGKILL, bpf
-from arena.trees import bury, end_tree
+from arena.trees import bury, end_tree, wait_for
 
 if TYPE_CHECKING:
     from arena.config import Isolation
@@ -45,6 +45,7 @@ NEVER_CHANGES = ("cmdline", "consoles", "devices", "dma", "execdomains", "fb", "
 TRIAL = ["unshare", "--mount", "true"]
 TRIAL_SECONDS = 20.0
 TRIALS = 3
+START_SECONDS, DYING_SECONDS = 60.0, 5.0
 SPARE = ("PATH", "LANG", "LC_ALL", "TZ")
 """What a process outside the sandbox keeps of the environment."""
 
@@ -77,7 +78,7 @@ class Spawn:
     def start(self, stdin: int, stdout: int, stderr: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
         """The process, and its number as this process sees it; it is ended when the context is left.
 
-        Raises `OSError` when it cannot be started.
+        Raises `OSError` when it cannot be started, `KilledAtStart` when somebody prevented it.
         """
         with contextlib.ExitStack() as stack:
             command = list(self.command)
@@ -108,7 +109,7 @@ class Spawn:
             if self.isolation == "sandbox":
                 stack.callback(process.kill)
                 os.close(status_in)
-                number = _child(status)
+                number = _child(status, process)
                 stack.callback(_end_sandbox, process, _descriptor(number))
             else:
                 stack.callback(_end_session, process)
@@ -167,12 +168,19 @@ def _spare() -> dict[str, str]:
     return {name: os.environ[name] for name in SPARE if name in os.environ}
 
 
-def _child(status: int) -> int:
+class KilledAtStart(OSError):
+    """Bubblewrap was killed before anything ran in the sandbox, so by somebody outside."""
+
+
+def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
     """The number that bubblewrap tells of the sandbox's first process; raises `OSError` when there is none."""
     told = b""
     while b"\n" not in told:
-        part = os.read(status, 4096)
+        part = os.read(status, 4096) if wait_for(status, bubblewrap.pid, START_SECONDS) else b""
         if not part:
+            with contextlib.suppress(subprocess.TimeoutExpired):
+                if bubblewrap.wait(DYING_SECONDS) == -signal.SIGKILL:
+                    raise KilledAtStart("bubblewrap was killed from outside (SIGKILL)")
             raise OSError("bubblewrap did not start")
         told += part
     return int(json.loads(told.partition(b"\n")[0])["child-pid"])

@@ -16,7 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from arena.bundle import Bundle, packed
-from arena.errors import WorkerError
+from arena.errors import WorkerError, has_no_room
+from arena.files import own_folder
 from arena.process import ALIKE
 from arena.sandbox.channel import Channel
 from arena.sandbox.forkserver import BURY, FORK, SWEEP
@@ -25,6 +26,7 @@ from arena.sandbox.levels import Spawn, import_paths, python, python_paths, trus
 from arena.sandbox.rehearsal import load, rehearse
 from arena.sandbox.seccomp import bpf
 from arena.schedule import Limits
+from arena.trees import wait_for
 from engine import Game
 from engine.cache import cache_root
 from engine.kernel import numba_cache, numba_folder
@@ -51,7 +53,7 @@ class ForkServer:
         self._stack = contextlib.ExitStack()
         folder = "/tmp"
         if isolation == "process":
-            folder = self._stack.enter_context(tempfile.TemporaryDirectory(prefix="bots-", dir=os.getcwd()))
+            folder = str(self._stack.enter_context(own_folder(os.getcwd(), "bots-")))
         try:
             self._load()
             self._start(folder)
@@ -81,7 +83,13 @@ class ForkServer:
                 folder=folder,
                 divides=True,
             )
-            self._stack.enter_context(spawn.start(theirs.fileno(), subprocess.DEVNULL, self._complaints.fileno()))
+            try:
+                started = spawn.start(theirs.fileno(), subprocess.DEVNULL, self._complaints.fileno())
+                _, self._number = self._stack.enter_context(started)
+            except OSError as error:
+                if has_no_room(error):
+                    raise
+                raise WorkerError(f"the parent of bots' processes did not start: {error}") from None
         self._call({"do": "hello", "filter": bpf().hex() if self.isolation == "sandbox" else ""})
         self._call({"do": "load", "modules": self.provision.modules})
         for game, players in self.provision.boards:
@@ -158,7 +166,7 @@ class ForkServer:
     def _reply(self) -> dict[str, Any]:
         """The answer to the last message; raises `WorkerError` when there is none."""
         with contextlib.suppress(EOFError, OSError):
-            if self._connection.poll(PREPARE_LIMIT):
+            if self._wait():
                 answer: dict[str, Any] = json.loads(self._connection.recv_bytes())
                 return answer
         raise self._ended()
@@ -166,7 +174,7 @@ class ForkServer:
     def _told(self, size: int) -> tuple[bytes, list[int]]:
         """What an order is answered with, bytes and a descriptor; raises `WorkerError` when there is no answer."""
         with contextlib.suppress(OSError):
-            if self._connection.poll(PREPARE_LIMIT):
+            if self._wait():
                 told, descriptors, _, _ = socket.recv_fds(self._socket, size, 1)
                 if told:
                     return told, descriptors
@@ -176,6 +184,10 @@ class ForkServer:
         self._complaints.seek(0)
         lines = self._complaints.read().decode(errors="replace").strip().splitlines()
         return WorkerError(f"the parent of bots' processes ended: {lines[-1] if lines else 'no word from it'}")
+
+    def _wait(self) -> bool:
+        """Whether it says something before its time is up."""
+        return wait_for(self._connection.fileno(), self._number, PREPARE_LIMIT)
 
     def close(self) -> None:
         self._stack.close()

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import signal
 import subprocess
 from typing import Any
 
 from arena.bundle import MANIFEST
-from arena.referee import Fault
+from arena.referee import Fault, Killed
 from arena.sandbox.building import built
 from arena.sandbox.channel import DYING, Channel
 from arena.sandbox.host import RemoteBot, bound_threads, must_be_able, open_pipes, processor_seconds
-from arena.sandbox.levels import Spawn, program_environment, program_paths
+from arena.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
 from arena.sandbox.program import read_program
 from arena.schedule import Limits
 from engine import Game
@@ -74,6 +75,9 @@ class ProgramHost:
                 self._process, number = self._stack.enter_context(spawn.start(*theirs))
                 process = os.pidfd_open(number)
         except OSError as error:
+            gone = isinstance(error, ProcessLookupError) and self.bot.isolation == "sandbox"
+            if isinstance(error, KilledAtStart) or (gone and self.code() == -signal.SIGKILL):
+                raise Killed("its process was killed from outside (SIGKILL) as it was started") from None
             raise Fault("init", f"'{self.program.command[0]}' cannot be started: {error}") from None
         if self.bot.isolation == "sandbox":
             bound_threads(number)

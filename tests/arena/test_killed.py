@@ -6,6 +6,7 @@ import contextlib
 import json
 import os
 import signal
+import tempfile
 import threading
 from pathlib import Path
 from types import SimpleNamespace
@@ -20,9 +21,9 @@ from arena.errors import ConfigError, WorkerError
 from arena.plan import Wanted, resolve_bots
 from arena.process import Death, WorkerProcess
 from arena.referee import KILLS, Contestant, play_match
-from arena.sandbox import channel, levels, parent
+from arena.sandbox import building, channel, levels, parent
 from arena.sandbox.channel import Channel
-from arena.sandbox.host import RemoteBot
+from arena.sandbox.host import RemoteBot, trusted_modules
 from arena.sandbox.hosts import Hosts, RemoteContestant
 from arena.schedule import Limits
 from arena.store import Store
@@ -31,7 +32,7 @@ from arena.verify import verify
 from arena.work import Work
 from bots.random_bot import Random
 from tests.arena.samples import begin, row, schedule
-from tests.arena.tournaments import home_of, rows, write
+from tests.arena.tournaments import home_of, rows, wait_until, write
 
 FIRST = """
 from bots import Bot
@@ -137,6 +138,56 @@ def test_the_third_time_it_forfeits_and_so_does_a_bot_that_was_killed_too_often(
     result = play(bot, spent)
     assert (result.falls[0].cause, result.timed, len(result.killed)) == ("memory", True, times - 1)
     assert "killed from outside (SIGKILL)" in result.falls[0].detail
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bot_that_is_stopped_from_outside_goes_on(tmp_path, monkeypatch, kind, level):
+    bot = KINDS[kind](tmp_path, level)
+    undisturbed = play(bot)
+    Hit(monkeypatch, 3, signal.SIGSTOP)
+    result = play(bot)
+    assert (result.falls, result.killed, result.again) == ({}, (), False)
+    assert result.course == undisturbed.course
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+def test_a_parent_of_bots_that_is_stopped_goes_on(tmp_path, monkeypatch, level):
+    wait, stopped = parent.ForkServer._wait, []
+
+    def stop(server):
+        os.kill(server._number, signal.SIGSTOP)
+        stopped.append(server._number)
+        return wait(server)
+
+    monkeypatch.setattr(parent.ForkServer, "_wait", stop)
+    result = play(python_bot(tmp_path, level))
+    assert (result.falls, result.killed) == ({}, ())
+    assert len(stopped) > 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("times", "falls"), [(KILLS, []), (KILLS + 1, ["memory"])])
+def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkeypatch, kind, times, falls):
+    """It is started again; a program that never gets to start forfeits, and without a parent nobody is to blame."""
+    child, killed = levels._child, []
+
+    def kill(status, bubblewrap):
+        if len(killed) < times:
+            killed.append(bubblewrap.pid)
+            bubblewrap.kill()
+            with open(os.devnull) as nothing:  # it may have said all before it was killed
+                return child(nothing.fileno(), bubblewrap)
+        return child(status, bubblewrap)
+
+    bot = KINDS[kind](tmp_path, "sandbox")
+    monkeypatch.setattr(levels, "_child", kill)
+    if kind == "python" and falls:
+        with pytest.raises(WorkerError, match=r"did not start: bubblewrap was killed from outside"):
+            play(bot)
+    else:
+        assert [fall.cause for fall in play(bot).falls.values()] == falls
+    assert len(killed) == times
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV])
@@ -323,3 +374,108 @@ def test_a_trial_of_the_sandbox_that_is_killed_says_nothing_of_the_machine(monke
     levels._lacking.cache_clear()
     assert levels.lacking() == lacks
     assert (levels.lacking(), len(calls)) == ("", max(3, killed + 1))
+
+
+# Bringing bots to the table
+
+
+ODD = f"if False:\n    import numpy.f2py.__main__, numpy.linalg, numba.tests.support\n{FIRST}"
+"""`numpy.f2py.__main__` ends whoever imports it."""
+DIGS = """
+    def prepare(self):
+        import os
+        os.chdir(os.environ["TMPDIR"])
+        for _ in range(1100):
+            os.mkdir("d")
+            os.chdir("d")
+"""
+
+
+def test_what_a_bot_imports_is_loaded_for_others_only_where_it_is_harmless(tmp_path):
+    (tmp_path / "b.py").write_text(ODD)
+    bundle = bundle_file(tmp_path / "b.py")
+    modules = [name for name in trusted_modules(bundle) if not name.startswith("bots")]
+    assert modules == ["numba", "numpy", "numpy.linalg", "scipy.linalg"]
+    assert play(RemoteBot("first", bundle, "First", {}, "sandbox")).falls == {}
+
+
+def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
+    """At level `process` a bot's folder is an ordinary one."""
+    (tmp_path / "b.py").write_text(FIRST + DIGS)
+    deep, game = (
+        RemoteBot("deep", bundle_file(tmp_path / "b.py"), "First", {}, "process"),
+        engine.load_game("epicycle", 2),
+    )
+    with contextlib.closing(Hosts()) as hosts:
+        seats = [RemoteContestant(deep, hosts), Contestant(Random, {})]
+        for number in range(2):
+            assert play_match(game, seats, streams(number)).falls == {}
+        assert [server.is_alive for server in hosts._servers] == [True]
+    assert list(tmp_path.glob("bots-*")) == []
+
+
+def test_a_worker_leaves_no_folder_behind_however_deep(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    worker = WorkerProcess()
+    worker.start()
+    (folder,) = tmp_path.glob("arena-worker-*")
+    place = os.open(folder, os.O_DIRECTORY)
+    for _ in range(1100):
+        os.mkdir("d", dir_fd=place)
+        inner = os.open("d", os.O_DIRECTORY, dir_fd=place)
+        os.close(place)
+        place = inner
+    os.close(place)
+    os.kill(worker._worker, signal.SIGKILL)
+    wait_until(lambda: not folder.exists(), "its supervisor has removed it")
+    worker.stop()
+
+
+# Builds
+
+
+def built_by(folder, level, command):
+    (folder / "bot.py").write_text(f"import os, signal, subprocess, sys\n{PROGRAM.replace('DEED', 'pass')}")
+    (folder / "make.py").write_text(f"import os, signal, subprocess, sys, time\n{command}\n")
+    build = 'command = ["python3", "bot.py"]\nbuild = ["python3", "make.py"]\n'
+    (folder / "bot.toml").write_text(f'name = "first"\n{build}')
+    return RemoteBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "cache_root", lambda: tmp_path / "cache")
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize(("times", "falls"), [(building.TRIES - 1, []), (building.TRIES, ["init"])])
+def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, level, times, falls):
+    watched, killed = building._watched, []
+
+    def kill(process, number, *rest):
+        if len(killed) < times:
+            killed.append(number)
+            os.kill(number, signal.SIGKILL)
+        return watched(process, number, *rest)
+
+    monkeypatch.setattr(building, "_watched", kill)
+    result = play(built_by(tmp_path, level, "time.sleep(0.2)"))
+    assert [fall.cause for fall in result.falls.values()] == falls
+    assert len(killed) == times
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("while True: subprocess.Popen(['sleep', '9'])", "its build ran more than 40 processes"),
+        ("[subprocess.Popen(['sleep', '9']) for _ in range(9)]; x = b'x' * 10**8; time.sleep(9)", "MiB in all"),
+        ("os._exit(137)", "code 137: , 3 times"),
+    ],
+)
+def test_a_build_that_takes_the_machine_is_ended(tmp_path, monkeypatch, cache, level, command, why):
+    monkeypatch.setattr(building, "MOST_THREADS", 40)
+    monkeypatch.setattr(building, "BUILD_MEMORY_IN_ALL", 80 if "10**8" in command else 4096)
+    result = play(built_by(tmp_path, level, command))
+    assert result.falls[0].cause == "init"
+    assert why in result.falls[0].detail
