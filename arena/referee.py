@@ -173,7 +173,10 @@ def answer_of(bot: Any, state: State, limit: float) -> Answer:
 
 def clean_note(note: object) -> str | None:
     """The part of a bot's note that is kept."""
-    return without_controls(note[:MAX_NOTE]).replace("\n", " ") if isinstance(note, str) else None
+    if not isinstance(note, str):
+        return None
+    plain = str.__getitem__(note, slice(MAX_NOTE))  # a subclass of the bot's own could hand out anything
+    return without_controls(plain).replace("\n", " ")
 
 
 @dataclass(frozen=True)

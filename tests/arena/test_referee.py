@@ -19,6 +19,7 @@ from arena.referee import (
     NOBODY,
     Charge,
     Contestant,
+    clean_note,
     final_hash,
     play_match,
     ranks_with_forfeits,
@@ -368,6 +369,19 @@ def test_notes_are_bounded_each_and_together():
     longest = max((play(Long, Long, Long, Long, block=block) for block in range(5)), key=lambda r: len(r.course))
     assert {len(text) for _, text in longest.notes} == {MAX_NOTE}
     assert sum(len(text) for _, text in longest.notes) == MAX_NOTES < MAX_NOTE * len(longest.course)
+
+
+def test_a_note_of_a_bots_own_kind_of_text_is_as_short_and_plain_as_any():
+    class Text(str):
+        def __getitem__(self, place):
+            return self
+
+        def __iter__(self):
+            return iter(["\x1b" * 9999])
+
+    kept = clean_note(Text("\x1b[31m" + "a" * 2 * MAX_NOTE))
+    assert type(kept) is str
+    assert (len(kept), kept[:6]) == (MAX_NOTE, " [31ma")
 
 
 @pytest.mark.parametrize(
