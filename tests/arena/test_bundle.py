@@ -10,7 +10,7 @@ import pytest
 
 from arena.bundle import HOUSE, MAX_BYTES, Bundle, bundle_file, bundle_module
 from arena.errors import BotError
-from arena.files import remove_folder
+from arena.files import remove
 from arena.registry import find_bot, named_bots
 
 BOT = "from bots import Bot\n\n\nclass Mine(Bot):\n    def choose(self, state):\n        return 0\n"
@@ -337,7 +337,7 @@ def test_folders_in_folders_end_a_bundle_in_one_line_however_deep(tmp_path):
     os.close(here)
     with pytest.raises(BotError, match="a bot's folders are limited to 50, one in the other"):
         bundle_file(tmp_path / "bot" / "mine.py")
-    remove_folder(str(tmp_path / "bot"))  # which pytest could not
+    remove(str(tmp_path / "bot"))  # which pytest could not
 
 
 @pytest.mark.parametrize("pattern", ["**/*.txt", "*/**/*.txt", "loop/*/*.txt"])

@@ -170,7 +170,8 @@ def test_what_lies_beside_a_log_is_neither_waited_for_nor_followed_and_deletes_n
     for command in ("status LOG", "leaderboard LOG", "verify LOG", "merge SOUND --into LOG", "upgrade LOG"):
         assert run_command(words(command, log, played)) == 1, command
         said = capsys.readouterr()
-        assert f"{log}{kind.split()[0]}: " in said.out + said.err, command
+        words_said = (said.out + said.err).replace("\n", "")  # a long path may be broken at the width of the terminal
+        assert f"{log}{kind.split()[0]}:" in words_said, command
     config = write(tmp_path, CONFIG.replace("blocks = 2", "blocks = 3"), "")
     assert run_command(["run", str(config), "--home", str(log.parents[1]), "--workers", "1"]) == 1
     assert set_aside(log) is not None

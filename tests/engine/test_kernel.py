@@ -96,7 +96,8 @@ def test_a_rule_that_is_missing_is_named(tmp_path, template):
 
 def test_the_same_game_edited_gets_another_name(tmp_path, template):
     before = bind(template, module(tmp_path, "ones", RULES.format(amount=1)), DTYPE)
-    after = bind(template, module(tmp_path, "ones", RULES.format(amount=2)), DTYPE)
+    edited = RULES.format(amount=2) + "# of another size: two files may be written at one time of a coarse clock\n"
+    after = bind(template, module(tmp_path, "ones", edited), DTYPE)
     assert identity(before) != identity(after)
     assert (stones_left(before), stones_left(after)) == (97, 94)
 
