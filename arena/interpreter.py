@@ -140,6 +140,8 @@ class Interpreter:
         self.shared = [each.read() for each in SHARED]
         self.builtins = dict(vars(builtins))
         self.threads = 0
+        self.touched = True
+        """Whether a bot that is not ours may have run here since all was put back."""
         self.lasting: list[Any] = []
 
     def restore(self, recursion: int = 0) -> None:
@@ -158,6 +160,7 @@ class Interpreter:
         if recursion > self.shared[0]:
             SHARED[0].write(recursion)
         self.lasting = [each.read() for each in LASTING]
+        self.touched = False
 
     def accept_threads(self) -> None:
         """Take the threads that are there for good, as modules have started them: any worker would have them."""

@@ -49,6 +49,11 @@ def is_house(bundle_files: Mapping[str, bytes]) -> bool:
     return all(_same(HOUSE / name, content) for name, content in bundle_files.items() if name.startswith("bots/"))
 
 
+def is_our_own(bundle_files: Mapping[str, bytes]) -> bool:
+    """Whether a bundle is one of our own bots and nothing else."""
+    return all(name.startswith("bots/") for name in bundle_files) and is_house(bundle_files)
+
+
 def in_a_bundle(file: str) -> bool:
     """Whether a file, as tracebacks name it, belongs to a bot."""
     return file.startswith(f"{_folder()}{os.sep}")

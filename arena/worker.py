@@ -30,7 +30,7 @@ from arena.dice import Streams
 from arena.errors import BotError, has_no_room, no_room
 from arena.game_faults import GameFailed, fault_of
 from arena.interpreter import Interpreter
-from arena.loader import lay_out, load_class
+from arena.loader import is_our_own, lay_out, load_class
 from arena.referee import GAME_SECONDS, Alarm, Charge, Contestant, Entrant, Report, Result, play_match, warm_up
 from arena.schedule import Limits
 from arena.status import NOBODY, SIZE, Status
@@ -130,6 +130,8 @@ class Table:
         self.interpreter = interpreter
         self.recursion: dict[int, int] = {}
         """By entry: the recursion limit that its modules have set."""
+        self.foreign: set[int] = set()
+        """Entries whose code runs here and is not our own: only these touch the interpreter."""
         self.report = report
         self.remote = remote
         self.limits = Limits(*plan["limits"])
@@ -163,7 +165,10 @@ class Table:
         except OSError as error:
             if has_no_room(error):
                 raise
+        if not is_our_own(bundle.files):
+            self.foreign.add(entry)
         self.interpreter.restore()
+        self.interpreter.touched = True
         try:
             bot_class = load_class(bundle, bot["class"])
             self.recursion[entry] = lay_out(bundle).recursion_limit
@@ -185,7 +190,10 @@ class Table:
         board, seats, key, *ids = block
         game = self.game(board)
         contestants = [self.contestant(entry) for entry in seats]
-        self.interpreter.restore(max(self.recursion.get(entry, 0) for entry in seats))
+        foreign = not self.foreign.isdisjoint(seats)
+        if foreign or self.interpreter.touched:
+            self.interpreter.restore(max(self.recursion.get(entry, 0) for entry in seats))
+        self.interpreter.touched = foreign
         started = time.perf_counter()
         result = play_match(
             game,
@@ -249,6 +257,7 @@ class Worker:
             return {"code": code_hash(), "versions": versions(), "pid": os.getpid(), "host": platform.node()}
         if message["do"] == "describe":
             self.interpreter.restore()
+            self.interpreter.touched = True
             return self.remote.describe(message["bot"])
         if message["do"] == "plan":
             self.interpreter.accept_threads()
@@ -266,7 +275,7 @@ class Worker:
         """
         try:
             played = list(self.play(matches, spent))  # a list: a bot may hold a tuple while it is being made
-            spoiled = {"spoiled": True} if self.interpreter.is_spoiled() else {}
+            spoiled = {"spoiled": True} if self.is_spoiled() else {}
             killed = [entries for _, entries in played]
             return {**spoiled, "rows": [row for row, _ in played], **({"killed": killed} if any(killed) else {})}
         except GameFailed as failed:
@@ -282,8 +291,12 @@ class Worker:
         for self.number, (block, lineup, charges) in enumerate(matches):
             self.status.rest(self.number)
             yield self.table.play(block, lineup, charges, spent)
-            if self.interpreter.is_spoiled():
+            if self.is_spoiled():
                 return
+
+    def is_spoiled(self) -> bool:
+        """Whether a bot has left what cannot be put back."""
+        return self.interpreter.touched and self.interpreter.is_spoiled()
 
 
 def main(arguments: list[str]) -> None:
