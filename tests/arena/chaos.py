@@ -198,7 +198,7 @@ def dump(config: Path) -> dict[str, bytes]:
 
 
 def is_secret(config: Path) -> bool:
-    return 'dice = "secret"' in config.read_text()
+    return any(words in config.read_text() for words in ('dice = "secret"', 'isolation = "sandbox"'))
 
 
 def undisturbed(drivers: Drivers, config: Path, folder: Path) -> dict[str, bytes]:
