@@ -9,7 +9,7 @@ from pathlib import Path
 import engine
 from arena.bench_tools import Row, best_of, tournament
 from bots import first_decision, make_bot
-from bots.uct import UCT
+from bots.search.uct import UCT
 from engine.cache import cache_root
 
 SIMULATIONS = 100_000

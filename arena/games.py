@@ -22,7 +22,7 @@ from arena.errors import ConfigError
 from arena.loader import materialize
 from engine.cache import cache_root
 
-GROUPS = ("arena.games", "arena.knowledge")
+GROUPS = ("arena.games", "arena.heuristics", "arena.knowledge")
 
 
 def snapshot(games: Iterable[str]) -> dict[str, bytes]:

@@ -22,7 +22,7 @@ from arena.report import markdown, match_lines, write_file
 from arena.schedule import Schedule
 from arena.stats.pairs import compare_pairs, rounded
 from arena.store import Store
-from bots.perfect_solver import solve
+from bots.search.perfect_solver import solve
 from engine import State, load_game
 from engine.specs import split_bot_spec
 

@@ -76,11 +76,12 @@ class Source:
 
 
 def house_bots(folder: Path = HOUSE) -> dict[str, Source]:
-    """The bots of our own package: every class with a literal `name` in a module of `bots`, by that name."""
+    """The bots of our own package: every class with a literal `name` in a module below `bots`, by that name."""
     found: dict[str, Source] = {}
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         for name, class_name in _named_classes(path.read_text("utf-8"), path):
-            source = Source(name, f"bots.{path.stem}", class_name, folder.parent, "house")
+            module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+            source = Source(name, module, class_name, folder.parent, "house")
             _add(found, source)
     return found
 

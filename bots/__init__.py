@@ -1,4 +1,4 @@
-"""Strategies; know engine only. Every module here whose class is a named `Bot` offers that bot by its name."""
+"""Strategies; they know `engine` only. A module in or below this package offers each of its bots with a `name`."""
 
 from bots.base import Between, Bot, OneOf, first_decision, make_bot
 

@@ -12,7 +12,7 @@ import numpy as np
 
 from bots import greedy_kernel
 from bots.base import Bot, first_decision
-from bots.evaluation import evaluation, evaluation_kernel
+from bots.search.evaluation import evaluation, evaluation_kernel
 from engine import Game, State
 from engine.kernel import bind
 from engine.state import KernelGame, KernelState
@@ -24,7 +24,7 @@ class Greedy(Bot):
     """Take the action after which the state is worth most.
 
     Idea: look one ply ahead. A finished match is worth this seat's return; a running one what the game's `evaluate`
-    in `bots.knowledge` says of it, by default the score margin m as m / (|m| + 10), m being the own score minus
+    in `bots.heuristics` says of it, by default the score margin m as m / (|m| + 10), m being the own score minus
     the mean of the others' in the game's own unit (0 in a game without scores). Where an action leads to a
     chance node, the worths after its outcomes are averaged by weight; of more than 64 outcomes 64 are drawn
     systematically (one random offset, then equal steps through the weights). Ties are broken at random.

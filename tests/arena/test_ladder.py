@@ -13,7 +13,7 @@ import engine
 from arena import api
 from arena.ladder import above_next, is_step, judged_moves, kept_values, pairs, rungs, steps
 from bots import make_bot
-from bots.perfect import Perfect
+from bots.search.perfect import Perfect
 
 CONFIG = {
     "name": "small_ladder",

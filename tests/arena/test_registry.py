@@ -55,12 +55,13 @@ def test_every_module_of_ours_with_a_named_class_offers_its_bot(tmp_path):
         "bots/two.py": 'class Helper:\n    pass\n\nclass Two:\n    depth = 1\n    name = "two_b"\n',
         "bots/tools.py": "name = 'no class'\n\ndef f():\n    class Inner:\n        name = 'inner'\n",
         "bots/computed.py": "class Computed:\n    name = 'com' + 'puted'\n",
-        "bots/knowledge/deep.py": "class Deep:\n    name = 'deep'\n",
+        "bots/search/deep.py": "class Deep:\n    name = 'deep'\n",
     }
     found = house_bots(lay(tmp_path, files) / "bots")
     assert {name: (source.module, source.class_name) for name, source in found.items()} == {
         "one": ("bots.one", "One"),
         "two_b": ("bots.two", "Two"),
+        "deep": ("bots.search.deep", "Deep"),
     }
 
 

@@ -6,7 +6,7 @@ NUMBA_DISABLE_JIT=1 python -m tests.bots.lane
 import json
 
 import engine
-from bots.minimax import compiled_maxn, compiled_search
+from bots.search.minimax import compiled_maxn, compiled_search
 from engine.kernel import COMPILED
 from tests.bots.matches import decisions
 from tests.bots.plain_minimax import searched

@@ -7,10 +7,10 @@ from fractions import Fraction
 
 import pytest
 
-from bots.evaluation import evaluation_kernel
-from bots.knowledge import knowledge_of
-from bots.minimax import Search
-from bots.minimax_kernel import DELAY, EVALUATION
+from bots.heuristics import heuristics_of
+from bots.search.evaluation import evaluation_kernel
+from bots.search.minimax import Search
+from bots.search.minimax_kernel import DELAY, EVALUATION
 from engine import State
 
 
@@ -18,7 +18,7 @@ def plain_value(state: State, seat: int, depth: int, made: int = 0) -> Fraction:
     """The exact value to a seat when so many decisions are still looked ahead and so many have been made."""
     if state.is_terminal():
         return Fraction(state.returns()[seat]) * (1 - Fraction(DELAY) * made)
-    foresees_rolls = getattr(knowledge_of(state.game.name), "FORESEES_ROLLS", False)
+    foresees_rolls = getattr(heuristics_of(state.game.name), "FORESEES_ROLLS", False)
     if depth < (foresees_rolls if state.is_chance_node() else 1):
         return Fraction(float(evaluation_kernel(state.game)(state.record, seat)) * EVALUATION)
     if state.is_chance_node():

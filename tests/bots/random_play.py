@@ -6,8 +6,8 @@ import numpy as np
 from scipy.sparse import csr_array, identity
 from scipy.sparse.linalg import bicgstab
 
-from bots import perfect_solver
-from bots.perfect_kernel import ILLEGAL, WON
+from bots.search import perfect_solver
+from bots.search.perfect_kernel import ILLEGAL, WON
 
 
 @functools.cache

@@ -7,10 +7,10 @@ import json
 
 import engine
 from bots import first_decision, make_bot
-from bots.uct import UCT, Tree
+from bots.search.uct import UCT, Tree
 from engine.kernel import COMPILED
 from engine.state import KernelGame
-from tests.bots.house import load_race
+from tests.bots.built_in import load_race
 
 
 def written_out(tree: Tree, names: dict[int, str], node: int = 0, depth: int = 0) -> list[str]:

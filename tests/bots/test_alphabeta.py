@@ -9,9 +9,9 @@ import pytest
 
 import engine
 from bots import make_bot
-from bots.alphabeta import AlphaBeta
 from bots.greedy import Greedy
-from bots.minimax import (
+from bots.search.alphabeta import AlphaBeta
+from bots.search.minimax import (
     CHUNK,
     DEEPEST,
     Search,
@@ -21,10 +21,10 @@ from bots.minimax import (
     rolls_dice,
     transposition_table,
 )
-from bots.minimax_kernel import DELAY
-from bots.perfect import Perfect
-from bots.perfect_solver import solve
-from tests.bots.house import label, load_race
+from bots.search.minimax_kernel import DELAY
+from bots.search.perfect import Perfect
+from bots.search.perfect_solver import solve
+from tests.bots.built_in import label, load_race
 from tests.bots.matches import decisions, immediate_returns, mean_return, must_win, random_walk, wins_in_one
 from tests.bots.plain_minimax import action_values, hold_against_plain, plain_values, searched, small
 
@@ -185,7 +185,7 @@ def test_a_forced_move_is_made_at_once():
 
 def test_with_a_clock_it_says_so_and_stops_in_time(monkeypatch):
     clock = itertools.count()
-    monkeypatch.setattr("bots.minimax.time", SimpleNamespace(monotonic=lambda: 0.01 * next(clock)))
+    monkeypatch.setattr("bots.search.minimax.time", SimpleNamespace(monotonic=lambda: 0.01 * next(clock)))
     state = MIDGARD.new_initial_state()
     assert not alphabeta(state).timed
     bot = alphabeta(state, seconds=0.05, nodes=1)

@@ -7,7 +7,7 @@ import pytest
 
 import engine
 from bots import Between, Bot, OneOf, first_decision, make_bot
-from tests.bots.house import load_race
+from tests.bots.built_in import load_race
 
 EPICYCLE = engine.load_game("epicycle", players=2)
 

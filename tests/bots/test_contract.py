@@ -1,4 +1,4 @@
-"""What every house bot owes the arena, in every game that it accepts."""
+"""What every built-in bot owes the arena, in every game that it accepts."""
 
 import copy
 import inspect
@@ -9,10 +9,10 @@ import pytest
 
 from bots import Bot, make_bot
 from engine import Game, ParameterError, State, UnsupportedError
-from tests.bots.house import FOLDER, all_games, house_bots, label, names_in_source
+from tests.bots.built_in import FOLDER, all_games, built_in_bots, label, names_in_source
 from tests.bots.matches import random_walk
 
-BOTS = house_bots()
+BOTS = built_in_bots()
 GAMES = all_games()
 PAIRS = [(bot, game) for bot in BOTS.values() for game in GAMES]
 ACCEPTED = [(bot, game) for bot, game in PAIRS if bot.refusal(game) is None]
@@ -44,14 +44,14 @@ def fingerprint(state: State) -> tuple[object, ...]:
     return words, state.history(), state.current_player(), state.legal_actions()
 
 
-def test_the_house_bots_are_found_by_reading_the_source():
+def test_the_built_in_bots_are_found_by_reading_the_source():
     assert {"random", "greedy", "cautious", "catcher", "settler", "brawler", "flat_mc", "perfect"} <= BOTS.keys()
     for name, kind in BOTS.items():
         assert kind.name == name
 
 
 def test_no_file_offers_two_bots_and_no_two_files_offer_one_name():
-    found = [list(names_in_source(path)) for path in FOLDER.glob("*.py")]
+    found = [list(names_in_source(path)) for path in FOLDER.rglob("*.py")]
     assert max(map(len, found)) == 1
     names = [name for pairs in found for _, name in pairs]
     assert sorted(names) == sorted(set(names))

@@ -7,11 +7,11 @@ import pytest
 
 import engine
 from bots import make_bot
-from bots.flat_mc import FlatMonteCarlo, compiled_points
-from bots.perfect_solver import solve
 from bots.random_bot import Random
+from bots.search.flat_mc import FlatMonteCarlo, compiled_points
+from bots.search.perfect_solver import solve
 from engine.chance import new_rng
-from tests.bots.house import load_race
+from tests.bots.built_in import load_race
 from tests.bots.matches import decisions, immediate_returns, mean_return, must_win, random_walk, wins_in_one
 from tests.bots.random_play import random_play
 

@@ -9,10 +9,10 @@ from hypothesis import strategies as st
 
 import engine
 from bots import make_bot
-from bots.evaluation import evaluation_kernel, score_margin
 from bots.greedy import MOST_OUTCOMES, Greedy, compiled_values, look_ahead, plain_values, systematic_sample
 from bots.random_bot import Random
-from tests.bots.house import kernel_games, label, load_race
+from bots.search.evaluation import evaluation_kernel, score_margin
+from tests.bots.built_in import kernel_games, label, load_race
 from tests.bots.matches import decisions, immediate_returns, mean_return, wins_in_one
 from tests.bots.plain import plain
 

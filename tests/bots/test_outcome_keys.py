@@ -5,12 +5,12 @@ from collections import defaultdict
 
 import pytest
 
-from bots.evaluation import evaluation_kernel
-from bots.knowledge import knowledge_of
-from tests.bots.house import kernel_games, label
+from bots.heuristics import heuristics_of
+from bots.search.evaluation import evaluation_kernel
+from tests.bots.built_in import kernel_games, label
 from tests.bots.matches import roll
 
-GAMES = [game for game in kernel_games() if hasattr(knowledge_of(game.name), "outcome_key")]
+GAMES = [game for game in kernel_games() if hasattr(heuristics_of(game.name), "outcome_key")]
 
 on_games = pytest.mark.parametrize("game", GAMES, ids=label)
 
@@ -31,7 +31,7 @@ def groups(state):
     """The outcomes of a chance node by their keys."""
     found = defaultdict(list)
     for outcome, _ in state.chance_outcomes():
-        found[int(knowledge_of(state.game.name).outcome_key(state.record, outcome))].append(outcome)
+        found[int(heuristics_of(state.game.name).outcome_key(state.record, outcome))].append(outcome)
     return found
 
 

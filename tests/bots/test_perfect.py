@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 import engine
-from bots import make_bot, perfect_solver
+from bots import make_bot
 from bots.cautious import Cautious
 from bots.greedy import Greedy
-from bots.perfect import Perfect
-from bots.perfect_kernel import ILLEGAL, LOST, POSITIONS, WON
-from bots.perfect_solver import Counts, compute, solve
 from bots.random_bot import Random
+from bots.search import perfect_solver
+from bots.search.perfect import Perfect
+from bots.search.perfect_kernel import ILLEGAL, LOST, POSITIONS, WON
+from bots.search.perfect_solver import Counts, compute, solve
 from tests.bots.matches import decisions, immediate_returns, play_match, random_walk
 from tests.bots.random_play import children, random_play
 
@@ -228,7 +229,7 @@ def test_a_file_that_cannot_be_written_costs_only_the_next_process_its_time(empt
 
 SOLVE = """
 import time
-from bots import perfect_solver
+from bots.search import perfect_solver
 compute = perfect_solver.compute
 def slowly():
     print("computed")

@@ -8,14 +8,14 @@ from bots import make_bot
 from bots.brawler import Brawler
 from bots.catcher import Catcher
 from bots.cautious import Cautious
-from bots.knowledge import epicycle, knowledge_of, magic_mids, midgard, pyramid_punch
+from bots.heuristics import epicycle, heuristics_of, magic_mids, midgard, pyramid_punch
 from bots.settler import Settler
 from engine import Game, State
 from engine.chance import new_rng
 from engine.epicycle.rules import hand_of
 from engine.kernel import bind
 from tests.bots import policy_kernel
-from tests.bots.house import installed_games, label
+from tests.bots.built_in import installed_games, label
 from tests.bots.matches import decisions
 
 TWINS = {"epicycle": Cautious, "magic_mids": Catcher, "midgard": Settler, "pyramid_punch": Brawler}
@@ -31,7 +31,7 @@ on_games = pytest.mark.parametrize("game", GAMES, ids=label)
 
 def policy(game: Game):
     """The template's kernels, joined to the game and its rollout policy."""
-    return bind(policy_kernel, game.rules, game.dtype, rollout_action=knowledge_of(game.name).rollout_action)
+    return bind(policy_kernel, game.rules, game.dtype, rollout_action=heuristics_of(game.name).rollout_action)
 
 
 def drawn(state: State, count: int) -> list[int]:

@@ -7,12 +7,12 @@ import pytest
 
 import engine
 from bots import Bot, make_bot
-from bots.alphabeta import AlphaBeta
-from bots.expectimax import Expectimax
-from bots.flat_mc import FlatMonteCarlo
-from bots.minimax import compiled_search
-from bots.perfect import Perfect
-from bots.uct import UCT
+from bots.search.alphabeta import AlphaBeta
+from bots.search.expectimax import Expectimax
+from bots.search.flat_mc import FlatMonteCarlo
+from bots.search.minimax import compiled_search
+from bots.search.perfect import Perfect
+from bots.search.uct import UCT
 from tests.bots.brute_force import exact_values
 from tests.bots.thought import POSITIONS, TINY, Position
 

@@ -7,7 +7,7 @@ import pytest
 
 import engine
 from bots.greedy import compiled_values
-from bots.perfect_solver import solve
+from bots.search.perfect_solver import solve
 from tests.bots.brute_force import Bounds, BruteForce, exact_values, fearing, hoping
 from tests.bots.thought import POSITIONS, TINY
 

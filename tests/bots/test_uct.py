@@ -13,10 +13,11 @@ import numpy as np
 import pytest
 
 import engine
-from bots import first_decision, make_bot, uct_kernel
+from bots import first_decision, make_bot
 from bots.random_bot import Random
-from bots.uct import BATCH, UCT, Tree, compiled_search
-from tests.bots.house import kernel_games, label, load_race
+from bots.search import uct_kernel
+from bots.search.uct import BATCH, UCT, Tree, compiled_search
+from tests.bots.built_in import kernel_games, label, load_race
 from tests.bots.matches import decisions, mean_return
 from tests.bots.search_lane import trees
 
@@ -134,7 +135,7 @@ def test_a_full_tree_grows_no_more_and_still_counts():
 
 def test_seconds_are_kept_and_mark_the_match_as_timed(monkeypatch):
     clock = itertools.count()
-    monkeypatch.setattr("bots.uct.time", SimpleNamespace(perf_counter=lambda: 0.01 * next(clock)))
+    monkeypatch.setattr("bots.search.uct.time", SimpleNamespace(perf_counter=lambda: 0.01 * next(clock)))
     state = EPICYCLE.new_initial_state()
     for seconds, batches in ((0.05, 5), (1e-9, 1)):
         bot = uct(state, seconds=seconds)

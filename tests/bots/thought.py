@@ -30,7 +30,7 @@ class Position:
     """Decisions to look ahead, the own one included, until the right actions stand out."""
     lesson: str
     greedy_fails: bool = False
-    """One ply of look-ahead and the house's evaluation may choose wrongly."""
+    """One ply of look-ahead and the built-in evaluation may choose wrongly."""
     dice: bool = False
     """Only an average over the dice tells: to hope for the best or to fear the worst is not enough."""
 

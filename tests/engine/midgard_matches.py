@@ -7,7 +7,7 @@ import random
 import numpy as np
 
 import engine
-from bots.knowledge.midgard import evaluate
+from bots.heuristics.midgard import evaluate
 from engine.chance import new_rng
 from engine.midgard import rules
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from connect_four import rules, text
-from connect_four.knowledge import evaluate, stones_in_open_lines
+from connect_four.heuristics import evaluate, stones_in_open_lines
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -212,7 +212,7 @@ def test_random_playouts_from_any_state_end_as_the_rules_say(seed):
         assert (again.ended, again.ranks()) == (end.ended, end.ranks())
 
 
-# Knowledge
+# Heuristics
 
 
 @given(seed=SEEDS)

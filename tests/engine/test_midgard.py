@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
-from bots.knowledge.midgard import evaluate
+from bots.heuristics.midgard import evaluate
 from engine.chance import new_rng
 from engine.midgard import rules, text
 from tests.engine import midgard_matches
@@ -569,7 +569,7 @@ def test_the_last_drop_stands_in_brackets():
     assert "[~~]" in str(state)
 
 
-# Knowledge
+# Heuristics
 
 
 def test_the_evaluation_is_bounded_and_turns_its_sign_with_the_seat():

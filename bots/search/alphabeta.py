@@ -1,6 +1,6 @@
 """Alpha-beta search, for games without dice."""
 
-from bots.minimax import Minimax, rolls_dice
+from bots.search.minimax import Minimax, rolls_dice
 from engine import Game
 
 
@@ -8,7 +8,7 @@ class AlphaBeta(Minimax):
     """Look ahead as far as the budget allows, by alpha-beta search, in games without dice.
 
     Idea: look one decision ahead, then two, and so on, until the budget is spent; lines that cannot change the choice
-    are cut off. At the horizon a state is worth its evaluation in `bots.knowledge`, by default the score margin; a
+    are cut off. At the horizon a state is worth its evaluation in `bots.heuristics`, by default the score margin; a
     real win counts more than any evaluation, and the more the faster, a real loss less than any, and the less the
     faster. States met again are looked up in a table, and actions are tried in the order: best so far, good at this
     depth elsewhere, often good. The search ends early when it has followed every line to its end. Ties are broken at

@@ -1,4 +1,4 @@
-"""Template: depth-first search of a game tree with alpha-beta cuts, the dice averaged; see `bots.minimax`.
+"""Template: depth-first search of a game tree with alpha-beta cuts, the dice averaged; see `bots.search.minimax`.
 
 The searching seat maximises its value, every other seat minimises it. A value is the seat's return, a little smaller
 in size the later the match ends, or at the horizon the evaluation, which is always smaller in size than a return of

@@ -26,13 +26,17 @@ def names_in_source(path: Path) -> Iterator[tuple[str, str]]:
                     yield node.name, name
 
 
-def house_bots() -> dict[str, type[Bot]]:
-    """The house bots by name."""
+def built_in_bots() -> dict[str, type[Bot]]:
+    """Return the built-in bots by name."""
     return {
-        name: getattr(importlib.import_module(f"bots.{path.stem}"), class_name)
-        for path in sorted(FOLDER.glob("*.py"))
+        name: getattr(importlib.import_module(module_name(path)), class_name)
+        for path in sorted(FOLDER.rglob("*.py"))
         for class_name, name in names_in_source(path)
     }
+
+
+def module_name(path: Path) -> str:
+    return ".".join(path.relative_to(FOLDER.parent).with_suffix("").parts)
 
 
 def load_race(players: int, **options: object) -> Game:

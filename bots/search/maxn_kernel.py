@@ -2,10 +2,10 @@
 
 A node has a value for each seat, in `values[ply]`. Of actions worth the same to the seat that moves, another seat is
 taken to choose the one that is worst for the seat that searches. Nothing can be cut off, so there is no window, no
-table and no order but at the root; all else is as in `bots.minimax_kernel`, from which the open names come.
+table and no order but at the root; all else is as in `bots.search.minimax_kernel`, from which the open names come.
 """
 
-from bots.minimax_kernel import CHANCE, EVALUATION, FRAME, MAX, ROLLS, SEARCH, TERMINAL
+from bots.search.minimax_kernel import CHANCE, EVALUATION, FRAME, MAX, ROLLS, SEARCH, TERMINAL
 
 RULES = ("legal_actions",)
 OPTIONAL = ()

@@ -22,8 +22,8 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from bots import perfect_kernel
-from bots.perfect_kernel import ILLEGAL, LOST, POSITIONS, WON
+from bots.search import perfect_kernel
+from bots.search.perfect_kernel import ILLEGAL, LOST, POSITIONS, WON
 from engine.epicycle import rules
 from engine.kernel import bind, cache_root
 from engine.state import KernelState

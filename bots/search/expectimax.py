@@ -1,6 +1,6 @@
 """Expectimax search, for games with dice."""
 
-from bots.minimax import Minimax, rolls_dice
+from bots.search.minimax import Minimax, rolls_dice
 from engine import Game
 
 
@@ -8,7 +8,7 @@ class Expectimax(Minimax):
     """Look ahead as far as the budget allows in games with dice, averaging over them.
 
     Idea: look one decision ahead, then two, and so on, until the budget is spent. A roll is worth the mean over its
-    outcomes by their weights; outcomes that play alike (`outcome_key` in `bots.knowledge`) are followed once. As all
+    outcomes by their weights; outcomes that play alike (`outcome_key` in `bots.heuristics`) are followed once. As all
     values lie between -1 and 1, a few outcomes often settle that the mean is too high or too low to matter (Star1),
     and so lines are cut off as in `alphabeta`, with which it shares all else.
     Source: Michie, "Game-playing and game-learning automata" (1966); Ballard, "The *-minimax search procedure for

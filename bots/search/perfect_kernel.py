@@ -1,4 +1,4 @@
-"""Template: every position of two-player Epicycle and where its plays lead, numbered for `bots.perfect_solver`.
+"""Template: every position of two-player Epicycle and where its plays lead, numbered for `bots.search.perfect_solver`.
 
 A position is the pie read from the gap and the hand of the seat to move; the other hand holds what is left.
 """

@@ -1,4 +1,4 @@
-"""How good a running state is for a seat: what `bots.knowledge` says of the game, else the score margin."""
+"""How good a running state is for a seat: what `bots.heuristics` says of the game, else the score margin."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import functools
 from collections.abc import Callable
 from typing import Any
 
-from bots import margin_kernel
-from bots.knowledge import knowledge_of
+from bots.heuristics import heuristics_of
+from bots.search import margin_kernel
 from engine import State
 from engine.kernel import bind
 from engine.state import KernelGame
@@ -18,7 +18,7 @@ HALFWAY = 10
 
 def evaluation_kernel(game: KernelGame) -> Callable[..., Any]:
     """The compiled `evaluate(record, seat)` of a game with kernels."""
-    known = getattr(knowledge_of(game.name), "evaluate", None)
+    known = getattr(heuristics_of(game.name), "evaluate", None)
     return known or _margin_kernel(game.rules, game.dtype, game.players)
 
 
@@ -29,7 +29,7 @@ def _margin_kernel(rules: Any, dtype: Any, players: int) -> Callable[..., Any]:
 
 def evaluation(game_name: str) -> Callable[[State, int], float]:
     """The `evaluate(state, seat)` of a game in plain Python."""
-    return getattr(knowledge_of(game_name), "evaluate", None) or score_margin
+    return getattr(heuristics_of(game_name), "evaluate", None) or score_margin
 
 
 def score_margin(state: State, seat: int) -> float:

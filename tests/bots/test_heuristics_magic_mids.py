@@ -5,7 +5,7 @@ import random
 import pytest
 
 import engine
-from bots.knowledge.magic_mids import evaluate
+from bots.heuristics.magic_mids import evaluate
 
 
 def best_action(state):

@@ -1,6 +1,6 @@
-"""What search may know about a game beyond its rules: a module a game, found by the game's name.
+"""Heuristics for search, beyond the rules: one module per game, found by the game's name.
 
-A module here, or one that a plug-in names under the entry-point group `arena.knowledge`, may offer
+A module here, or one that a plug-in names under the entry-point group `arena.heuristics`, may define
 
     evaluate(state, seat) -> float        how good a running state is for a seat, within [-1, 1], higher is better
     rollout_action(state, rng, actions)   a legal action of the seat to move, for rollouts better than random ones
@@ -27,28 +27,28 @@ from types import ModuleType
 from engine import DuplicateNameError, UnsupportedError
 
 BUNDLE_FILES = ["*.py"]
-GROUP = "arena.knowledge"
+GROUPS = ("arena.heuristics", "arena.knowledge")  # the second is the first one's name of old, and works as well
 
 
 @functools.cache
-def knowledge_of(game_name: str) -> ModuleType | None:
-    """The module that knows about the game; None when there is none, `DuplicateNameError` when there are two."""
-    house = _house_module(game_name)
-    offers = sorted({entry.value for entry in entry_points(group=GROUP, name=game_name)})
-    named = [*([f"bots.knowledge.{game_name}"] if house else []), *offers]
+def heuristics_of(game_name: str) -> ModuleType | None:
+    """Return the heuristics module of a game, None when there is none; two raise `DuplicateNameError`."""
+    built_in = _built_in_module(game_name)
+    offers = sorted({entry.value for group in GROUPS for entry in entry_points(group=group, name=game_name)})
+    named = [*([f"bots.heuristics.{game_name}"] if built_in else []), *offers]
     if len(named) > 1:
-        raise DuplicateNameError(f"several modules offer knowledge of '{game_name}', keep one: {', '.join(named)}")
-    if house or not offers:
-        return house
+        raise DuplicateNameError(f"several modules offer heuristics for '{game_name}', keep one: {', '.join(named)}")
+    if built_in or not offers:
+        return built_in
     try:
         return importlib.import_module(offers[0])
     except Exception as error:
-        raise UnsupportedError(f"knowledge of '{game_name}' ({offers[0]}) cannot be loaded: {error}") from error
+        raise UnsupportedError(f"heuristics for '{game_name}' ({offers[0]}) cannot be loaded: {error}") from error
 
 
-def _house_module(game_name: str) -> ModuleType | None:
-    """Ours, by an import that a bot's bundle sees too."""
-    name = f"bots.knowledge.{game_name}"
+def _built_in_module(game_name: str) -> ModuleType | None:
+    """Import the built-in module by `__import__`, which a bot's bundle replaces by one that looks into the bundle."""
+    name = f"bots.heuristics.{game_name}"
     try:
         return __import__(name, fromlist=("evaluate",)) if game_name.isidentifier() else None
     except ModuleNotFoundError as error:

@@ -5,7 +5,7 @@ import random
 import pytest
 
 import engine
-from bots.knowledge.pyramid_punch import evaluate
+from bots.heuristics.pyramid_punch import evaluate
 
 
 def playout(game, seed, choose):

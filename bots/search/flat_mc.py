@@ -8,8 +8,8 @@ from typing import Annotated, cast
 
 import numpy as np
 
-from bots import flat_mc_kernel
 from bots.base import Between, Bot, first_decision
+from bots.search import flat_mc_kernel
 from engine import State
 from engine.chance import new_rng
 from engine.kernel import bind
@@ -19,7 +19,7 @@ from engine.state import KernelGame, KernelState
 class FlatMonteCarlo(Bot):
     """Try every legal action in the same number of random playouts and take the one with the best mean return.
 
-    Idea: a position is worth what random play makes of it; no tree, no knowledge. Dice are rolled within the
+    Idea: a position is worth what random play makes of it; no tree, no heuristics. Dice are rolled within the
     playouts. Ties are broken at random; a forced move is made at once.
     Source: Abramson, "Expected-outcome: a general model of static evaluation", IEEE PAMI 12 (1990).
     Parameters: `playouts`, random playouts for each legal action, 1 to 1,000,000.

@@ -6,35 +6,37 @@ from types import SimpleNamespace
 
 import pytest
 
-import bots.knowledge
+import bots.heuristics
 import engine
-from bots.evaluation import evaluation, evaluation_kernel, score_margin
-from bots.knowledge import GROUP, knowledge_of
-from bots.knowledge.epicycle import prospects, safe_plays
-from tests.bots.house import kernel_games, label, load_race
+from bots.heuristics import GROUPS, heuristics_of
+from bots.heuristics.epicycle import prospects, safe_plays
+from bots.search.evaluation import evaluation, evaluation_kernel, score_margin
+from tests.bots.built_in import kernel_games, label, load_race
 from tests.bots.matches import immediate_returns, random_walk
 
-MODULES = [path.stem for path in Path(bots.knowledge.__file__).parent.glob("*.py") if path.stem != "__init__"]
+MODULES = [path.stem for path in Path(bots.heuristics.__file__).parent.glob("*.py") if path.stem != "__init__"]
 EPICYCLES = [engine.load_game("epicycle", players) for players in (2, 3, 4, 5)]
 
 
 @pytest.fixture
 def offers(monkeypatch):
-    """Modules offered by plug-ins, `{game: module}`; a list of modules is several offers."""
+    """A function that pretends plug-ins name modules, `game="module"`; several modules stand side by side."""
 
-    def install(**modules):
-        entries = [EntryPoint(name, value, GROUP) for name, values in modules.items() for value in values.split()]
+    def install(group=GROUPS[0], **modules):
+        entries = [EntryPoint(name, value, group) for name, values in modules.items() for value in values.split()]
         monkeypatch.setattr(
-            bots.knowledge, "entry_points", lambda group, name: [entry for entry in entries if entry.name == name]
+            bots.heuristics,
+            "entry_points",
+            lambda group, name: [entry for entry in entries if (entry.group, entry.name) == (group, name)],
         )
 
-    knowledge_of.cache_clear()
+    heuristics_of.cache_clear()
     yield install
-    knowledge_of.cache_clear()
+    heuristics_of.cache_clear()
 
 
 @pytest.mark.parametrize("name", MODULES)
-def test_every_module_of_knowledge_is_about_a_game_that_there_is(name):
+def test_every_heuristics_module_is_for_an_installed_game(name):
     assert name in engine.game_names()
 
 
@@ -74,7 +76,7 @@ def test_epicycles_safe_plays_are_those_that_do_not_lose_at_once():
     assert doomed
 
 
-def test_without_knowledge_a_game_is_valued_by_its_score_margin():
+def test_without_heuristics_a_game_is_valued_by_its_score_margin():
     game = load_race(3)
     state = game.state_from_position("9/2/4 3 0")
     assert evaluation_kernel(game)(state.record, 0) == 6 / 16
@@ -96,34 +98,35 @@ def test_a_game_without_scores_is_worth_nothing_until_its_end():
     assert evaluation("a game that nobody knows") is score_margin
 
 
-def test_a_plug_in_game_brings_its_knowledge_by_entry_point(offers):
-    offers(race="tests.bots.race.knowledge")
+@pytest.mark.parametrize("group", ["arena.heuristics", "arena.knowledge"])
+def test_a_plug_in_game_brings_its_heuristics_by_entry_point_under_the_new_and_the_old_group(offers, group):
+    offers(group, race="tests.bots.race.heuristics")
     game = load_race(2)
     state = game.state_from_position("6/3 2 0")
     assert evaluation_kernel(game)(state.record, 0) == 0.5
     assert evaluation_kernel(game)(state.record, 1) == 0.25
 
 
-def test_two_offers_of_knowledge_for_one_game_are_an_error_that_names_both(offers):
-    offers(race="tests.bots.race.knowledge somewhere.else", epicycle="their.epicycle")
-    with pytest.raises(engine.DuplicateNameError, match=r"somewhere\.else, tests\.bots\.race\.knowledge"):
-        knowledge_of("race")
-    with pytest.raises(engine.DuplicateNameError, match=r"bots\.knowledge\.epicycle, their\.epicycle"):
-        knowledge_of("epicycle")
+def test_two_heuristics_modules_for_one_game_are_an_error_that_names_both(offers):
+    offers(race="tests.bots.race.heuristics somewhere.else", epicycle="their.epicycle")
+    with pytest.raises(engine.DuplicateNameError, match=r"somewhere\.else, tests\.bots\.race\.heuristics"):
+        heuristics_of("race")
+    with pytest.raises(engine.DuplicateNameError, match=r"bots\.heuristics\.epicycle, their\.epicycle"):
+        heuristics_of("epicycle")
 
 
 def test_an_offer_that_cannot_be_loaded_is_an_error_that_names_it(offers):
     offers(race="no.such.module")
     with pytest.raises(engine.UnsupportedError, match=r"'race' \(no\.such\.module\)"):
-        knowledge_of("race")
+        heuristics_of("race")
 
 
 @pytest.mark.parametrize("name", ["unheard_of", "no-identifier", "a.b"])
-def test_an_unknown_game_has_no_knowledge(name):
-    assert knowledge_of(name) is None
+def test_an_unknown_game_has_no_heuristics(name):
+    assert heuristics_of(name) is None
 
 
 def test_a_module_without_an_evaluation_leaves_the_score_margin(monkeypatch):
-    monkeypatch.setattr("bots.evaluation.knowledge_of", lambda name: SimpleNamespace())
+    monkeypatch.setattr("bots.search.evaluation.heuristics_of", lambda name: SimpleNamespace())
     game = load_race(2)
     assert evaluation_kernel(game)(game.state_from_position("3/1 2 0").record, 0) == 2 / 12

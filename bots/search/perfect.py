@@ -3,7 +3,7 @@
 from typing import cast
 
 from bots.base import Bot
-from bots.perfect_solver import kernels, solve
+from bots.search.perfect_solver import kernels, solve
 from engine import State
 from engine.state import KernelGame, KernelState
 
@@ -11,7 +11,7 @@ from engine.state import KernelGame, KernelState
 class Perfect(Bot):
     """Never give away a win or a draw.
 
-    Idea: look the play up in the table of the solved game (`bots.perfect_solver`). Won positions are won the
+    Idea: look the play up in the table of the solved game (`bots.search.perfect_solver`). Won positions are won the
     fastest, lost ones lost the slowest; a drawn one is kept drawn by the play that leaves the opponent the most
     losing replies. The lowest action breaks ties, so it always answers a position in the same way.
     The table knows neither `max_turns` nor what occurred earlier: a win that the cap cuts short, or one through a

@@ -12,11 +12,11 @@ from typing import Annotated, Any, cast
 
 import numpy as np
 
-from bots import maxn_kernel, minimax_kernel
 from bots.base import Between, Bot, OneOf, first_decision
-from bots.evaluation import evaluation_kernel
-from bots.knowledge import knowledge_of
-from bots.minimax_kernel import ENTRY, EVALUATION, FRAME, MAX, SEARCH
+from bots.heuristics import heuristics_of
+from bots.search import maxn_kernel, minimax_kernel
+from bots.search.evaluation import evaluation_kernel
+from bots.search.minimax_kernel import ENTRY, EVALUATION, FRAME, MAX, SEARCH
 from engine import Game, State
 from engine.kernel import bind
 from engine.state import KernelGame, KernelState
@@ -55,13 +55,13 @@ def transposition_table() -> np.ndarray:
 
 @functools.cache
 def minimax_kernels(game: KernelGame) -> SimpleNamespace:
-    """The search of `bots.minimax_kernel`, joined to a game and to what is known of it."""
-    knowledge = knowledge_of(game.name)
-    alike = getattr(knowledge, "outcome_key", None)
+    """The search of `bots.search.minimax_kernel`, joined to a game and to what is known of it."""
+    heuristics = heuristics_of(game.name)
+    alike = getattr(heuristics, "outcome_key", None)
     also = {
         "evaluate": evaluation_kernel(game),
         "copy_state": game.compiled.copy_state,
-        "CHANCE_HORIZON": int(getattr(knowledge, "FORESEES_ROLLS", False)),
+        "CHANCE_HORIZON": int(getattr(heuristics, "FORESEES_ROLLS", False)),
         "SOME_ALIKE": alike is not None,
     }
     return bind(minimax_kernel, game.rules, game.dtype, **also, **({"outcome_key": alike} if alike else {}))

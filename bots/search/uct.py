@@ -9,9 +9,9 @@ from typing import Annotated, Any, NamedTuple, cast
 
 import numpy as np
 
-from bots import uct_kernel
 from bots.base import Between, Bot, OneOf, first_decision
-from bots.knowledge import knowledge_of
+from bots.heuristics import heuristics_of
+from bots.search import uct_kernel
 from engine import State
 from engine.chance import new_rng
 from engine.kernel import bind
@@ -120,8 +120,8 @@ class UCT(Bot):
     `simulations` means nothing, and matches are marked as timed); `exploration`, 0 to 10, the factor of
     sqrt(ln N / n), a win being 1 and a loss 0; `rave`, 0 (off) to 1,000,000, the simulations of an action, for each
     action there is, at which both means count alike; less than 0 for either is what suits the game (`UCT` in
-    `bots.knowledge`, else 0.7 and 0);
-    `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.knowledge`, where it has one);
+    `bots.heuristics`, else 0.7 and 0);
+    `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.heuristics`, where it has one);
     `reuse`, whether the tree of the move before is kept as far as it was played out.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
     Cost: by default a simulation takes 1.1 (Magic Mids) to 2.2 (Epicycle) times as long as a random playout, 0.3 to
@@ -145,7 +145,7 @@ class UCT(Bot):
 
     def prepare(self) -> None:
         self.timed = self.seconds > 0
-        suits = {"exploration": 0.7, "rave": 0} | getattr(knowledge_of(self.game.name), "UCT", {})
+        suits = {"exploration": 0.7, "rave": 0} | getattr(heuristics_of(self.game.name), "UCT", {})
         exploration = suits["exploration"] if self.exploration < 0 else self.exploration
         rave = suits["rave"] if self.rave < 0 else self.rave
         kernels = compiled_search(self.game, self.rollout, rave > 0)
@@ -182,13 +182,13 @@ class UCT(Bot):
 @functools.cache
 def compiled_search(game: KernelGame, rollout: str, rave: bool) -> SimpleNamespace:
     """The kernels of the search, joined to one game."""
-    knowledge = knowledge_of(game.name)
+    heuristics = heuristics_of(game.name)
     also: dict[str, Any] = {"RAVE": rave, "copy_words": game.compiled.copy_words}
     if rollout == "random":
         also["finish"] = game.compiled.random_finish
     for name in ("outcome_key", "finish_and_mark" if rollout == "random" else "rollout_action"):
-        if hasattr(knowledge, name):
-            also[name] = getattr(knowledge, name)
+        if hasattr(heuristics, name):
+            also[name] = getattr(heuristics, name)
     return warmed_up(bind(uct_kernel, game.rules, game.dtype, **also), game)
 
 
