@@ -3,7 +3,8 @@
 A bundle holds the bot's file, the modules it imports from its own folder or package and from our `bots` (found by
 reading the source, never by running it) and the files it declares in a module-level list `BUNDLE_FILES` (glob
 patterns relative to the declaring file). A program's bundle holds its manifest and the files of its folder. Workers
-load bots from bundles alone.
+load bots from bundles alone. The base API (`bots/base.py`) is not in a bundle: the file `bots/API_VERSION` stands for
+it, so that a bot's identity depends on the API's version and not on the text of its files.
 """
 
 from __future__ import annotations
@@ -22,11 +23,16 @@ from pathlib import Path, PurePosixPath
 
 from arena.errors import BotError
 from arena.files import is_plain_path, read_regular
+from bots import API_VERSION
 
 RESERVED = ("arena", "engine")
 """Never a bot's own: every worker has the same ones, which is checked."""
 HOUSE = Path(__file__).resolve().parents[1]
 """The folder that holds our `bots`; a user's folder of that name is never meant."""
+API_MODULES = {"bots": "bots/__init__.py", "bots.base": "bots/base.py"}
+"""The base API that bots are written for, by module; supplied by the installed code."""
+API_FILE = "bots/API_VERSION"
+"""The file of a bundle that holds the API version its bot was written for."""
 MAX_BYTES = 64 * 2**20
 MAX_FILES = 10_000
 MAX_SEEN = 50_000
@@ -74,6 +80,23 @@ class Bundle:
     def hash(self) -> str:
         """32 hexadecimal digits over names and contents."""
         return hash_of(self.files)
+
+    def check_api(self, bot: str) -> None:
+        """Raise `BotError` when the bot was written for another API version than the installed one."""
+        version = self.files.get(API_FILE, _api_mark())
+        if version != _api_mark():
+            made_for = version[:20].decode("ascii", "replace").strip()
+            raise BotError(f"bot '{bot}' is for version {made_for} of the bot API, and installed is {API_VERSION}")
+
+
+def _api_mark() -> bytes:
+    return f"{API_VERSION}\n".encode()
+
+
+def with_api(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """A bundle's files, with the installed base API when they ask for it."""
+    api = API_MODULES.values() if API_FILE in files else ()
+    return {**files, **{name: (HOUSE / name).read_bytes() for name in api}}
 
 
 def packed(bundle: Bundle) -> bytes:
@@ -125,6 +148,9 @@ def _snapshot(root: Folder, module: str, only: str | None = None) -> Bundle:
         if name in seen or top in RESERVED or (only is not None and top not in (only, "bots")):
             continue
         seen.add(name)
+        if name in API_MODULES:
+            files[API_FILE] = _api_mark()
+            continue
         folder = Folder(HOUSE, trusted=True) if top == "bots" and top != only else root
         path = _find(folder.path, name)
         if path is None:

@@ -2,7 +2,7 @@
 
 Two bundles may each have a `helper.py`: every module of a bundle gets an `__import__` of its own that looks into the
 bundle first. (`importlib.import_module` does not: bundles use import statements or `__import__`.) What a bundle took
-from our `bots` is shared by all, as long as it is what is installed here.
+from our `bots` is shared by all, as long as it is what is installed here; the base API is always the installed one.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from arena.bundle import HOUSE, Bundle
+from arena.bundle import API_FILE, API_MODULES, HOUSE, Bundle, with_api
 from arena.files import own_folder
 from engine.cache import cache_root
 
@@ -28,7 +28,11 @@ _loaded: dict[str, LoadedBundle] = {}
 
 
 def load_class(bundle: Bundle, class_name: str) -> Any:
-    """A class out of the bundle's main module; raises whatever running that module raises, or `AttributeError`."""
+    """A class out of the bundle's main module.
+
+    Raises `BotError` for another API version, whatever running that module raises, or `AttributeError`.
+    """
+    bundle.check_api(class_name)
     loaded, before = lay_out(bundle), sys.getrecursionlimit()
     found = getattr(loaded.module(bundle.module), class_name)
     if sys.getrecursionlimit() != before:
@@ -46,7 +50,8 @@ def lay_out(bundle: Bundle) -> LoadedBundle:
 
 def is_house(bundle_files: Mapping[str, bytes]) -> bool:
     """Whether what a bundle took from our `bots` is what is installed here, byte for byte."""
-    return all(_same(HOUSE / name, content) for name, content in bundle_files.items() if name.startswith("bots/"))
+    ours = ((name, content) for name, content in bundle_files.items() if name.startswith("bots/") and name != API_FILE)
+    return all(_same(HOUSE / name, content) for name, content in ours)
 
 
 def is_our_own(bundle_files: Mapping[str, bytes]) -> bool:
@@ -65,7 +70,7 @@ class LoadedBundle:
     def __init__(self, bundle: Bundle, key: str) -> None:
         self.prefix = f"_bundle_{key[:16]}"
         self.folder = materialize(bundle.files, _folder() / key)
-        self.files = bundle.files
+        self.files = with_api(bundle.files)
         self.shared = is_house(bundle.files)
         self.modules: dict[str, types.ModuleType] = {}
         self.builtins = {**BUILTINS, "__import__": self._import}
@@ -87,7 +92,8 @@ class LoadedBundle:
         module.__package__ = module.__name__ if is_package else module.__name__.rpartition(".")[0]
         self.modules[name] = sys.modules[module.__name__] = module
         if path is not None:
-            module.__file__ = str(self.folder / path)
+            installed = API_FILE in self.files and path in API_MODULES.values()
+            module.__file__ = str((HOUSE if installed else self.folder) / path)
             try:
                 exec(compile(self.files[path], module.__file__, "exec"), vars(module))
             except BaseException:

@@ -67,7 +67,9 @@ class Source:
     def bundle(self) -> Bundle:
         """The snapshot of its source as it is now."""
         if self.version is not None:
-            return stored_bundle(self.version, self.folder)
+            bundle = stored_bundle(self.version, self.folder)
+            bundle.check_api(self.name)
+            return bundle
         if self.is_program:
             return bundle_program(self.root / MANIFEST)
         if self.origin.endswith(".py"):

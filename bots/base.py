@@ -24,6 +24,15 @@ from typing import Any, ClassVar, NamedTuple
 from engine import Game, Parameter, State, UnsupportedError
 from engine.specs import Value
 
+API_VERSION = 1
+"""Version of what `bots` offers to a bot: this file, `bots/__init__.py`, and the names of `engine` that bots see.
+
+It is part of a bot's identity in place of these files' content. Raise it when a bot that stays as it is might choose
+another action, be refused or fail: a name is removed, means something else, or draws from `rng` in another way. New
+names, docstrings and changes that no bot can notice leave it as it is. `tests/bots/api.txt` records the version's
+behaviour.
+"""
+
 
 class Between(NamedTuple):
     """Inclusive bounds of a number, for `Annotated[int, Between(1, 100), "what it is"]`."""

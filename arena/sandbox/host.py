@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from arena.bundle import Bundle, imported_names
+from arena.bundle import Bundle, imported_names, with_api
 from arena.errors import WorkerError
 from arena.loader import is_house
 from arena.process import in_words
@@ -159,6 +159,7 @@ def trusted_modules(bundle: Bundle) -> list[str]:
     if "numba" in trusted:
         trusted.append("scipy.linalg")  # Numba loads it where a kernel multiplies matrices
     if is_house(bundle.files):
-        names = [Path(name).with_suffix("") for name in bundle.files if name.startswith("bots/") and name[-3:] == ".py"]
+        ours = (name for name in with_api(bundle.files) if name.startswith("bots/") and name.endswith(".py"))
+        names = [Path(name).with_suffix("") for name in ours]
         trusted += sorted(".".join(name.parts).removesuffix(".__init__") for name in names)
     return trusted

@@ -18,7 +18,7 @@ from arena.api import play_specs
 from arena.benching import in_plan
 from arena.bundle import Bundle
 from arena.config import Isolation
-from arena.errors import ConfigError, WorkerError
+from arena.errors import BotError, ConfigError, WorkerError
 from arena.leaderboards import benched
 from arena.match_lines import bare
 from arena.plan import Plan, ResolvedBot
@@ -151,6 +151,10 @@ def plan_again(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
         row = contents.bots[planned["identity"]]
         files = contents.bundles.get(row.bundle, Bundle("", {})).files
         bundle = Bundle(row.module, files)
+        try:
+            bundle.check_api(row.spec)
+        except BotError as error:  # of this machine, not of the log
+            raise ConfigError(str(error)) from None
         level: Isolation = isolation or planned["isolation"]
         if bundle.is_program and level == "none":
             level = "process"

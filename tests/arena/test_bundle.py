@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from arena.bundle import HOUSE, MAX_BYTES, Bundle, bundle_file, bundle_module
+from arena.bundle import API_FILE, HOUSE, MAX_BYTES, Bundle, bundle_file, bundle_module
 from arena.errors import BotError
 from arena.files import remove
-from arena.registry import find_bot, named_bots
+from arena.registry import find_bot, house_bots, named_bots
+from bots import API_VERSION
 
 BOT = "from bots import Bot\n\n\nclass Mine(Bot):\n    def choose(self, state):\n        return 0\n"
 
@@ -25,15 +26,14 @@ def lay(folder: Path, files: dict[str, str | bytes]) -> Path:
     return folder
 
 
-API = {"bots/__init__.py", "bots/base.py"}
-"""What `from bots import Bot` brings along: ours, whatever lies in the user's folder."""
+API = {API_FILE}
+"""What `from bots import Bot` brings along, whatever lies in the user's folder."""
 
 
 def bundled(folder: Path, files: dict[str, str | bytes], main: str = "mine.py") -> set[str]:
     """The user's own files in a bundle."""
     bundle = bundle_file(lay(folder, files) / main)
-    for name in API & set(bundle.files):
-        assert bundle.files[name] == (HOUSE / name).read_bytes()
+    assert bundle.files.get(API_FILE) in (None, f"{API_VERSION}\n".encode())
     return set(bundle.files) - API
 
 
@@ -233,7 +233,7 @@ def test_a_bot_in_an_installed_package_is_bundled_with_what_its_package_holds(tm
 
 def test_a_house_bots_bundle_is_its_file_and_what_that_imports_from_bots():
     source, _ = find_bot("random")
-    assert set(source.bundle().files) == {"bots/__init__.py", "bots/base.py", "bots/random_bot.py"}
+    assert set(source.bundle().files) == {API_FILE, "bots/random_bot.py"}
 
 
 def test_editing_one_house_bot_leaves_the_others_bundles_alone(tmp_path):
@@ -249,6 +249,25 @@ def test_editing_one_house_bot_leaves_the_others_bundles_alone(tmp_path):
     after = {name: bundle_module(tmp_path, f"bots.{name}").hash for name in ("one", "two")}
     assert after["two"] == before["two"]
     assert after["one"] != before["one"]
+
+
+@pytest.mark.parametrize("edited", ["bots/__init__.py", "bots/base.py"])
+def test_editing_the_base_api_changes_no_bundle(tmp_path, monkeypatch, edited):
+    before = {name: source.bundle().hash for name, source in named_bots().items()}
+    shutil.copytree(HOUSE / "bots", tmp_path / "bots", ignore=shutil.ignore_patterns("__pycache__"))
+    lay(tmp_path, {edited: '"""Another docstring."""\n' + (HOUSE / edited).read_text()})
+    monkeypatch.setattr("arena.bundle.HOUSE", tmp_path)
+    for name, source in house_bots(tmp_path / "bots").items():
+        assert source.bundle().hash == before[name]
+
+
+def test_another_version_of_the_base_api_changes_every_bundle(tmp_path, monkeypatch):
+    lay(tmp_path, {"mine.py": BOT})
+    before = {name: source.bundle().hash for name, source in named_bots().items()}
+    mine = bundle_file(tmp_path / "mine.py").hash
+    monkeypatch.setattr("arena.bundle.API_VERSION", API_VERSION + 1)
+    assert not [name for name, source in named_bots().items() if source.bundle().hash == before[name]]
+    assert bundle_file(tmp_path / "mine.py").hash != mine
 
 
 def test_a_bot_built_on_a_house_bot_brings_all_that_the_house_bot_is_made_of(tmp_path):

@@ -1,5 +1,6 @@
 """Loading bundles: side by side, from their snapshot, whatever else is installed or lies about."""
 
+import inspect
 import json
 import os
 import shutil
@@ -12,7 +13,8 @@ import pytest
 
 import bots
 from arena import loader
-from arena.bundle import Bundle, bundle_file, bundle_module
+from arena.bundle import API_FILE, Bundle, bundle_file
+from arena.errors import BotError
 from arena.loader import LoadedBundle, in_a_bundle, load_class
 from tests.arena.test_bundle import lay
 
@@ -41,13 +43,34 @@ def test_bundles_share_our_bots_package_as_long_as_it_is_what_is_installed(tmp_p
     assert mine.__mro__[1] is bots.Bot
 
 
-def test_a_bundle_of_another_version_of_our_bots_package_has_its_own(tmp_path):
+def test_a_bundle_of_another_version_of_our_bots_has_its_own_and_the_installed_base_api(tmp_path):
+    bundle = bundle_of(tmp_path, {"mine.py": "from bots.random_bot import Random\nclass Mine(Random): ..."})
+    random_bot = "bots/random_bot.py"
+    older = Bundle(bundle.module, {**bundle.files, random_bot: bundle.files[random_bot] + b"VERSION = 0\n"})
+    mine, theirs, base = load_class(older, "Mine").__mro__[:3]
+    assert (mine.__name__, theirs.__name__, base.__name__) == ("Mine", "Random", "Bot")
+    assert theirs.__module__.endswith(".bots.random_bot")
+    assert theirs.__module__ != "bots.random_bot"
+    assert inspect.getfile(base) == bots.base.__file__
+
+
+def test_a_bundle_for_another_version_of_the_base_api_is_refused_in_one_line(tmp_path):
     bundle = bundle_of(tmp_path, {"mine.py": BOT})
-    older = Bundle(bundle.module, {**bundle.files, "bots/base.py": bundle.files["bots/base.py"] + b"VERSION = 0\n"})
-    mine = load_class(older, "Mine")
-    assert [base.__name__ for base in mine.__mro__[:2]] == ["Mine", "Bot"]
-    assert mine.__mro__[1] is not bots.Bot
-    assert mine.__mro__[1].__module__.endswith(".bots.base")
+    other = Bundle(bundle.module, {**bundle.files, API_FILE: b"0\n"})
+    with pytest.raises(BotError) as caught:
+        load_class(other, "Mine")
+    assert str(caught.value) == f"bot 'Mine' is for version 0 of the bot API, and installed is {bots.API_VERSION}"
+
+
+def test_a_bundle_made_before_api_versions_keeps_the_base_api_it_holds(tmp_path):
+    files = {
+        "bots/__init__.py": b"from bots.base import Bot",
+        "bots/base.py": b"class Bot:\n    age = 'old'",
+        "mine.py": BOT.encode(),
+    }
+    mine = load_class(Bundle("mine", files), "Mine")
+    assert mine.age == "old"
+    assert not issubclass(mine, bots.Bot)
 
 
 def test_two_bundles_have_helpers_of_one_name_side_by_side(tmp_path):
@@ -164,19 +187,8 @@ def test_user_folders_named_like_our_packages_shadow_nothing(tmp_path, monkeypat
     for path in (Path("mine.py"), Path(name) / "mine.py"):
         bundle = bundle_file(path.resolve())
         ours = Path(bots.__file__).parents[1] / name
-        assert set(bundle.files) - {"bots/__init__.py", "bots/base.py"} == {"mine.py"}
+        assert set(bundle.files) - {API_FILE} == {"mine.py"}
         assert Path(load_class(bundle, "VALUE")).read_bytes() == (ours / "__init__.py").read_bytes()
-
-
-def test_a_house_bundle_brings_the_base_class_it_was_made_with(tmp_path):
-    files = {
-        "bots/__init__.py": "from bots.base import Bot",
-        "bots/base.py": "class Bot:\n    age = 'old'",
-        "bots/one.py": "from bots import Bot\nclass One(Bot): ...",
-    }
-    one = load_class(bundle_module(lay(tmp_path, files), "bots.one"), "One")
-    assert one.age == "old"
-    assert not issubclass(one, bots.Bot)
 
 
 def test_declared_data_lies_beside_the_module(tmp_path):

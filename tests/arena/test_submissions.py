@@ -13,6 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena import api, submissions
+from arena.bundle import API_FILE
 from arena.config import config_from
 from arena.errors import ArenaError
 from arena.lookalikes import are_near
@@ -78,7 +79,15 @@ def test_a_python_bot_is_kept_with_all_that_belongs_to_it(desk):
         path.unlink()
     kept = find_bot("helped")[0].bundle()
     assert kept == expected
-    assert {"helped.py", "helper.py", "bots/base.py"} <= set(kept.files)
+    assert {"helped.py", "helper.py", API_FILE} <= set(kept.files)
+
+
+def test_a_bot_for_another_version_of_the_base_api_is_to_be_submitted_again(desk, monkeypatch):
+    submit("mine.py", "ann_1", "Ann")
+    monkeypatch.setattr("arena.bundle.API_VERSION", 2)
+    assert refusal(find_bot("ann_1")[0].bundle) == "bot 'ann_1' is for version 1 of the bot API, and installed is 2"
+    submit("mine.py", "ann_1", "Ann")
+    assert find_bot("ann_1")[0].bundle().files[API_FILE] == b"2\n"
 
 
 @pytest.mark.parametrize("path", ["prog", "prog/bot.toml"])

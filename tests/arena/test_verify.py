@@ -542,6 +542,13 @@ def test_a_bot_that_plays_otherwise_each_time_is_named_and_the_others_are_not_to
     assert stored.bots[list(replay(stored))[moody.ply - 1].seat] == "Moody"
 
 
+def test_bots_for_another_version_of_the_base_api_are_not_played_again(logs, monkeypatch):
+    monkeypatch.setattr("arena.bundle.API_VERSION", 2)
+    assert checked(logs["rounds"]).sound
+    with pytest.raises(ConfigError, match="bot 'random' is for version 1 of the bot API, and installed is 2"):
+        checked(logs["rounds"], rerun=1)
+
+
 def test_a_sample_is_the_same_each_time_and_spread_over_boards_and_bots(logs):
     with Store.open(logs["rounds"]) as store:
         contents = read_contents(store._db, Findings())
