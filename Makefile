@@ -48,13 +48,14 @@ test: tools $(VENV)/.dev
 	$(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
 chaos: tools $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --chaos tests/arena/test_chaos.py tests/arena/test_verify.py
-	$(BIN)/python -m pytest -n auto --chaos -m chaos --ignore tests/arena/test_chaos.py --ignore tests/arena/test_verify.py
+	$(BIN)/python -m pytest -n auto --chaos tests/system/test_chaos.py tests/arena/verify/test_verify.py
+	$(BIN)/python -m pytest -n auto --chaos -m chaos --ignore tests/system/test_chaos.py --ignore tests/arena/verify/test_verify.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
 
 format: $(VENV)/.dev
 	$(BIN)/ruff format .
@@ -65,20 +66,20 @@ $(VENV)/.plugged: examples/connect_four/pyproject.toml $(VENV)/.runtime
 	@touch $@
 
 bench: $(VENV)/.plugged
-	$(BIN)/arena bench --full
+	$(BIN)/python -m benchmarks
 
 ladder: $(VENV)/.runtime
 	$(BIN)/arena run configs/ladder.toml
-	$(BIN)/python -m arena.ladder configs/ladder.toml reports/ladder
+	$(BIN)/python -m scripts.ladder configs/ladder.toml reports/ladder
 
 # further modules join the list; each prints a table and exits with 1 when a promise fails
-STATS := tests.arena.worlds tests.arena.misfit_worlds tests.arena.luck_worlds tests.stats_worlds_sprt
+STATS := tests.support.worlds tests.support.misfit_worlds tests.support.luck_worlds tests.support.sprt_worlds
 
 stats: $(VENV)/.dev
 	set -e; for module in $(STATS); do $(BIN)/python -m $$module; done
 
 cluster-demo: $(VENV)/.runtime
-	$(BIN)/python -m arena.cluster_demo configs/cluster.toml
+	$(BIN)/python -m scripts.cluster_demo configs/cluster.toml
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis

@@ -31,7 +31,7 @@ def __getattr__(name: str) -> Any:
 
         return getattr(api, name)
     if name == "ArenaError":
-        from arena.errors import ArenaError
+        from arena.core.errors import ArenaError
 
         return ArenaError
     raise AttributeError(f"module 'arena' has no attribute '{name}'")

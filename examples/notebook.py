@@ -51,7 +51,7 @@ match = arena.play_match("epicycle", [f"{bot}:MyBot", "random"], seed=1)
 print(f"{' '.join(match.course)}: ended {match.ended}, ranks {match.ranks}")
 
 # %% A match is replayed by the rules alone, without its bots; every state can be drawn (in Jupyter also in colour).
-from arena.replay import replay  # noqa: E402 - where it is needed
+from arena.match.replay import replay  # noqa: E402 - where it is needed
 
 for ply in replay(match):
     last = ply.state

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 
-from arena.errors import ConfigError
-from arena.stats.pairs import p_values
+from arena.core.errors import ConfigError
+from arena.stats.head_to_head import p_values
 
 LEVEL = 0.05
 """Chance that a board without any difference shows any pair as apart."""

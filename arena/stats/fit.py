@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import ndtri
 
-from arena.errors import ArenaError
+from arena.core.errors import ArenaError
 from arena.stats import kernels
 
 MU = 25.0

@@ -18,7 +18,7 @@ from typing import Literal
 
 import numpy as np
 
-from arena.errors import ConfigError
+from arena.core.errors import ConfigError
 from engine.kernel import kernel
 
 Model = Literal["logistic", "normalized"]

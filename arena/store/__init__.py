@@ -1,15 +1,7 @@
 """The match log: one SQLite file, written by one driver, read by anybody."""
 
-from arena.store.rows import (
-    MAX_COURSE,
-    BotRow,
-    Finished,
-    MatchRow,
-    SecretKey,
-    StoredMatch,
-    read_clocks,
-    read_course,
-)
+from arena.match.stored import SecretKey, StoredMatch
+from arena.store.rows import MAX_COURSE, BotRow, Finished, MatchRow, read_clocks, read_course
 from arena.store.schema import SCHEMA_VERSION
 from arena.store.writing import LONG_COURSE, Store, set_aside
 

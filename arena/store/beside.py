@@ -7,8 +7,8 @@ import os
 import stat
 from pathlib import Path
 
-from arena.errors import StoreError
-from arena.files import open_regular
+from arena.core.errors import StoreError
+from arena.core.files import open_regular
 from arena.store.place import OF_SQLITE
 
 JOURNAL = "-journal"

@@ -15,7 +15,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from arena.schedule import match_id
+from arena.core.match_ids import match_id
 
 SIZE = 8
 BATCH = 256
@@ -72,7 +72,7 @@ class WholeMatch(NamedTuple):
 
     @property
     def id(self) -> str:
-        """As `arena.schedule.match_id` has it, as far as it can be told."""
+        """As `arena.core.match_ids.match_id` has it, as far as it can be told."""
         return _name(self.key, self.identity, self.lineup)
 
     def digests(self) -> tuple[bytes, bytes]:

@@ -8,7 +8,7 @@ import sqlite3
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
-from arena.errors import ArenaError, StoreError
+from arena.core.errors import ArenaError, StoreError
 from arena.store.digests import Row, WholeMatch, block_keys, block_rows, damaged_rows, timing_digest, whole_matches
 from arena.store.reading import OF_CONTENT, StoreReader, primary
 from arena.store.rows import read_course

@@ -9,7 +9,7 @@ import sqlite3
 import time
 from pathlib import Path
 
-from arena.files import own_folder
+from arena.core.files import own_folder
 from arena.store.shape import harden
 
 OF_SQLITE = ("-wal", "-shm")

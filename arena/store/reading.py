@@ -13,11 +13,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
-from arena.dice import Kind
-from arena.errors import ArenaError, StoreError
-from arena.schedule import Schedule, match_id
+from arena.core.errors import ArenaError, StoreError
+from arena.core.match_ids import Kind, match_id
+from arena.match.stored import SecretKey, StoredMatch
+from arena.schedule.blocks import Schedule
 from arena.store.digests import damaged
-from arena.store.rows import RunRow, SecretKey, StoredMatch, read_clocks, read_course, read_notes
+from arena.store.rows import RunRow, read_clocks, read_course, read_notes
 from arena.store.shape import check_values
 from arena.store.upgrading import connect_to_read
 

@@ -16,8 +16,8 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from arena.errors import OlderLogError, StoreError
-from arena.files import open_regular
+from arena.core.errors import OlderLogError, StoreError
+from arena.core.files import open_regular
 from arena.store.beside import check_beside
 from arena.store.place import is_file
 from arena.store.shape import Parts, check_shape, harden, laid_out
@@ -72,7 +72,7 @@ CREATE TABLE blocks (
     round INTEGER NOT NULL,
     opening INTEGER NOT NULL,    -- random plies
     seed INTEGER NOT NULL,
-    dice INTEGER NOT NULL,       -- their kind: arena.dice.Kind
+    dice INTEGER NOT NULL,       -- their kind: arena.match.dice.Kind
     key INTEGER REFERENCES keys  -- what they are drawn with; NULL for public ones
 );
 CREATE TABLE matches (

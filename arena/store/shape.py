@@ -13,7 +13,7 @@ import sqlite3
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.errors import StoreError
+from arena.core.errors import StoreError
 
 COMMENT = re.compile(r"--[^\n]*")
 SPACE = re.compile(r"[ \t\n\f\r]+")

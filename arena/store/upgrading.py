@@ -16,7 +16,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from arena.errors import StoreError
+from arena.core.errors import StoreError
 from arena.store.digests import PARTS, TABLES, block_keys, whole_matches
 from arena.store.schema import SCHEMA_VERSION, address, connect, lay_out, parts_of, version_of
 from arena.store.shape import check_shape, harden

@@ -7,7 +7,7 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from arena.schedule import MatchSpec
+from arena.schedule.blocks import MatchSpec
 from arena.store.digests import row_digest
 from arena.store.rows import Finished, MatchRow
 

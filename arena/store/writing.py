@@ -14,14 +14,15 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from arena.dice import key_hash
-from arena.errors import StoreError, UnwritableError
-from arena.schedule import Block, Schedule
+from arena.core.errors import StoreError, UnwritableError
+from arena.match.dice import key_hash
+from arena.match.stored import SecretKey
+from arena.schedule.blocks import Block, Schedule
 from arena.store.beside import check_beside
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
 from arena.store.place import WRITTEN, Place, Row
 from arena.store.reading import StoreReader, primary
-from arena.store.rows import BotRow, Finished, SecretKey
+from arena.store.rows import BotRow, Finished
 from arena.store.schema import check_file, connect, keep_locked, lay_out, lock_log
 from arena.store.upgrading import upgrade
 from arena.store.waiting import Match, end_waiting, key_of, read_waiting, write_waiting

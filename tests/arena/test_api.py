@@ -15,11 +15,11 @@ import pytest
 import arena
 import bots.greedy
 from arena import api
-from arena.cli import run_command
-from arena.progress import Progress, notebook_line
-from arena.schedule import match_id
+from arena.cli.app import run_command
+from arena.core.match_ids import match_id
+from arena.runner.progress import Progress, notebook_line
 from bots import Bot
-from tests.arena.samples import fill, schedule
+from tests.support.samples import fill, schedule
 
 GREEDY = bots.greedy.Greedy
 FOUR = {"name": "four", "blocks": 2, "games": [{"game": "epicycle", "players": 2}]}

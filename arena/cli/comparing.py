@@ -1,0 +1,275 @@
+"""`arena compare` and `arena power`."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import shlex
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+from rich.live import Live
+
+from arena.cli.exit_codes import FINE, INTERRUPTED, NOT_ALL_PLAYED
+from arena.cli.output import Output, isolation_of, plain_table, say
+from arena.cli.progress_display import LINE_EVERY, REFRESH, STOPPING, can_draw, matches, tell
+from arena.plan.resolve import Plan
+from arena.results.power import Power
+from arena.results.power import power as powers
+from arena.runner.compare import MAX_BLOCKS, Comparison, compare
+from arena.runner.run import Progress
+from arena.runner.tally import Tally
+from arena.stats.estimates import Estimate
+from arena.stats.sprt import Sprt
+
+OWN_DICE = (
+    "Each match draws its own dice where a sandboxed or submitted bot sits: what common dice would save is not "
+    "estimable."
+)
+BAR = 20
+"""Letters between the two bounds."""
+
+
+def print_comparison(
+    a: str,
+    b: str,
+    game: str,
+    players: int | None,
+    fillers: list[str],
+    question: dict[str, Any],
+    how: dict[str, Any],
+    as_json: bool,
+    home: Path | None,
+) -> int:
+    """`arena compare`; the exit code."""
+    again = _again(a, b, game, players, fillers, question, how, as_json, home)
+    if how["isolation"] is not None:
+        isolation_of(how["isolation"])
+    screen = Screen()
+    started = time.monotonic()
+    try:
+        found = compare(
+            *(a, b, game, players, fillers, Sprt(**question)), **how, home=home, show=screen.show, planned=screen.begin
+        )
+    except KeyboardInterrupt:  # while planning
+        screen.end()
+        tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
+        return INTERRUPTED
+    finally:
+        screen.end()
+    seconds = time.monotonic() - started
+    if as_json:
+        print(json.dumps({**found.as_dict(), "seconds": round(seconds, 3)}, indent=1, ensure_ascii=False))
+    else:
+        _print(found, seconds)
+    for fault in found.outcome.game_faults:
+        tell(f"the game {fault.game} failed, and no bot: {fault.line}\n{fault.trace}")
+    for line in [*found.outcome.progress.remarks, *(f"not played: {line}" for line in found.outcome.not_played)]:
+        tell(line)
+    if found.end == "interrupted":
+        tell(f"Interrupted: every block up to here is saved. To go on:\n  {again}")
+        return INTERRUPTED
+    return NOT_ALL_PLAYED if found.outcome.not_played else FINE
+
+
+def _again(
+    a: str,
+    b: str,
+    game: str,
+    players: int | None,
+    fillers: list[str],
+    question: dict[str, Any],
+    how: dict[str, Any],
+    as_json: bool,
+    home: Path | None,
+) -> str:
+    """The command line that goes on with a comparison."""
+    usual = {**vars(Sprt()), "max_blocks": MAX_BLOCKS, "seed": 0}
+    options = {"game": game, "players": players, **question, **how}
+    common = options.pop("common_dice", False)
+    options["home"] = home if str(home) != os.environ.get("ARENA_HOME") else None
+    given = [
+        part
+        for name, value in options.items()
+        if value is not None and usual.get(name) != value
+        for part in (f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value))
+    ]
+    given += (
+        [part for filler in fillers for part in ("--with", filler)] + ["--common-dice"] * common + ["--json"] * as_json
+    )
+    return shlex.join(["arena", "compare", a, b, *given])
+
+
+class Screen:
+    """How a comparison goes: a line that changes on a terminal, a line now and then elsewhere."""
+
+    def __init__(self) -> None:
+        self.live: Live | None = None
+        if can_draw(sys.stderr):
+            console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+            self.live = Live("Getting ready …", console=console, refresh_per_second=REFRESH, transient=True)
+            self.live.start(refresh=True)
+        self.shown = time.monotonic() if self.live is None else 0.0
+        self.stopping = False
+
+    def begin(self, plan: Plan, test: Sprt | None) -> None:
+        for line in plan.remarks:
+            tell(line)
+
+    def show(self, progress: Progress, tally: Tally) -> None:
+        if progress.stopping and not self.stopping and self.live is None:
+            tell(STOPPING)
+        self.stopping = progress.stopping
+        if time.monotonic() - self.shown < (LINE_EVERY if self.live is None else 1 / REFRESH):
+            return
+        self.shown = time.monotonic()
+        line = progress_line(progress, tally)
+        if self.live is None:
+            tell(line)
+        else:
+            self.live.update(f"{line}\n{STOPPING}" if progress.stopping else line)
+
+    def end(self) -> None:
+        if self.live is not None:
+            self.live.stop()
+
+
+def progress_line(progress: Progress, tally: Tally) -> str:
+    """Blocks read so far and, of a test, where the log-likelihood ratio is between its bounds."""
+    blocks = len(tally.blocks)
+    if tally.test is None:
+        return f"{blocks:,} of {progress.total // 2:,} blocks, {progress.rate:,.0f} matches/s"
+    low, high = tally.test.lower, tally.test.upper
+    place = round(min(max((tally.llr - low) / (high - low), 0.0), 1.0) * BAR)
+    bar = f"{'─' * place}┃{'─' * (BAR - place)}"
+    return f"{blocks:,} blocks, {progress.rate:,.0f}/s  H0 {low:.2f} {bar} {high:.2f} H1  LLR {tally.llr:+.2f}"
+
+
+def _print(found: Comparison, seconds: float) -> None:
+    say(f"{found.a} (A) and {found.b} (B) on {found.game}, {found.players} players: {_how(found)}.")
+    say(conclusion(found))
+    table = plain_table()
+    if found.elo and found.difference:
+        table.add_row("Elo of A over B", *_cells(found.elo, ".0f", 1200))
+        table.add_row("return of A minus B", *_cells(found.difference, ".3f"))
+        if found.test and found.test.model == "normalized" and found.normalized_elo:
+            table.add_row("normalised Elo", *_cells(found.normalized_elo, ".0f"))
+        Output().print(table)
+    count = len(found.tally.blocks)
+    played = f"{count:,} block{'s' * (count != 1)}, {matches(2 * count)}, {seconds:.1f} s"
+    forfeits = found.tally.forfeits
+    say(f"{played}; forfeits: {f'A {forfeits[0]:,}, B {forfeits[1]:,}' if any(forfeits) else 'none'}.")
+    for line in _remarks(found):
+        say(line)
+    say(f"Log and comparison.json: {found.folder}{os.sep}")
+
+
+def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str, str]:
+    """An estimate and its interval; of Elo beyond what is told it says so."""
+
+    def cell(value: float) -> str:
+        told = f"{value + 0.0:+{digits}}"  # no negative zero
+        return told if abs(value) < most - 0.5 else f"{'over' if value > 0 else 'under'} {told}"
+
+    return cell(estimate.score), f"95 %: {cell(estimate.low)} to {cell(estimate.high)}"
+
+
+def _how(found: Comparison) -> str:
+    dice = "dice of each match's own" if found.own_dice else "common dice"
+    if found.duel:
+        return f"they take turns in each seat, among {', '.join(found.fillers)}, with {dice}"
+    return f"pairs of matches with seats swapped and {dice}"
+
+
+def conclusion(found: Comparison) -> str:
+    """What the test says, in words."""
+    test, tally = found.test, found.tally
+    if test is None:
+        return "A fixed number of blocks: no test, an estimate only."
+    bounds = f"LLR {tally.llr:+.2f}, bounds {test.lower:.2f} and {test.upper:.2f}"
+    unit = "Elo" if test.model == "logistic" else "normalised Elo"
+    if tally.verdict == "H1":
+        more = "A is stronger than B" if test.elo0 == 0 else f"A over B is worth more than {test.elo0:+g} {unit}"
+        return f"H1: {more}. {bounds}; at {test.elo0:g} {unit}, {100 * test.alpha:g} % of tests would say so."
+    if tally.verdict == "H0":
+        less = f"A over B is worth less than {test.elo1:+g} {unit}"
+        return f"H0: {less}. {bounds}; at {test.elo1:g} {unit}, {100 * test.beta:g} % of tests would say so."
+    return f"Undecided: {REASONS[found.end]}. {bounds}."
+
+
+REASONS = {
+    "max_blocks": "--max-blocks is reached; a larger one goes on",
+    "openings": "both bots are deterministic, and there are no more distinct openings; --opening random:k has more",
+    "interrupted": "interrupted",
+    "not_played": "matches could not be played",
+}
+
+
+def _remarks(found: Comparison) -> list[str]:
+    lines = []
+    if found.tally.repeats:
+        lines.append(
+            f"{found.tally.repeats:,} of the blocks repeat others move for move (deterministic bots, the same opening) "
+            "and are not counted."
+        )
+    saving = found.saving
+    if found.own_dice:
+        lines.append(f"{OWN_DICE} --common-dice has them share dice, for bots whose authors are trusted.")
+    if not math.isnan(saving.factor) and (found.opening or not found.own_dice):
+        shared = "Common openings" if found.own_dice else "Common dice, openings and seeds"
+        lines.append(
+            f"{shared}: without them it would take {saving.factor:.2f} times as many blocks "
+            f"(95 %: {saving.low:.2f} to {saving.high:.2f})."
+        )
+    if found.end == "decided":
+        lines.append("The estimate allows for the early stop (median-unbiased).")
+    return lines
+
+
+def print_power(
+    target: str,
+    a: str,
+    b: str,
+    game: str | None,
+    players: int | None,
+    difference: float | None,
+    confidence: float,
+    power: float,
+    home: Path | None,
+) -> None:
+    """`arena power`."""
+    for found in powers(target, a, b, game, players, difference, confidence, power, home):
+        Output().print(f"{found.game}, {found.players} players: {a} (A) and {b} (B)", style="bold")
+        for line in power_lines(found, difference is not None):
+            say(f"  {line}")
+
+
+def power_lines(found: Power, asked: bool) -> list[str]:
+    """What a board says of two bots, in words."""
+    pilot = found.pilot
+    own = [OWN_DICE] if found.own_dice else []
+    if pilot.blocks < 2:
+        return [f"distinct complete blocks with both: {pilot.blocks}; at least 2 are needed to tell anything"]
+    confidence = f"{100 * found.confidence:g} %"
+    lines = [
+        f"return of A minus B: {pilot.mean:+.3f} ({confidence}: {pilot.low:+.3f} to {pilot.high:+.3f}, "
+        f"{pilot.blocks:,} distinct blocks, p = {pilot.p:.2g}); deviation of a block {pilot.deviation:.3f}",
+        f"They are {'apart' if pilot.apart else 'not apart yet'} at {confidence}.",
+    ]
+    what = f"a difference of {found.difference:.3f}{'' if asked else ' (as observed)'}"
+    if found.blocks is None or found.more is None or found.seconds is None:
+        return [*lines, f"To find {what} is out of reach.", *own]
+    lacking = f"{found.more:,} more, {matches(found.more * found.matches_per_block)}"
+    rest = f"{lacking}, about {_time(found.seconds)} of one core" if found.more else "as many are there"
+    takes = f"To find {what} with probability {100 * found.power:g} % takes {found.blocks:,} blocks: {rest}."
+    return [*lines, takes, *own]
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"

@@ -1,0 +1,284 @@
+"""What this machine has of what the arena needs, and how to get the rest; imports what it looks for only to look."""
+
+from __future__ import annotations
+
+import ctypes
+import importlib
+import os
+import platform
+import re
+import resource
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+import textwrap
+from collections.abc import Callable, Iterator, Sequence
+from importlib.metadata import PackageNotFoundError, requires, version
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.cli.findings import MISSING, NOTE, OK, WARNING, Finding, Status, size
+from arena.core.paths import home_path
+
+ROOM = 2**30
+"""Bytes that the arena's home should have free."""
+FILES = 256
+"""Open files that a process should be allowed: each bot's process takes four."""
+NAME_WIDTH = 17
+WIDEST = 100
+PATIENCE = 10.0
+
+
+class Setting(NamedTuple):
+    """A setting of the kernel that can forbid user namespaces."""
+
+    path: str
+    forbids: str
+    """The value that does."""
+    root_too: bool
+    remedy: str
+
+
+SETTINGS = (
+    Setting("/proc/sys/user/max_user_namespaces", "0", True, "sysctl user.max_user_namespaces=10000"),
+    Setting("/proc/sys/kernel/unprivileged_userns_clone", "0", False, "sysctl kernel.unprivileged_userns_clone=1"),
+    Setting(
+        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
+        "1",
+        False,
+        "an AppArmor profile for bwrap, or sysctl kernel.apparmor_restrict_unprivileged_userns=0",
+    ),
+)
+
+
+def findings(home: str | Path | None = None, address: str | None = None) -> Iterator[Finding]:
+    """All that is to be told, in the order of the report; with an address also of that Ray cluster."""
+    from arena.cli import surroundings
+
+    yield Finding(OK, "Python", f"{platform.python_version()} on {platform.platform()}")
+    yield packages()
+    yield Finding(OK, "SQLite", sqlite3.sqlite_version)
+    yield Finding(OK, "cores", _cores())
+    yield from isolation()
+    yield user()
+    yield tool("C compiler", "cc", "gcc", "bots written in C need it")
+    yield tool("Node", "node", "nodejs", "bots written in JavaScript need it")
+    yield cache()
+    yield home_of(home)
+    yield from surroundings.compiled()
+    yield from surroundings.disks(home)
+    yield open_files()
+    yield surroundings.ray()
+    yield surroundings.clock()
+    if address is not None:
+        yield from surroundings.cluster(address)
+
+
+def packages(name: str = "pyramid-arena") -> Finding:
+    """The installed packages that the arena asks for, each with its version."""
+    try:
+        wanted = [text for text in requires(name) or () if "extra ==" not in text]
+    except PackageNotFoundError:
+        return Finding(MISSING, "packages", f"{name} is not installed; {_pip(f'--editable {_root()}')}")
+    found = {text: _satisfied(text) for text in wanted}
+    lacking = [text for text in wanted if not found[text]]
+    if lacking:
+        return Finding(MISSING, "packages", f"{', '.join(lacking)}; {_pip(' '.join(map(repr, lacking)))}")
+    return Finding(OK, "packages", ", ".join(found.values()))
+
+
+def _satisfied(requirement: str) -> str:
+    """Name and version of what is installed for a requirement such as `numpy>=2.1`; empty when it is not enough."""
+    name, _, least = requirement.partition(">=")
+    try:
+        installed = version(name)
+    except PackageNotFoundError:
+        return ""
+    return f"{name} {installed}" if _release(installed) >= _release(least) else ""
+
+
+def _release(text: str) -> tuple[int, ...]:
+    """A version's leading numbers, to compare by."""
+    return tuple(map(int, re.findall(r"\d+", re.split(r"[^\d.]", text)[0])))
+
+
+def _pip(what: str) -> str:
+    return f"{sys.executable} -m pip install {what}"
+
+
+def _root() -> Path:
+    return Path(__file__).resolve().parents[2]
+
+
+def _cores() -> str:
+    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    return f"{usable} of {os.cpu_count()} for this process"
+
+
+def isolation() -> Iterator[Finding]:
+    """What bots in processes of their own need, and the sandbox."""
+    from arena.workers.sandbox.levels import BWRAP, lacking
+
+    why = lacking()
+    if why:
+        yield Finding(
+            WARNING,
+            "sandbox",
+            f"{why}. Until then submitted bots are refused, and all with isolation sandbox; written "
+            'out, isolation = "process" (in a command: --isolation process) runs them all the same, with your rights',
+        )
+    else:
+        yield Finding(OK, "sandbox", "works: tried with a command in it")
+    yield tool("bubblewrap", BWRAP, "bubblewrap", "the sandbox needs it", WARNING)
+    yield libseccomp()
+    yield user_namespaces()
+    yield pidfd()
+
+
+def libseccomp() -> Finding:
+    """The library that makes the sandbox's filter of system calls."""
+    from arena.workers.sandbox.seccomp import library
+
+    class Version(ctypes.Structure):
+        _fields_ = (("major", ctypes.c_uint), ("minor", ctypes.c_uint), ("micro", ctypes.c_uint))
+
+    try:
+        ask = library().seccomp_version
+    except OSError:
+        return Finding(WARNING, "libseccomp", "not there; the sandbox needs it: apt-get install libseccomp2")
+    ask.restype = ctypes.POINTER(Version)
+    told = ask().contents
+    return Finding(OK, "libseccomp", f"{told.major}.{told.minor}.{told.micro}")
+
+
+def user_namespaces(settings: Sequence[Setting] = SETTINGS, root: bool | None = None) -> Finding:
+    """Whether the kernel has user namespaces, and lets users make them."""
+    what = "user namespaces"
+    if not Path("/proc/self/ns/user").exists():
+        return Finding(WARNING, what, "this kernel has none; the sandbox needs them")
+    root = os.getuid() == 0 if root is None else root
+    for each in settings:
+        if _read(each.path) == each.forbids and (each.root_too or not root):
+            return Finding(WARNING, what, f"{each.path} is {each.forbids}; the sandbox needs: {each.remedy}")
+    return Finding(OK, what, "allowed")
+
+
+def _read(path: str) -> str:
+    try:
+        return Path(path).read_text().strip()
+    except OSError:
+        return ""
+
+
+def user(number: int | None = None) -> Finding:
+    """Whose rights bots have that are not in the sandbox, or get out of it."""
+    number = os.getuid() if number is None else number
+    if number:
+        return Finding(OK, "user", f"number {number}, not root")
+    return Finding(
+        WARNING,
+        "user",
+        "root: a bot that gets out of the sandbox owns this machine, bots outside of it do anyway, and the kernel does "
+        "not bound the number of their threads; run the arena as an ordinary user",
+    )
+
+
+def pidfd() -> Finding:
+    """Whether a process can be held by a descriptor."""
+    try:
+        descriptor = os.pidfd_open(os.getpid())
+        signal.pidfd_send_signal(descriptor, 0)  # 0 only asks whether the process is there
+        os.close(descriptor)
+    except (AttributeError, OSError) as error:
+        told = f"{error}; bots with isolation process or sandbox need Linux 5.3 or newer"
+        return Finding(WARNING, "pidfd", told)
+    return Finding(OK, "pidfd", f"there, Linux {platform.release()}")
+
+
+def tool(what: str, command: str, package: str, use: str, otherwise: Status = NOTE) -> Finding:
+    """A program on the search path, with its version."""
+    path = shutil.which(command)
+    if path is None:
+        return Finding(otherwise, what, f"no {command} on the PATH; {use}: apt-get install {package}")
+    return Finding(OK, what, f"{path}: {_version_of(path)}")
+
+
+def _version_of(path: str) -> str:
+    try:
+        done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=PATIENCE)
+    except (OSError, subprocess.TimeoutExpired) as error:
+        return f"does not tell its version ({error})"
+    return done.stdout.partition("\n")[0].strip() or "does not tell its version"
+
+
+def cache() -> Finding:
+    """The folder for compiled code and built bots."""
+    try:
+        folder = importlib.import_module("engine.kernel").cache_root()
+    except ImportError as error:
+        return Finding(MISSING, "cache", f"cannot be looked at: {error}")
+    except OSError as error:
+        return Finding(MISSING, "cache", f"{error}; set ARENA_CACHE to a folder that you may write to")
+    held = size(sum(path.lstat().st_size for path in folder.rglob("*") if path.is_file()))
+    chosen = os.environ.get("ARENA_CACHE")
+    if chosen and Path(chosen) != folder:
+        return Finding(WARNING, "cache", f"ARENA_CACHE = {chosen} cannot be written; {folder} is used instead: {held}")
+    return Finding(OK, "cache", f"{folder}: writable, {held} (ARENA_CACHE chooses another)")
+
+
+def home_of(home: str | Path | None) -> Finding:
+    """The folder that tournaments and submitted bots are kept in; it is not made."""
+    folder = home_path(home).absolute()
+    there = next(path for path in (folder, *folder.parents) if path.exists())
+    if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
+        return Finding(MISSING, "home", f"{there} is no folder that you may write to; choose one: --home or ARENA_HOME")
+    free = shutil.disk_usage(there).free
+    where = f"{folder}: {'' if folder == there else 'will be made, '}writable, {size(free)} free"
+    if free < ROOM:
+        return Finding(WARNING, "home", f"{where}; a million matches take about 300 MB, submitted bots more")
+    return Finding(OK, "home", where)
+
+
+def open_files() -> Finding:
+    """How many files a process may open."""
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if soft != resource.RLIM_INFINITY and soft < FILES:
+        return Finding(WARNING, "open files", f"{soft:,} for a process; the arena may need {FILES}: ulimit -n {FILES}")
+    return Finding(OK, "open files", f"{_count(soft)} for a process, {_count(hard)} at most")
+
+
+def _count(limit: int) -> str:
+    return "no limit" if limit == resource.RLIM_INFINITY else f"{limit:,}"
+
+
+def print_findings(
+    home: str | Path | None = None, address: str | None = None, show: Callable[[str], object] = print
+) -> bool:
+    """`arena doctor`: a line for each finding, and what they come to; whether the arena can run."""
+    width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
+    found = []
+    for finding in findings(home, address):
+        found.append(finding.status)
+        show(line_of(finding, width))
+    if MISSING in found:
+        show("\nThe arena cannot run here until what is missing is there.")
+    elif WARNING in found:
+        show("\nThe arena can run here; see the warnings.")
+    else:
+        show("\nThe arena can run here, submitted bots too.")
+    return MISSING not in found
+
+
+def line_of(finding: Finding, width: int) -> str:
+    """A finding as text; what does not fit goes on below, indented."""
+    start = f"{finding.status:9}{finding.what:{NAME_WIDTH}}"
+    return textwrap.fill(
+        finding.told,
+        max(width, 2 * len(start)),
+        initial_indent=start,
+        subsequent_indent=" " * len(start),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

@@ -1,0 +1,35 @@
+"""Findings of `arena doctor`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Status(StrEnum):
+    """What a finding comes to."""
+
+    OK = "ok"
+    NOTE = "note"
+    """Only some bots need it."""
+    WARNING = "warning"
+    """Something will be refused, or is short."""
+    MISSING = "missing"
+    """The arena cannot run."""
+
+
+OK, NOTE, WARNING, MISSING = Status
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the report."""
+
+    status: Status
+    what: str
+    told: str
+
+
+def size(count: int) -> str:
+    """Bytes for a person."""
+    return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.0f} MiB"

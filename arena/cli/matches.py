@@ -1,0 +1,145 @@
+"""`arena match` and `arena replay`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import NoReturn
+
+import engine
+from arena import api
+from arena.cli.output import isolation_of, print_detail, say
+from arena.cli.progress_display import tell
+from arena.core.errors import ArenaError, ConfigError, RecordError
+from arena.core.match_ids import match_id
+from arena.match.game_faults import GameError, GameFault, again
+from arena.match.json_lines import read_records
+from arena.match.referee import GAME_SECONDS, Alarm, without_controls
+from arena.match.replay import Ply, check_draws, replay
+from arena.match.stored import StoredMatch
+from arena.plan.files import with_key
+from engine.errors import one_line
+
+LAST_PLIES = 20
+"""Plies that are shown before a game's fault."""
+
+
+def print_match(
+    game: str,
+    bots: Sequence[str],
+    seed: int | None,
+    opening: str | None,
+    isolation: str | None,
+    show: bool,
+    home: Path | None,
+) -> None:
+    """`arena match`."""
+    level = isolation_of(isolation) if isolation is not None else None
+    try:
+        stored = api.play_match(game, bots, seed, opening, level, home)
+    except GameError as error:
+        tell(error.fault.trace.rstrip())
+        raise
+    say(f"{stored.game}, {stored.players} players, seed {stored.seed}, opening of {stored.opening} random plies")
+    if seed is None and stored.secret:
+        say(f"The seed was drawn at random; --seed {stored.seed} plays the match again.")
+    _print_plies(stored, list(replay(stored)), show)
+
+
+def print_replay(
+    match: str, target: str | None, audit: bool, show: bool, home: Path | None, chosen: str | None = None
+) -> None:
+    """`arena replay`."""
+    if Path(match).suffix == ".jsonl" or Path(match).is_file():
+        _replay_file(Path(match), chosen, audit, show)
+        return
+    if chosen is not None:
+        raise ConfigError("--match is for a file of matches")
+    fault = api.find_game_fault(target, match, home)
+    if fault is not None:
+        _print_fault(fault, show)
+    stored, _ = api.find_match(target, match, home, lambda line: tell(f"warning: {line}"))
+    _print_stored(stored, audit, show)
+
+
+def _print_fault(fault: GameFault, show: bool) -> NoReturn:
+    """A match in which a game failed, played by the rules up to there; raises `GameError` with how it fails now."""
+    say(f"{fault.match}\n{fault.game}, {fault.players} players: not finished, for the game failed")
+    for seat, bot in enumerate(fault.bots):
+        say(f"  seat {seat}: {bot}")
+    with Alarm() as alarm:
+        alarm.arm(GAME_SECONDS)
+        now = again(fault)
+    for number, word in enumerate(fault.course[-LAST_PLIES:], max(1, len(fault.course) - LAST_PLIES + 1)):
+        say(f"{number:4} {word}")
+    if show and now.position:
+        print(f"\n{now.position}\n")
+    if now.what:
+        tell(now.trace.rstrip())
+        raise GameError(now)
+    tell(fault.trace.rstrip())
+    raise ArenaError(f"the game {fault.game} does not fail any more when this is played again; it did: {fault.what}")
+
+
+def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> None:
+    """Replay the chosen match of a file, or all of them; a single one is drawn."""
+    first, count = None, 0
+    for line, record in read_records(path):
+        if chosen is None or record.begins_with(chosen):
+            stored = with_key(record, path.with_name("plan.json")) if audit else record.match
+            try:
+                check_draws(replay(stored, stored.keys if audit else None))
+            except ArenaError as error:
+                raise RecordError(f"{path}, line {line}: {error}") from None
+            first, count = first or stored, count + 1
+    if first is None:
+        raise RecordError(f"{path}: has no match" + (f" whose id begins with '{chosen}'" if chosen else ""))
+    if count == 1:
+        _print_stored(first, audit, show)
+    else:
+        say(f"{count:,} matches replayed, all as recorded" + (" and as the keys say." * audit or "."))
+
+
+def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
+    name = match_id(stored.identity, stored.lineup)
+    say(
+        f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
+        f"opening of {stored.opening} random plies"
+    )
+    plies = list(replay(stored, stored.keys if audit else None))
+    _print_plies(stored, plies, show)
+    if audit:
+        drawn = check_draws(plies)
+        say(
+            f"Audit: {drawn} draws recomputed from the keys, all as recorded; "
+            f"{len(plies) - drawn} moves by bots or forced."
+        )
+        if stored.secret:
+            say(f"The secret key fits its hash {stored.secret.hash}.")
+
+
+def _print_plies(stored: StoredMatch, plies: Sequence[Ply], show: bool) -> None:
+    for seat, bot in enumerate(stored.bots):
+        say(f"  seat {seat}: {one_line(bot)}")
+    notes = dict(stored.notes)
+    for ply in plies:
+        who = "dice" if ply.seat == engine.CHANCE else f"seat {ply.seat}"
+        mark = "" if ply.by in ("bot", "dice") else f" ({ply.by})"
+        note = f"  — {without_controls(notes[ply.number])}" if ply.number in notes else ""
+        say(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}")
+        if show:
+            print(f"\n{ply.state}\n")
+    for seat, (cause, at) in stored.falls.items():
+        detail = stored.details.get(seat, "").strip()
+        when = "before play" if at < 0 else f"at ply {at + 1}"
+        short = "\n" not in detail
+        say(f"seat {seat} forfeited {when}: {cause}{f' ({detail})' if detail and short else ''}")
+        if not short:
+            print_detail(detail)
+    places = ", ".join(
+        f"seat {seat} ({one_line(bot)}) place {rank + 1}"
+        for seat, (bot, rank) in enumerate(zip(stored.bots, stored.ranks, strict=True))
+    )
+    say(f"Ended: {one_line(stored.ended)}. {places}.")
+    if stored.scores and stored.scores[0] is not None:
+        say(f"Scores: {', '.join(map(str, stored.scores))}")

@@ -1,0 +1,123 @@
+"""What the commands share: the terminal, tables, what a bot said when it failed."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any, get_args
+
+from rich import box
+from rich.cells import cell_len
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Column, Table
+
+from arena.core.errors import ConfigError
+from arena.core.models import Isolation
+from arena.registry.bundles import HOUSE
+from engine.errors import did_you_mean
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+FRAME_FORMATS = ("table", "csv", "json", "md")
+GAP = 3
+"""Columns between columns."""
+MOST_DETAIL = 12
+"""Lines of a traceback or of standard error that are shown of a fault."""
+OUR_FRAME = re.compile(rf'^  File "{re.escape(str(HOUSE / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
+"""A call in a traceback that is none of the bot's."""
+BUNDLED = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
+"""Where a bot's own files lie when it plays."""
+
+
+class Output(Console):
+    """Standard output as wide as the terminal or `COLUMNS` says, 100 columns when neither does."""
+
+    def __init__(self) -> None:
+        width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
+        super().__init__(highlight=False, markup=False, emoji=False, width=width)
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def say(text: str) -> None:
+    """Print prose, wrapped to the width there is."""
+    Output().print(text)
+
+
+def plain_table(*columns: str) -> Table:
+    """A table without lines; without a header when no columns are named."""
+    table = Table(show_edge=False, show_header=bool(columns), box=None, padding=(0, 2, 0, 0))
+    for column in columns:
+        table.add_column(column, overflow="fold")
+    return table
+
+
+def fitted_table(columns: dict[str, list[str]], texts: Sequence[str], less_needed: Sequence[str], width: int) -> Table:
+    """A table of cells by column with a line below the header; `texts` are aligned to the left, and folded if need be.
+
+    Where the width is too small, columns of `less_needed` are left out, the first ones first.
+    """
+    columns = dict(columns)
+    for name in less_needed:
+        if sum(max(map(cell_len, (name, *cells))) + GAP for name, cells in columns.items()) - GAP > width:
+            columns.pop(name, None)
+    table = Table(
+        *(Column(name, justify="left" if name in texts else "right", overflow="fold") for name in columns),
+        box=box.SIMPLE_HEAD,
+        show_edge=False,
+        padding=(0, GAP - 1, 0, 0),  # and one for the box
+        pad_edge=False,
+    )
+    for column in table.columns:
+        column.no_wrap = column.header not in texts
+    for row in zip(*columns.values(), strict=True):
+        table.add_row(*row)
+    return table
+
+
+def check_format(format: str) -> None:
+    """Refuse what is no format of frames."""
+    if format not in FRAME_FORMATS:
+        raise ConfigError(f"--format {format}: must be table, csv, json or md")
+
+
+def print_csv(frames: Mapping[tuple[str, int], pd.DataFrame]) -> None:
+    """Frames of boards as one, with the columns game and players before all others."""
+    import pandas as pd
+
+    from arena.results.tables import as_csv
+
+    whole = pd.concat([frame.assign(game=at[0], players=at[1]) for at, frame in frames.items()], ignore_index=True)
+    leading = ["game", "players"]
+    rest = [column for column in whole.columns if column not in leading]
+    print(as_csv(whole[leading + rest]), end="")
+
+
+def print_json(rows: list[dict[str, Any]]) -> None:
+    """Plain data, a row a board."""
+    text = json.dumps(rows, indent=1, ensure_ascii=False)
+    print(text if text.replace("\n", "").isprintable() else json.dumps(rows, indent=1))
+
+
+def print_detail(text: str) -> None:
+    """The end of what a bot said when it failed, indented; of a traceback its own part."""
+    from arena.match.referee import without_controls
+
+    if BUNDLED.search(text):
+        text = BUNDLED.sub("", OUR_FRAME.sub("", text))
+    end = "\n".join(text.splitlines()[-MOST_DETAIL:]).strip("\n")
+    Output().print(Padding(without_controls(end), (0, 0, 0, 4), expand=False))
+
+
+def isolation_of(name: str) -> Isolation:
+    """A level of isolation by its name."""
+    for isolation in get_args(Isolation):
+        if isolation == name:
+            return isolation
+    raise ConfigError(f"--isolation {name}: not a choice{did_you_mean(name, get_args(Isolation))}")

@@ -1,0 +1,145 @@
+"""`arena run`: a tournament played, its boards and what went wrong."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import sys
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import pandas as pd
+from rich.cells import cell_len
+
+from arena import api
+from arena.cli.boards import print_board
+from arena.cli.exit_codes import FINE, INTERRUPTED, NOT_ALL_PLAYED
+from arena.cli.output import Output, say
+from arena.cli.progress_display import Live, Plain, can_draw, matches, tell
+from arena.core.errors import ClusterError, UnwritableError, has_no_room, no_room
+from arena.match.game_faults import lines_of
+from arena.plan.resolve import Plan
+from arena.runner.progress import duration
+from arena.stats.power import open_ranks
+
+MOST_TIMES = 100
+"""A pair that so many times the blocks would not tell apart is as good as equal."""
+
+
+def run_tournament(
+    config: Path, workers: int | None, backend: str, address: str | None, fresh: bool, home: Path | None, quiet: bool
+) -> int:
+    """`arena run`; the exit code."""
+    screen = Live() if not quiet and can_draw(sys.stderr) else Plain(quiet)
+
+    def planned(plan: Plan, kept: Path | None) -> None:
+        if kept is not None:
+            tell(f"The old log is kept as {kept}.")
+        for line in (*plan.left_out, *plan.remarks) if not quiet else ():
+            tell(line)
+        screen.begin(plan)
+
+    again = resuming_command(config, workers, backend, address, home)
+    try:
+        result = api.run(config, home, workers, backend, address, fresh, screen.show, planned)
+    except KeyboardInterrupt:  # while planning, or while rating
+        screen.end()
+        tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
+        return INTERRUPTED
+    except UnwritableError as error:
+        raise UnwritableError(error.what, error.remedy, again) from None
+    except OSError as error:
+        if not has_no_room(error):
+            raise
+        told = no_room(error, tempfile.gettempdir())
+        raise UnwritableError(told.what, told.remedy, again) from None
+    except ClusterError as error:
+        raise ClusterError(f"{error}. Every match that was finished is saved. To go on: {again}") from None
+    finally:
+        screen.end()
+    outcome, progress = result.outcome, result.outcome.progress
+    for (game, players), frame in result.leaderboards.items():
+        print_board(game, players, frame)
+    if not quiet:
+        _print_summary(result)
+    for line in lines_of(outcome.game_faults, result.folder / api.LOG):
+        tell(line)
+    for line in [*progress.remarks, *(f"not played: {line}" for line in outcome.not_played)]:
+        tell(line)
+    if outcome.interrupted:
+        saved = progress.found + progress.played
+        tell(f"Interrupted: {saved:,} of {progress.total:,} matches are saved. To go on:\n  {again}")
+        return INTERRUPTED
+    return NOT_ALL_PLAYED if outcome.not_played else FINE
+
+
+def resuming_command(config: Path, workers: int | None, backend: str, address: str | None, home: Path | None) -> str:
+    """The command line that goes on with a run that was started with these options."""
+    options = {
+        "--workers": workers,
+        "--backend": backend if backend != "auto" else None,
+        "--address": address,
+        "--home": home if str(home) != os.environ.get("ARENA_HOME") else None,
+    }
+    given = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
+    return shlex.join(["arena", "run", str(config), *given])
+
+
+def _print_summary(result: api.RunResult) -> None:
+    progress = result.outcome.progress
+    if progress.played == 0 and not result.outcome.interrupted and not result.outcome.not_played:
+        say(f"Nothing to play: all {progress.total:,} matches were in the log already.")
+    else:
+        before = f", {progress.found:,} were there before" if progress.found else ""
+        rate = progress.played / max(result.outcome.seconds, 1e-9)
+        say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
+    print_faults(result.faults, result.folder / api.LOG)
+    print_open_ranks(result.leaderboards, progress.rate if progress.played else None)
+    say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
+
+
+def print_open_ranks(boards: Mapping[tuple[str, int], pd.DataFrame], rate: float | None) -> None:
+    """Which neighbours of each board are not apart yet, and what it would cost; `rate` in matches a second."""
+    found = {at: open_ranks(frame) for at, frame in boards.items() if len(frame) > 1}
+    if not any(map(len, found.values())):
+        return
+    say("Ranks that are not apart at 95 % yet, and how many times the blocks would probably do it:")
+    for (game, players), ranks in found.items():
+        if len(ranks):
+            listed = ", ".join(
+                f"{rank}-{rank + 1} {_times(times)}" for rank, times in zip(ranks["rank"], ranks["times"], strict=True)
+            )
+            say(f"  {game}, {players} players: {listed}{_cost(boards[game, players], ranks, rate)}")
+
+
+def _times(times: float) -> str:
+    return "x100 and more" if times > MOST_TIMES else f"x{times:.1f}" if times < 10 else f"x{times:.0f}"
+
+
+def _cost(board: pd.DataFrame, ranks: pd.DataFrame, rate: float | None) -> str:
+    """What the nearest pair that is within reach would take."""
+    least = ranks["times"].min()
+    if least > MOST_TIMES:
+        return ""
+    seats = sum(name.startswith("return_seat_") for name in board.columns)
+    more = int((least - 1) * board["matches"].sum() / seats) + 1
+    time = f", {duration(more / rate)}" if rate else ""
+    return f" ({_times(least)} is {matches(more)} more{time})"
+
+
+def print_faults(faults: pd.DataFrame, log: Path) -> None:
+    """Every bot that forfeited matches, why, how often, and the command that shows its first one."""
+    out = Output()
+    if len(faults):
+        say("Matches forfeited, and how to see each bot's first one:")
+    for bot, rows in faults.groupby("bot", sort=False):
+        counts = rows.groupby("cause", sort=False)["count"].sum()
+        told = f"  {bot}: " + ", ".join(f"{cause} {count:,}" for cause, count in counts.items())
+        command = shlex.join(["arena", "replay", rows["first_match"].iloc[0], "--in", str(log)])
+        if cell_len(f"{told}; {command}") > out.width:
+            say(told)
+            told = "   "
+        else:
+            told += ";"
+        out.print(f"{told} {command}", soft_wrap=True)

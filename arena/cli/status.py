@@ -1,0 +1,186 @@
+"""`arena status`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from collections import deque
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from rich.console import Console, ConsoleOptions, RenderableType
+from rich.live import Live
+from rich.text import Text
+
+from arena.cli.output import Output, fitted_table, say
+from arena.cli.progress_display import REFRESH, can_draw, tell
+from arena.core.errors import ArenaError
+from arena.results.run_status import RUNNING, BoardStanding, Standing, standing, standings
+from arena.runner.progress import duration
+
+EVERY = 2.0
+"""Seconds between two looks."""
+MINUTES = 5.0
+"""Of which a watch tells the rate."""
+
+
+def print_status(target: str | None, watch: bool, as_json: bool, home: Path | None) -> None:
+    """`arena status`."""
+    if target is None and watch:
+        raise ArenaError("--watch needs a tournament to watch")
+    if target is None:
+        print_list(list(standings(home)), as_json)
+    elif watch:
+        watch_standing(target, as_json, home)
+    else:
+        print_standing(standing(target, home), as_json)
+
+
+def print_list(found: list[Standing | ArenaError], as_json: bool) -> None:
+    """All tournaments under the home folder."""
+    known = [entry for entry in found if isinstance(entry, Standing)]
+    if as_json:
+        print(json.dumps([entry.as_data() for entry in known], indent=1, ensure_ascii=False))
+    elif known:
+        columns = {
+            "tournament": [entry.name for entry in known],
+            "state": [entry.state for entry in known],
+            "matches": [f"{entry.matches:,}" for entry in known],
+            "of": [f"{entry.planned:,}" for entry in known],
+            "last write, UTC": [_minute(entry.last_write) for entry in known],
+        }
+        out = Output()
+        out.print(fitted_table(columns, ["tournament", "state"], ["last write, UTC"], out.width))
+        print_resuming([entry.resume for entry in known])
+    elif not found:
+        say("No tournament here yet; `arena run CONFIG` plays one, and --home or ARENA_HOME name another place.")
+    for entry in found:
+        if isinstance(entry, ArenaError):
+            tell(f"warning: {entry}")
+
+
+def print_resuming(commands: list[str]) -> None:
+    """How to go on, where that is known."""
+    if any(commands):
+        say("\nTo go on:")
+    for command in filter(None, commands):
+        Output().print(f"  {command}", soft_wrap=True)
+
+
+def print_standing(found: Standing, as_json: bool) -> None:
+    """One tournament."""
+    if as_json:
+        print(json.dumps(found.as_data(), indent=1, ensure_ascii=False))
+        return
+    Output().print(Sheet(found))
+    print_resuming([found.resume])
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One tournament, drawn as wide as what it is drawn on, whenever it is drawn."""
+
+    found: Standing
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
+        yield Text(f"{self.found.name}: {in_words(self.found)}", style="bold")
+        yield board_table(self.found.boards, options.max_width)
+        yield from map(Text, details(self.found))
+
+
+def in_words(found: Standing) -> str:
+    """State, progress, rate and time left, in a line."""
+    parts = [f"{found.state}, {found.matches:,} of {found.planned:,} matches"]
+    if found.rate is not None:
+        parts.append(f"{found.rate:,.1f}/s" if found.rate < 100 else f"{found.rate:,.0f}/s")
+    if found.seconds_left is not None:
+        parts.append(f"left {duration(found.seconds_left)}")
+    return ", ".join(parts)
+
+
+def board_table(boards: list[BoardStanding], width: int) -> RenderableType:
+    """The boards with what they lack."""
+    columns = {
+        "game": [board.game for board in boards],
+        "players": [str(board.players) for board in boards],
+        "matches": [f"{board.matches:,}" for board in boards],
+        "of": [f"{board.planned:,}" for board in boards],
+        "whole blocks": [f"{board.blocks:,}" for board in boards],
+        "forfeits": [f"{board.forfeits:,}" for board in boards],
+    }
+    return fitted_table(columns, ["game"], ["whole blocks", "forfeits"], width)
+
+
+def details(found: Standing) -> Iterator[str]:
+    """What else there is to say, a line each."""
+    for board in found.boards:
+        where = f"{board.game}, {board.players} players"
+        if board.benched:
+            told = ", ".join(f"{bot} after round {last}" for bot, last in board.benched.items())
+            yield f"Benched on {where}: {told}."
+        if board.given_out is not None:
+            yield f"Adaptive, {where}: {board.given_out:,} of {board.planned:,} matches are given out to tables."
+    yield from found.failed
+    if found.workers:
+        listed = (
+            f"{host} ({workers} worker{'s' * (workers != 1)}, {count:,} matches)"
+            for host, (workers, count) in found.workers.items()
+        )
+        yield f"Played by: {', '.join(listed)}."
+    if found.state == RUNNING and found.writer is not None:
+        yield f"Written by process {found.writer.pid} on {found.writer.host} since {_minute(found.writer.started)} UTC."
+    if found.dice != "public":
+        yield f"Dice: {found.dice}."
+    size, free = found.size / 2**20, found.free / 2**30
+    yield f"Log: {found.log}, {size:,.1f} MiB, {free:,.1f} GiB free, last written {_minute(found.last_write)} UTC"
+
+
+def _minute(moment: str) -> str:
+    return moment[:19].replace("T", " ")
+
+
+def watch_standing(target: str, as_json: bool, home: Path | None) -> None:
+    """Look again and again until nobody writes any more; without a terminal, or as JSON, a line for each change."""
+    looks = _looks(target, home)
+    if not as_json and can_draw(sys.stdout):
+        _draw(looks)
+        return
+    shown = None
+    for found in looks:
+        if (now := (found.state, found.matches)) != shown:
+            shown = now
+            print(json.dumps(found.as_data(), ensure_ascii=False) if as_json else in_words(found), flush=True)
+
+
+def _draw(looks: Iterator[Standing]) -> None:
+    """Draw each look on a screen of its own, which a terminal that changes its size does not spoil; leave the last."""
+    console = Console(highlight=False, markup=False, emoji=False)
+    sheet = None
+    try:
+        with Live(Text("Looking …"), console=console, screen=True, refresh_per_second=REFRESH) as live:
+            for found in looks:
+                sheet = Sheet(found)
+                live.update(sheet, refresh=True)
+    finally:
+        if sheet is not None:
+            console.print(sheet)
+
+
+def _looks(target: str, home: Path | None) -> Iterator[Standing]:
+    """A look now and then, with the rate of the last minutes; the last one is when nobody writes any more."""
+    seen: deque[tuple[float, int]] = deque()
+    while True:
+        found = standing(target, home)
+        seen.append((time.monotonic(), found.matches))
+        while seen[-1][0] - seen[0][0] > MINUTES * 60:
+            seen.popleft()
+        seconds, played = seen[-1][0] - seen[0][0], seen[-1][1] - seen[0][1]
+        if found.state == RUNNING and played > 0:
+            rate = played / seconds
+            found = replace(found, rate=rate, seconds_left=(found.planned - found.matches) / rate)
+        yield found
+        if found.state != RUNNING:
+            return
+        time.sleep(EVERY)

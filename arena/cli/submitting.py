@@ -1,0 +1,89 @@
+"""`arena new-bot`, `check`, `submit` and `withdraw`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from arena.cli.exit_codes import FINE, USER_ERROR
+from arena.cli.output import isolation_of, print_detail, say
+from arena.registry.init_bot import new_bot
+from arena.registry.submissions import submitted
+from arena.registry.submitting import withdraw
+from arena.runner.check import ADVICE, BoardCheck, Report, check, submit
+
+
+def print_new_bot(name: str, game: str | None, language: str) -> None:
+    """`arena new-bot`."""
+    path = new_bot(name, game, language)
+    say(f"{path} is written. Next:")
+    print(f"  arena check {path}\n  arena submit {path} --name {name} --author YOU")
+
+
+def print_check(path: str, isolation: str, games: Sequence[str], players: Sequence[int], home: Path | None) -> int:
+    """`arena check`; the exit code."""
+    report = check(path, isolation_of(isolation), games, players, home, print_board_check)
+    print_verdict(report)
+    return FINE if report.ok else USER_ERROR
+
+
+def print_submit(path: str, name: str, author: str, isolation: str, home: Path | None) -> int:
+    """`arena submit`; the exit code."""
+    kept, report = submit(path, name, author, isolation_of(isolation), home, print_board_check)
+    if report is not None:
+        print_verdict(report)
+    if kept is None:
+        say("Not submitted.")
+        return USER_ERROR
+    version = f"{name}@{kept.submission.newest.short}"
+    if not kept.changed:
+        say(f"Nothing changed: {version} is this source, and the newest version already.")
+        return FINE
+    for warning in kept.submission.newest.warnings:
+        say(f"Worth a look: {warning}.")
+    say(
+        f"Submitted: {name}, version {len(kept.submission.versions)}, by {author}. "
+        f"Tournaments name it {name}, which is its newest version, or {version}, which is always this one."
+    )
+    return FINE
+
+
+def print_withdraw(name: str, home: Path | None) -> None:
+    """`arena withdraw`."""
+    if not withdraw(name, home):
+        say(f"Nothing changed: {name} was withdrawn before.")
+        return
+    say(
+        f"{name} is withdrawn: no new plan finds it. Tournaments that had it go on with "
+        f"{name}@{submitted(home)[name].newest.short}; submitting it again brings it back."
+    )
+
+
+def print_board_check(board: BoardCheck) -> None:
+    """One board of a check, in a line."""
+    told = ", ".join(problem.cause for problem in board.problems) or "ok"
+    if board.timed and not board.problems:
+        told += ", not compared because it plays by the clock"
+    if board.walls:
+        told += f"; a move {_span(board.median)}, worst {_span(max(board.walls))} (processor {_span(max(board.cpus))})"
+    say(f"{board.title}: {told}")
+
+
+def print_verdict(report: Report) -> None:
+    """What a check comes to: what failed, why, and what to do."""
+    failed = sum(bool(board.problems) for board in report.boards)
+    for cause, found in report.causes().items():
+        board, problem = found[0]
+        say(f"\n{cause} on {len(found)} of {len(report.boards)} boards; {board.title}, {problem.where}:")
+        print_detail(problem.detail or "nothing was said")
+        say(f"{ADVICE.get(cause, '')} See it again:")
+        print(f"  {problem.command}")
+    verdict = f"failed on {failed} of {len(report.boards)} boards" if failed else "fine on every board"
+    if report.not_played:
+        say(f"\nNot played, because the bot ran out of time before: {'; '.join(report.not_played)}.")
+    limit = f"{report.limits.seconds_per_move:g} s for a move, {report.limits.memory:,} MiB of memory"
+    say(f"\n{report.bot.spec}, isolation {report.bot.isolation}: {verdict}. Limits: {limit}.")
+
+
+def _span(seconds: float) -> str:
+    return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1000:.2g} ms"

@@ -1,0 +1,131 @@
+"""More of what `arena doctor` looks at: Ray, disks, the clock, other machines of a cluster."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import tempfile
+import time
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+from arena.cli.findings import MISSING, OK, WARNING, Finding, size
+from arena.core.paths import home_path
+from arena.core.versions import ROOT, code_hash, differences, versions
+
+SHARED = Path("/dev/shm")
+SHARED_ROOM = 256 * 2**20
+"""Bytes of shared memory below which Ray is slow, for it uses files instead."""
+SOCKETS = Path("/tmp")
+"""Where our own Ray has its sockets, whatever TMPDIR says: their paths may have 107 bytes."""
+OVER_A_NETWORK = ("nfs", "cifs", "smb", "ceph", "gluster", "lustre", "afs", "9p", "fuse.sshfs", "fuse.s3", "beegfs")
+"""What the names of file systems begin with on which SQLite's write-ahead log is not safe."""
+ASTRAY = 2.0
+"""Seconds by which a node's clock may differ."""
+
+
+def ray() -> Finding:
+    """Whether Ray can be imported, and what it needs; it is not started."""
+    try:
+        told = f"{version('ray')}, not started here"
+    except PackageNotFoundError:
+        return Finding(MISSING, "Ray", "not installed; see packages")
+    if find_spec("ray") is None:
+        return Finding(MISSING, "Ray", f"{told}; cannot be imported")
+    if not os.access(SOCKETS, os.W_OK | os.X_OK):
+        told = f"{told}; {SOCKETS} cannot be written, where its sockets lie: play with --backend local"
+        return Finding(WARNING, "Ray", told)
+    room = shutil.disk_usage(SHARED).free if SHARED.is_dir() else 0
+    if room < SHARED_ROOM:
+        told = f"{told}; {SHARED} has {size(room)} free, which makes it slow; in a container: --shm-size=1g"
+        return Finding(WARNING, "Ray", told)
+    return Finding(OK, "Ray", f"{told}; {SHARED} has {size(room)} free, sockets lie in {SOCKETS}")
+
+
+def disks(home: str | Path | None = None, mounts: str | None = None) -> Iterator[Finding]:
+    """The file systems of the folders that are written to; `mounts` is what the kernel says of them."""
+    text = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
+    folders = {"home": home_path(home), "temporary": Path(tempfile.gettempdir())}
+    if "NUMBA_CACHE_DIR" in os.environ:
+        folders["cache"] = Path(os.environ["NUMBA_CACHE_DIR"])
+    found = {what: (folder, *_mount_of(folder, text)) for what, folder in folders.items()}
+    told = ", ".join(f"{what} on {kind} ({place})" for what, (_, place, kind) in found.items())
+    kind = found["home"][2]
+    if kind.startswith(OVER_A_NETWORK):
+        yield Finding(
+            WARNING,
+            "disks",
+            f"{told}: logs are not safe on {kind}, which several machines may write to; choose a local home (--home, "
+            "ARENA_HOME) and copy the log when a run has ended",
+        )
+    else:
+        yield Finding(OK, "disks", told)
+
+
+def _mount_of(folder: Path, mounts: str) -> tuple[str, str]:
+    """Mount point and type of the file system that a folder lies on, or will."""
+    path = folder.resolve()
+    best = ("?", "?")
+    for line in mounts.splitlines():
+        before, _, after = line.partition(" - ")
+        place = before.split()[4].encode().decode("unicode_escape").encode("latin-1").decode(errors="surrogateescape")
+        if path.is_relative_to(place) and len(place) >= len(best[0]):
+            best = place, after.split()[0]
+    return best
+
+
+def clock(now: float | None = None, root: Path = ROOT) -> Finding:
+    """Whether the clock can be right: no file of ours may be from the future."""
+    now = time.time() if now is None else now
+    moment = datetime.fromtimestamp(now, UTC).isoformat(sep=" ", timespec="seconds").removesuffix("+00:00")
+    newest = max((path.stat().st_mtime for path in root.glob("arena/*.py")), default=0.0)
+    if now + ASTRAY < newest:
+        written = datetime.fromtimestamp(newest, UTC).isoformat(sep=" ", timespec="seconds").removesuffix("+00:00")
+        told = f"{moment} UTC is before the arena's newest file was written ({written}); set the clock"
+        return Finding(WARNING, "clock", told)
+    return Finding(OK, "clock", f"{moment} UTC; limits of time are measured in steps of {_step()}")
+
+
+def _step() -> str:
+    return f"{time.get_clock_info('monotonic').resolution * 1e9:.0f} ns"
+
+
+def compiled(ours: str | None = None) -> Iterator[Finding]:
+    """What compiled code for other versions and settings the cache holds, and how to remove it."""
+    ours = ours or os.environ.get("NUMBA_CACHE_DIR", "")
+    others = [path for path in Path(ours).parent.glob("*") if path.is_dir() and path != Path(ours)] if ours else []
+    if others:
+        held = size(sum(path.lstat().st_size for other in others for path in other.rglob("*") if path.is_file()))
+        told = f"{held} for {len(others)} other versions or settings; rm -r {Path(ours).parent} frees it"
+        yield Finding(OK, "compiled code", told)
+
+
+def cluster(address: str) -> Iterator[Finding]:
+    """The nodes of a Ray cluster, each compared with this machine."""
+    from arena.workers.ray.driver import survey
+
+    rows = survey(address)
+    cpus = sum(int(row["cpus"]) for row in rows)
+    yield Finding(OK, "cluster", f"{len(rows)} node{'s' * (len(rows) != 1)}, {cpus} cores; from {socket.gethostname()}")
+    for row in rows:
+        yield node(row, code_hash())
+
+
+def node(row: dict[str, Any], ours: str) -> Finding:
+    """One node, as `arena.workers.ray.driver.survey` tells of it."""
+    what = str(row["host"])[:16]
+    if row.get("error"):
+        return Finding(WARNING, what, f"{row['cpus']} cores; cannot be asked: {row['error']}")
+    told = f"{row['cpus']} cores, Python {row['python']}, Ray {row['ray']}, arena {row['arena'] or 'not installed'}"
+    if row["code"] != ours:
+        return Finding(WARNING, what, f"{told}, other code than here: it will be refused; install this version there")
+    if decisive := differences(row["versions"], versions())[0]:
+        return Finding(WARNING, what, f"{told}, same code, but {', '.join(decisive)}: it will be refused")
+    if abs(row["ahead"]) > ASTRAY:
+        return Finding(WARNING, what, f"{told}, same code; its clock is {row['ahead']:+.1f} s from this one's")
+    return Finding(OK, what, f"{told}, same code")

@@ -1,0 +1,144 @@
+"""`arena verify` and `arena bundle`."""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+from pathlib import Path
+from typing import Literal
+
+from rich import progress as bars
+from rich.console import Console
+
+from arena.cli.exit_codes import FINE, USER_ERROR
+from arena.cli.output import Output, isolation_of, plain_table, say
+from arena.cli.progress_display import LINE_EVERY, can_draw, matches, tell
+from arena.core.errors import ConfigError
+from arena.verify.archive import bundle
+from arena.verify.verification import Report, verify
+from engine.errors import one_line
+
+
+class Bar:
+    """What is being checked, on standard error: a bar on a terminal, elsewhere a line now and then."""
+
+    def __init__(self, quiet: bool) -> None:
+        self.shown = time.monotonic()
+        self.bar = None
+        if can_draw(sys.stderr) and not quiet:
+            text = bars.TextColumn("{task.description}  {task.fields[count]}")
+            console = Console(stderr=True, markup=False, emoji=False)
+            self.bar = bars.Progress(bars.BarColumn(bar_width=16), text, console=console, transient=True)
+            self.task = self.bar.add_task("reading", total=None, count="")
+            self.bar.start()
+        self.quiet = quiet
+
+    def show(self, what: str, done: int, total: int) -> None:
+        """Told by `arena.verify.verification.verify`."""
+        count = f"{done:,}/{matches(total)}" if total else ""
+        if self.bar is not None:
+            self.bar.update(self.task, description=what, total=total or None, completed=done, count=count)
+        elif not self.quiet and time.monotonic() - self.shown > LINE_EVERY:
+            self.shown = time.monotonic()
+            tell(f"{what} {count}".rstrip())
+
+    def end(self) -> None:
+        """Clear the terminal for the report."""
+        if self.bar is not None:
+            self.bar.stop()
+
+
+def print_verification(
+    target: str,
+    rerun: str | None,
+    seed: int,
+    isolation: str | None,
+    workers: int | None,
+    as_json: bool,
+    home: Path | None,
+) -> int:
+    """`arena verify`; the exit code."""
+    level = isolation_of(isolation) if isolation is not None else None
+    bar = Bar(as_json)
+    try:
+        report = verify(target, home, _rerun(rerun), seed, workers, level, bar.show)
+    finally:
+        bar.end()
+    if as_json:
+        print(json.dumps(report.as_dict(), indent=1, ensure_ascii=False))
+    else:
+        _print(report)
+    return FINE if report.sound else USER_ERROR
+
+
+def _rerun(given: str | None) -> int | Literal["all"] | None:
+    if given is None or given == "all":
+        return given  # type: ignore[return-value]
+    if not given.isdecimal() or not 1 <= int(given) <= 10_000_000:
+        raise ConfigError(f"--rerun {given}: must be all, or a number of matches from 1 to 10,000,000")
+    return int(given)
+
+
+def _print(report: Report) -> None:
+    walked = report.walked
+    say(f"{one_line(report.target)}: {matches(walked.matches)} in {walked.blocks:,} blocks, of {_runs(report)}.")
+    if report.manifest:
+        say(f"BLAKE2b-256 of its manifest: {report.manifest}")
+    if report.running:
+        say("A run is writing to this log; what was there when the check began was checked.")
+    if walked.matches:
+        draws = f"{walked.draws:,} rolls and random moves recomputed from the keys"
+        say(f"{matches(walked.matches - walked.unverified)} replayed by the rules, {draws}.")
+    if not report.comparison and walked.planned:
+        _print_missing(report)
+    if walked.other:
+        say(f"{walked.other:,} blocks belong to earlier plans of this log alone.")
+    if report.compared:
+        files = "1 exported file" if len(report.compared) == 1 else f"{len(report.compared)} exported files"
+        say(f"{files} compared with what the log says.")
+    if report.rerun:
+        _print_bots(report)
+    for remark in report.remarks:
+        say(f"Note: {remark}.")
+    if report.sound:
+        say("Sound.")
+        return
+    say(f"NOT SOUND: {'1 finding' if report.count == 1 else f'{report.count:,} findings'}.")
+    for finding in report.findings:
+        say(f"- {finding}")
+    if report.count > len(report.findings):
+        say(f"... and {report.count - len(report.findings):,} more.")
+
+
+def _runs(report: Report) -> str:
+    return "1 run" if report.runs == 1 else f"{report.runs:,} runs"
+
+
+def _print_missing(report: Report) -> None:
+    missing = report.walked.planned - report.walked.present
+    if missing > 0:
+        state = "" if report.finished else ", which is not finished"
+        say(f"{matches(missing)} of {report.walked.planned:,} of the latest plan{state}, are not there.")
+    else:
+        say("The latest plan is complete.")
+
+
+def _print_bots(report: Report) -> None:
+    say(f"{matches(report.rerun)} played again:")
+    table = plain_table()
+    for bot in report.bots:
+        if bot.deterministic is None:
+            told = "not tried"
+        elif bot.deterministic:
+            told = f"deterministic, in {matches(bot.matches)}"
+        else:
+            told = f"not deterministic: match {bot.differing}, ply {bot.ply}"
+        table.add_row(f"  {one_line(bot.bot)}", told)
+    Output().print(table)
+
+
+def print_bundle(target: str, out: Path | None, home: Path | None) -> None:
+    """`arena bundle`."""
+    path = bundle(target, home, out)
+    say(f"{path}: {path.stat().st_size:,} bytes; arena verify {path} checks it.")

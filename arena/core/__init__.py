@@ -1,0 +1,1 @@
+"""Errors, files, paths and models that all rooms use."""

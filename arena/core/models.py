@@ -1,0 +1,172 @@
+"""Models that several rooms share: names, isolation levels, TOML read and validated with one-line errors."""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, TypeVar
+
+from pydantic import (
+    BaseModel,
+    BeforeValidator,
+    ConfigDict,
+    ValidationError,
+)
+
+from arena.core.errors import ConfigError
+from arena.core.files import read_regular
+from engine.errors import did_you_mean
+
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
+
+
+MARKUP = re.compile(r"[<>|/\\`{}\[\]*$^~]|^[=+@-]")
+"""What no name needs, and pages, tables, spreadsheets or terminals take for something else."""
+
+
+PLAIN_WORDS = {
+    "integer": "a whole number",
+    "number": "a number",
+    "string": "a text",
+    "tuple": "a list",
+    "boolean": "true or false",
+    "dictionary": "a table",
+}
+
+
+MAX_TOML = 2**24
+"""Bytes of a TOML file."""
+
+
+class Model(BaseModel):
+    model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
+
+
+def _scalar(value: object) -> object:
+    if not isinstance(value, (bool, int, float, str)):
+        raise ValueError("must be true, false, a number or a text")
+    return value
+
+
+Scalar = Annotated[bool | int | float | str, BeforeValidator(_scalar)]
+
+
+AnyModel = TypeVar("AnyModel", bound=Model)
+
+
+SUBMISSIONS = "bots"
+"""The folder, among those of tournaments, that holds submitted bots."""
+
+
+COMPARISONS = "compare"
+"""The one that holds comparisons: a folder for each two bots, game, number of players and fillers."""
+
+
+def plain_name(value: str) -> str:
+    """The name itself; raises `ValueError` for one that names no tournament or bot."""
+    if not NAME.fullmatch(value):
+        raise ValueError("must be 1 to 64 letters, digits, _, - or ., beginning with a letter or digit")
+    return value
+
+
+def shown_name(value: str, most: int) -> str:
+    """The name itself, of a contestant or an author; raises `ValueError` for one that is more than a name."""
+    if not (0 < len(value) <= most and value.isprintable() and value == value.strip()) or MARKUP.search(value):
+        raise ValueError(
+            f"must be 1 to {most} printable characters without < > | / \\ ` {{ }} [ ] * $ ^ ~, "
+            "must not begin with = + - @, and have no space at its ends"
+        )
+    return value
+
+
+def as_tuple(value: object) -> object:
+    """A list as a tuple, for strict models; anything else as it is."""
+    return tuple(value) if isinstance(value, list) else value
+
+
+def different_numbers(value: object) -> object:
+    """One number or a list of different ones, as a tuple; anything else as it is."""
+    listed = [value] if type(value) is int else value
+    if isinstance(listed, list) and (not listed or len(set(map(str, listed))) < len(listed)):
+        raise ValueError("must be a list of different numbers, with at least one")
+    return as_tuple(listed)
+
+
+Isolation = Literal["none", "process", "sandbox"]
+"""Where a bot runs: in the worker process, in a limited process of its own, or in a sandbox for strangers."""
+
+
+def read_toml(path: Path) -> dict[str, Any]:
+    """The plain data of a TOML file; raises `ConfigError` that names it."""
+    if path.is_dir():
+        raise ConfigError(f"{path}: is a folder; name a TOML file")
+    try:
+        content = read_regular(path, MAX_TOML)
+    except FileNotFoundError:
+        raise ConfigError(f"{path}: no such file") from None
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError as error:
+        raise ConfigError(f"{path}: {error}, too large for a configuration") from None
+    return parse_toml(content, str(path))
+
+
+def parse_toml(content: bytes, source: str) -> dict[str, Any]:
+    """The plain data of TOML text; `source` is what errors name."""
+    try:
+        return tomllib.loads(content.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise ConfigError(f"{source}: is not UTF-8 text (byte {error.start})") from None
+    except (ValueError, RecursionError) as error:  # numbers of thousands of digits, brackets nested as deep
+        raise ConfigError(f"{source}: is not TOML: {error}") from None
+
+
+def validated(model: type[AnyModel], data: dict[str, Any], source: str, parts: Mapping[str, type[Model]]) -> AnyModel:
+    """Plain data as a model, with `parts` the models below its keys; raises `ConfigError` of one line."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ConfigError(f"{source}: {_first_problem(error, model, parts)}") from None
+
+
+def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[str, type[Model]]) -> str:
+    problem = _most_telling(error.errors(include_url=False, include_context=False), model)
+    where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
+    message = re.sub("^(Input|String|Tuple) should ", "must ", problem["msg"].removeprefix("Value error, "))
+    message = re.sub(
+        f"a valid ({'|'.join(PLAIN_WORDS)})( or instance of .*)?", lambda kind: PLAIN_WORDS[kind[1]], message
+    )
+    message = re.sub(" after validation, not 0$", "", message)
+    if problem["type"] == "missing":
+        return f"{where}: is missing"
+    if not where:
+        return message
+    if problem["loc"] in (("games",), ("bots",)) and problem["type"] == "tuple_type":
+        message += f"; above each of its entries write [[{where}]]"
+    if problem["loc"][0] in ("games", "bots") and problem["type"] == "model_type":
+        message += f' such as {{ {problem["loc"][0].rstrip("s")} = "NAME" }}'
+    found = f"{where} = {_short(problem['input'])}"
+    if problem["type"] == "extra_forbidden":
+        *above, key = problem["loc"]
+        known = parts.get(str(above[0]), model) if above else model
+        return f"{found}: unknown key{did_you_mean(str(key), list(known.model_fields))}"
+    if problem["type"] == "literal_error":
+        choices = re.findall("'([^']+)'", message)
+        return f"{found}: not a choice{did_you_mean(str(problem['input']), choices)}"
+    return f"{found}: {message}"
+
+
+def _most_telling(problems: list[Any], model: type[Model]) -> Any:
+    """The first problem; where a key is missing, before it one that looks as if it was meant."""
+    unknown = (problem for problem in problems if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1)
+    if problems[0]["type"] == "missing":
+        near = (each for each in unknown if did_you_mean(str(each["loc"][0]), list(model.model_fields)).endswith("?"))
+        return next(near, problems[0])
+    return problems[0]
+
+
+def _short(value: object) -> str:
+    text = repr(list(value) if isinstance(value, tuple) else value)
+    return text if len(text) <= 60 else text[:57] + "..."

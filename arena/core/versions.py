@@ -1,0 +1,50 @@
+"""What code this is, and on what it runs: what drivers and workers compare before they play together."""
+
+import functools
+import hashlib
+import platform
+from collections.abc import Mapping
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pandas", "ray", "trueskill", "pyramid-arena")
+DECISIVE = ("python", "numpy", "numba", "llvmlite")
+"""What may make a match end otherwise: rules and searches are compiled by Numba, bots draw from Python and NumPy."""
+NOTED = ("scipy", "pandas", "machine")
+"""What nothing of ours plays with, but somebody's bot may."""
+
+
+@functools.cache
+def code_hash() -> str:
+    """Over the sources of engine and arena; bots, and all they use of our `bots`, travel in bundles."""
+    files = [*ROOT.glob("engine/**/*.py"), *ROOT.glob("arena/**/*.py")]
+    hasher = hashlib.blake2b(digest_size=16)
+    for path in sorted(files):
+        hasher.update(f"{path.relative_to(ROOT).as_posix()}\0".encode() + path.read_bytes() + b"\0")
+    return hasher.hexdigest()
+
+
+def versions() -> dict[str, str]:
+    """What plays here: Python, the platform and the packages that matter."""
+    found = {"python": platform.python_version(), "platform": platform.platform(), "machine": platform.machine()}
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "not installed"
+    return found
+
+
+def differences(here: Mapping[str, str], there: Mapping[str, str]) -> tuple[list[str], list[str]]:
+    """How two installations differ: where results may differ with it, and where only some bot's might."""
+    decisive, noted = (
+        [f"{name} is {here[name]}, not {there[name]}" for name in names if _kept(name, here) != _kept(name, there)]
+        for names in (DECISIVE, NOTED)
+    )
+    return decisive, noted
+
+
+def _kept(name: str, found: Mapping[str, str]) -> str:
+    """Of Python's version the first two numbers: the rest are corrections."""
+    return ".".join(found[name].split(".")[:2]) if name == "python" else found[name]

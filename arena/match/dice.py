@@ -1,0 +1,117 @@
+"""How every chance outcome of a match is drawn: BLAKE2b over key, block or match, stream and index.
+
+Anybody can check a roll afterwards, in any language, from the key, the ids and the record. See docs/dice.md.
+"""
+
+from __future__ import annotations
+
+import bisect
+import hashlib
+import itertools
+from collections.abc import Sequence
+
+from arena.core.match_ids import Kind
+from engine import CHANCE, State
+
+DICE_PERSON = b"arena dice v1"
+BOTS_PERSON = b"arena bots v1"
+SECRET_BOTS_PERSON = b"arena bots v2"
+SINGLE_PERSON = b"arena single v2"
+
+
+KeyPair = tuple[bytes, bytes]
+"""Of the dice, and of bots' seeds."""
+SETUP = "setup"
+OPENING = "opening"
+
+
+def public_key(tournament_seed: int, person: bytes) -> bytes:
+    """The 32-byte key that follows from a tournament's seed."""
+    return hashlib.blake2b(str(tournament_seed).encode("ascii"), digest_size=32, person=person).digest()
+
+
+def key_hash(key: bytes) -> str:
+    """What commits to a secret key before it is disclosed: its BLAKE2b-256 in hexadecimal."""
+    return hashlib.blake2b(key, digest_size=32).hexdigest()
+
+
+def single_key(seed: int) -> bytes:
+    """The secret key of a single match: whoever does not know its seed, and cannot guess it, cannot foresee it."""
+    return public_key(seed, SINGLE_PERSON)
+
+
+def key_pair(kind: Kind, seed: int, secret: bytes | None) -> KeyPair:
+    """The keys of a block's dice and of its bots' seeds; `secret` is the one that the block was drawn from, if any."""
+    if secret is None:
+        return public_key(seed, DICE_PERSON), public_key(seed, BOTS_PERSON)
+    if kind == Kind.VERSION_1:
+        return secret, public_key(seed, BOTS_PERSON)
+    return secret, hashlib.blake2b(secret, digest_size=32, person=SECRET_BOTS_PERSON).digest()
+
+
+class Streams:
+    """The random streams of one match; the ids are those of `stream_ids`."""
+
+    def __init__(self, dice_key: bytes, bots_key: bytes, block_id: bytes, opening_id: bytes | None = None) -> None:
+        self.block_id = block_id
+        self._dice = hashlib.blake2b(block_id, key=dice_key, digest_size=8)
+        self._bots = hashlib.blake2b(block_id, key=bots_key, digest_size=8)
+        self._opening = self._dice
+        if opening_id is not None:
+            self._opening = hashlib.blake2b(opening_id, key=dice_key, digest_size=8)
+
+    def draw(self, stream: str, index: int, total: int) -> int:
+        """Draw number `index` of a stream: a whole number from 0 to `total` - 1, exactly uniform."""
+        prefix = stream.encode() + b"\0" + index.to_bytes(8, "little")
+        limit = 2**64 // total * total
+        begun = self._opening if stream == OPENING else self._dice
+        for attempt in itertools.count():
+            hasher = begun.copy()
+            hasher.update(prefix + attempt.to_bytes(4, "little"))
+            value = int.from_bytes(hasher.digest(), "little")
+            if value < limit:
+                return value % total
+        raise AssertionError("unreachable")
+
+    def outcome(self, stream: str, index: int, outcomes: Sequence[tuple[int, int]]) -> int:
+        """The outcome drawn from (outcome, weight) pairs: the first whose cumulative weight exceeds the number."""
+        names, weights = zip(*outcomes, strict=True)
+        cumulative = list(itertools.accumulate(weights))
+        return names[bisect.bisect_right(cumulative, self.draw(stream, index, cumulative[-1]))]
+
+    def bot_seed(self, seat: int) -> int:
+        """The seed handed to the bot in a seat: 64 bits, from another key than the dice."""
+        hasher = self._bots.copy()
+        hasher.update(f"bot/{seat}".encode() + b"\0" + bytes(12))
+        return int.from_bytes(hasher.digest(), "little")
+
+
+class Dice:
+    """Rolls the dice of one match, counting the rolls of each stream."""
+
+    def __init__(self, streams: Streams) -> None:
+        self.streams = streams
+        self._counts: dict[str, int] = {}
+
+    def roll(self, state: State) -> int:
+        """The outcome at a chance node; the roll belongs to the seat whose turn it is."""
+        assert state.current_player() == CHANCE
+        seat = state.rolling_seat()
+        return self.streams.outcome(*self._next(SETUP if seat < 0 else f"dice/{seat}"), state.chance_outcomes())
+
+    def opening(self, state: State) -> int:
+        """A random opening move, all legal ones equally likely."""
+        return self._legal(OPENING, state)
+
+    def substitute(self, state: State) -> int:
+        """The move that stands in for a seat that forfeited."""
+        return self._legal(f"substitute/{state.current_player()}", state)
+
+    def _legal(self, stream: str, state: State) -> int:
+        actions = state.legal_actions()
+        return actions[self.streams.draw(*self._next(stream), len(actions))]
+
+    def _next(self, stream: str) -> tuple[str, int]:
+        index = self._counts.get(stream, 0)
+        self._counts[stream] = index + 1
+        return stream, index

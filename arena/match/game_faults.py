@@ -1,0 +1,239 @@
+"""Faults of games: a game's rules raise, give what no game can give, or do not end. No bot is to blame for them.
+
+What a bot's own call of a game's methods raises inside `choose` is that bot's fault, whatever raised it: what it hands
+in is its own choice, and a bot that could blame the game could stop the board on which it loses. Before a bot is asked,
+the referee calls every method that a turn needs (`current_player`, `legal_actions`, `clone`), so that a game that is
+broken there is found out first.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import traceback
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from arena.core.errors import ArenaError
+from arena.core.files import read_json, write_file
+from engine import CHANCE, TERMINAL, Game, State, load_game
+from engine.errors import in_short, one_line, place
+from engine.game import as_int
+
+MOST_PLIES = 20_000
+"""Plies after which a match of a game that does not tell its longest one is taken for one that never ends."""
+NO_NUMBER = -math.inf
+MAX_POSITION = 500
+MAX_TRACEBACK = 4000
+FILE = "game_faults.json"
+"""Beside a log: the faults that stopped boards in its last run."""
+
+
+class Impossible(Exception):
+    """A game gave what no game can give."""
+
+    def __init__(self, state: State, method: str, why: str) -> None:
+        found = getattr(type(state), method)
+        code = getattr(found.fget if isinstance(found, property) else found, "__code__", None)
+        where = f" ({place(code.co_filename, code.co_firstlineno)})" if code is not None else ""
+        super().__init__(f"{method} {why}{where}")
+
+
+@dataclass(frozen=True)
+class GameFault:
+    """How a game failed in a match."""
+
+    what: str
+    """One line: what was raised, with file and line."""
+    trace: str
+    course: list[str] = field(repr=False)
+    """What was played before, the ply in which it failed included if it failed there."""
+    position: str
+    """The last one that the game could write; empty when it has none."""
+    match: str = ""
+    """The match's id; these four are known to whoever planned it."""
+    game: str = ""
+    players: int = 0
+    bots: tuple[str, ...] = ()
+
+    @property
+    def line(self) -> str:
+        """All of it in one line but for the course and the traceback."""
+        at = f"after {len(self.course)} plies" if self.course else "before the first ply"
+        position = f", position {self.position}" if self.position else ""
+        match = f" of match {self.match}" if self.match else ""
+        return one_line(f"{self.what}; {at}{match}{position}")
+
+
+class TimeUp(BaseException):
+    """Raised inside a bot's code, or a game's, when its time is up."""
+
+
+class GameFailed(Exception):
+    """A match cannot go on, for its game has failed."""
+
+    def __init__(self, fault: GameFault) -> None:
+        super().__init__(fault.line)
+        self.fault = fault
+
+
+class GameError(ArenaError):
+    """A game failed in a match outside any tournament."""
+
+    def __init__(self, fault: GameFault) -> None:
+        super().__init__(f"the game {fault.game} failed, no bot is to blame: {fault.line}")
+        self.fault = fault
+
+
+def fault_of(error: BaseException, course: Sequence[str], state: State | None) -> GameFault:
+    """A game's fault, from what it raised."""
+    lines = traceback.format_exception(error)
+    what = str(error) if isinstance(error, Impossible) else in_short(error, inner=isinstance(error, TimeUp))
+    return GameFault(one_line(what), "".join(lines)[-MAX_TRACEBACK:], list(course), _position(state))
+
+
+def _position(state: State | None) -> str:
+    """The position as the game writes it, if it can."""
+    if state is None or not state.game.position:
+        return ""
+    try:
+        return one_line(str(state.position))[:MAX_POSITION]
+    except Exception:
+        return ""
+
+
+def most_plies(game: Game) -> int:
+    """Plies that no match of a game exceeds, by what it says of itself."""
+    return MOST_PLIES if game.type.bounds is None else game.max_game_length + game.max_chance_nodes
+
+
+def check_length(state: State, course: Sequence[str], most: int) -> None:
+    """Raise `Impossible` for a match that goes on for longer than any of its game."""
+    if len(course) > most:
+        raise Impossible(state, "current_player", f"gave no end of the match in {most:,} plies")
+
+
+def check_turn(state: State, who: int) -> None:
+    """Raise `Impossible` for a turn that no game can have."""
+    if who == CHANCE:
+        outcomes = _given(state, "chance_outcomes", state.chance_outcomes())
+        pairs = [pair if isinstance(pair, (tuple, list)) else () for pair in outcomes]
+        if not pairs or not all(len(pair) == 2 and _whole(pair[0]) >= 0 and _whole(pair[1]) > 0 for pair in pairs):
+            raise Impossible(state, "chance_outcomes", f"gave {_short(outcomes)}, not pairs of outcome and weight")
+    elif who != TERMINAL:
+        _check_decision(state, who)
+
+
+def _check_decision(state: State, who: int) -> None:
+    game = state.game
+    if type(who) is not int or not 0 <= who < game.players:
+        why = f"gave {_short(who)}, not a seat from 0 to {game.players - 1}, {CHANCE} (chance) or {TERMINAL} (over)"
+        raise Impossible(state, "current_player", why)
+    legal = _given(state, "legal_actions", state.legal_actions())
+    known = range(game.num_distinct_actions)
+    if not legal or not all(_whole(action) in known for action in legal) or len({*legal}) < len(legal):
+        why = f"gave {_short(legal)} to seat {who}, not one or more different numbers from 0 to {len(known) - 1}"
+        raise Impossible(state, "legal_actions", why)
+    if game.clone and ((copy := state.clone()) is state or type(copy) is not type(state)):
+        raise Impossible(state, "clone", f"gave {_short(copy)}, not another state")
+
+
+def check_word(state: State, word: object) -> None:
+    """Raise `Impossible` for what cannot stand in a course."""
+    if not isinstance(word, str) or not word.isprintable() or word.split() != [word]:
+        raise Impossible(state, "action_to_string", f"gave {_short(word)}, not a word without spaces")
+
+
+def check_end(state: State) -> None:
+    """Raise `Impossible` for a result that no match can have."""
+    players = state.game.players
+    if state.current_player() == TERMINAL:
+        ranks = [_whole(rank) for rank in _given(state, "ranks", state.ranks())]
+        if len(ranks) != players or ranks != [sum(other < rank for other in ranks) for rank in ranks]:
+            raise Impossible(
+                state, "ranks", f"gave {_short(ranks)}, not {players} places from 0, shared ones the better"
+            )
+        if not isinstance(state.ended, str) or not state.ended or not state.ended.isprintable():
+            raise Impossible(state, "ended", f"gave {_short(state.ended)}, not a word such as normal or cap")
+    scores = state.scores()
+    if scores is not None and (len(_given(state, "scores", scores)) != players or NO_NUMBER in map(_whole, scores)):
+        raise Impossible(state, "scores", f"gave {_short(scores)}, neither None nor {players} whole numbers")
+
+
+def _given(state: State, method: str, found: Any) -> list[Any]:
+    if not isinstance(found, (list, tuple)):
+        raise Impossible(state, method, f"gave {_short(found)}, not a list")
+    return list(found)
+
+
+def _whole(thing: object) -> float:
+    """A whole number, or `NO_NUMBER`."""
+    try:
+        return as_int(thing)
+    except TypeError:
+        return NO_NUMBER
+
+
+def _short(thing: object) -> str:
+    try:
+        text = one_line(repr(thing))
+    except Exception:
+        text = f"an object of type {type(thing).__name__}"
+    return text if len(text) <= 80 else f"{text[:80]}…"
+
+
+def write_faults(folder: Path, faults: Sequence[GameFault]) -> None:
+    """Keep what stopped boards beside a log, in place of what an earlier run left there."""
+    path = folder / FILE
+    if faults:
+        write_file(path, [json.dumps([asdict(fault) for fault in faults], indent=1).encode()])
+    else:
+        path.unlink(missing_ok=True)
+
+
+def read_faults(folder: Path) -> list[GameFault]:
+    """What stopped boards in the last run beside a log; none where that cannot be read, for it is no result."""
+    with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
+        return [_checked(row) for row in read_json(folder / FILE)]
+    return []
+
+
+def _checked(row: dict[str, Any]) -> GameFault:
+    """A fault as anybody may have written it."""
+    texts = {name: one_line(str(row[name])) for name in ("what", "position", "match", "game")}
+    course = [one_line(str(word)) for word in row["course"]]
+    bots = tuple(one_line(str(bot)) for bot in row["bots"])
+    trace = "\n".join(map(one_line, str(row["trace"]).split("\n")))
+    return GameFault(**texts, trace=trace, course=course, players=int(row["players"]), bots=bots)
+
+
+def again(fault: GameFault) -> GameFault:
+    """The fault as it is when its course is played again by the rules; `what` is empty when the game does not fail."""
+    state: State | None = None
+    played: list[str] = []
+    try:
+        game = load_game(fault.game, fault.players)
+        most = most_plies(game)
+        state = game.new_initial_state()
+        for word in fault.course:
+            check_turn(state, state.current_player())
+            action = state.string_to_action(word)
+            played.append(word)
+            state.apply_action(action)
+        check_length(state, played, most)
+        check_turn(state, state.current_player())
+        check_end(state)
+    except (Exception, TimeUp) as error:
+        found = fault_of(error, played, state)
+        return replace(fault, what=found.what, trace=found.trace, course=played, position=found.position)
+    return replace(fault, what="", trace="", position=_position(state))
+
+
+def lines_of(faults: Sequence[GameFault], log: Path) -> Iterator[str]:
+    """What stopped boards, and how to see it again."""
+    for fault in faults:
+        yield f"{fault.game}, {fault.players} players: stopped, for the game failed, and no bot: {fault.line}"
+        yield f"  to see it again: arena replay {fault.match} --in {log}"

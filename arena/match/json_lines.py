@@ -1,0 +1,223 @@
+"""Matches as JSON Lines: a line a match, with all that is needed to replay it and to find its place in its plan.
+
+Anybody may have written such a file: reading runs nothing of it, and every size is bounded.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from pydantic import BeforeValidator, Field, model_validator
+
+from arena.core.errors import ArenaError, RecordError
+from arena.core.files import open_regular
+from arena.core.match_ids import Kind, match_id
+from arena.core.models import Model, as_tuple, validated
+from arena.match.stored import StoredMatch
+from arena.schedule.blocks import Entry
+
+MAX_LINE = 2**24
+"""Bytes of a line that is read."""
+
+Count = Annotated[int, Field(ge=0, lt=2**63)]
+Score = Annotated[int, Field(gt=-(2**63), lt=2**63)] | Annotated[float, Field(allow_inf_nan=False)] | None
+
+
+class Forfeit(Model):
+    """A seat that forfeited."""
+
+    seat: Count
+    cause: Annotated[str, Field(pattern="^[a-z_]{1,40}$")]
+    ply: Annotated[int, Field(ge=-1, lt=2**31)]
+
+
+class Line(Model):
+    """The keys of a line; reports/README.md describes them."""
+
+    match: Annotated[str, Field(pattern="^[0-9a-f]{32}-[0-9]{1,9}$")]
+    block: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    game: str
+    players: Annotated[int, Field(ge=2, le=20)]
+    rules_version: Count
+    round: Count
+    lineup: Count
+    opening: Count
+    seed: Count
+    dice: Literal["public", "version_1", "secret", "common"]
+    dice_key_hash: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None
+    bots: list[str]
+    specs: list[str]
+    identities: list[str]
+    ranks: list[Count]
+    scores: list[Score] | None
+    ended: str
+    course: str
+    final: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
+    timed: bool
+    forfeits: list[Forfeit]
+    notes: list[Annotated[tuple[int, str], BeforeValidator(as_tuple)]]
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Line:
+        for name in ("bots", "specs", "identities", "ranks", "scores"):
+            given = getattr(self, name)
+            if given is not None and len(given) != self.players:
+                raise ValueError(f"{name}: must be {self.players}, one for each seat")
+        seats = [forfeit.seat for forfeit in self.forfeits]
+        if max(self.ranks) >= self.players or max(seats, default=0) >= self.players or len(set(seats)) < len(seats):
+            raise ValueError(f"ranks and seats of forfeits: must be 0 to {self.players - 1}, each seat at most once")
+        if (self.dice == "public") != (self.dice_key_hash is None):
+            raise ValueError("dice_key_hash: belongs to secret dice, and to no others")
+        if self.match.partition("-")[2] != str(self.lineup):
+            raise ValueError("match: must end in the number of the line-up")
+        moves = self.course.split()
+        if " ".join(moves) != self.course:
+            raise ValueError("course: must have single spaces between moves")
+        plies = [ply for ply, _ in self.notes]
+        if plies != sorted(set(plies)) or not set(plies) <= set(range(len(moves))):
+            raise ValueError("notes: must belong to plies, one each in their order")
+        return self
+
+
+KEYS = tuple(Line.model_fields)
+
+
+@dataclass(frozen=True)
+class Record:
+    """A match of a plan, with all that its line says."""
+
+    match: StoredMatch
+    """Without what the log keeps in side tables, and without a key."""
+    labels: tuple[str, ...]
+    identities: tuple[str, ...]
+    """`name@hash` of the bots, by seat."""
+    rules_version: int
+    secret: str
+    """Hash of the secret dice's key; empty when the dice are public."""
+
+    @classmethod
+    def of(cls, match: StoredMatch, seats: Sequence[Entry], rules_version: int) -> Record:
+        """The record of a match in the log; `seats` are the contestants by seat."""
+        labels, identities = tuple(entry.label for entry in seats), tuple(entry.identity for entry in seats)
+        return cls(bare(match), labels, identities, rules_version, match.secret.hash if match.secret else "")
+
+    @property
+    def id(self) -> str:
+        return match_id(self.match.identity, self.match.lineup)
+
+    def begins_with(self, prefix: str) -> bool:
+        """Whether this is the match of that id, or of one whose part before the dash begins so."""
+        stem, _, lineup = prefix.partition("-")
+        return self.match.identity.hex().startswith(stem) and lineup in ("", str(self.match.lineup))
+
+
+def bare(match: StoredMatch) -> StoredMatch:
+    """A match without what the log keeps in side tables, and without a key."""
+    return replace(match, details={}, clocks=[], again=False, secret=None)
+
+
+def as_data(record: Record) -> dict[str, Any]:
+    """A match as plain data, by the keys of a line."""
+    match = record.match
+    return {
+        "match": record.id,
+        "block": match.block_id.hex(),
+        "game": match.game,
+        "players": match.players,
+        "rules_version": record.rules_version,
+        "round": match.round,
+        "lineup": match.lineup,
+        "opening": match.opening,
+        "seed": match.seed,
+        "dice": match.dice.name.lower(),
+        "dice_key_hash": record.secret or None,
+        "bots": list(record.labels),
+        "specs": match.bots,
+        "identities": list(record.identities),
+        "ranks": match.ranks,
+        "scores": match.scores if any(score is not None for score in match.scores) else None,
+        "ended": match.ended,
+        "course": " ".join(match.course),
+        "final": match.final,
+        "timed": match.timed,
+        "forfeits": [{"seat": seat, "cause": cause, "ply": ply} for seat, (cause, ply) in match.falls.items()],
+        "notes": match.notes,
+    }
+
+
+def as_line(record: Record, keys: Sequence[str] = ()) -> str:
+    """A match as a line of JSON, with the keys that are wanted; what cannot be printed is escaped."""
+    data = as_data(record)
+    wanted = {key: data[key] for key in keys or KEYS}
+    text = json.dumps(wanted, separators=(",", ":"), ensure_ascii=False)
+    return (text if text.isprintable() else json.dumps(wanted, separators=(",", ":"))) + "\n"
+
+
+def read_records(path: Path) -> Iterator[tuple[int, Record]]:
+    """The matches of a file, each with the number of its line; raises `RecordError` for what is none."""
+    try:
+        with open_regular(path) as file:
+            number = 0
+            while line := file.readline(MAX_LINE + 1):
+                number += 1
+                if line.strip():
+                    yield number, _record(line, f"{path}, line {number}")
+    except FileNotFoundError:
+        raise RecordError(f"{path}: no such file") from None
+    except OSError as error:
+        raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
+
+
+def _record(content: bytes, where: str) -> Record:
+    if len(content) > MAX_LINE:
+        raise RecordError(f"{where}: more than {MAX_LINE >> 20} MiB")
+    try:
+        data = json.loads(content, object_pairs_hook=_table)
+        if not isinstance(data, dict):
+            raise ValueError("not a match, which is a table of keys and values")
+    except RecursionError:
+        raise RecordError(f"{where}: nested too deep") from None
+    except ValueError as error:  # no JSON, no UTF-8, a number of thousands of digits
+        raise RecordError(f"{where}: {error}") from None
+    try:
+        return _made(validated(Line, data, where, {"forfeits": Forfeit}))
+    except ArenaError as error:
+        raise RecordError(str(error)) from None
+
+
+def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _made(line: Line) -> Record:
+    match = StoredMatch(
+        identity=bytes.fromhex(line.match.partition("-")[0]),
+        block_id=bytes.fromhex(line.block),
+        lineup=line.lineup,
+        game=line.game,
+        players=line.players,
+        round=line.round,
+        opening=line.opening,
+        seed=line.seed,
+        ended=line.ended,
+        course=line.course.split(),
+        final=line.final,
+        timed=line.timed,
+        notes=line.notes,
+        bots=line.specs,
+        ranks=line.ranks,
+        scores=line.scores if line.scores is not None else [None] * line.players,
+        falls={forfeit.seat: (forfeit.cause, forfeit.ply) for forfeit in line.forfeits},
+        details={},
+        clocks=[],
+        again=False,
+        dice=Kind[line.dice.upper()],
+    )
+    return Record(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")

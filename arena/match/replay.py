@@ -1,0 +1,177 @@
+"""Replaying a stored match through the engine, without its bots; and recomputing every roll from the keys."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from arena.core.errors import StoreError
+from arena.core.match_ids import match_id
+from arena.match.dice import Dice, KeyPair
+from arena.match.referee import CAUSES, MAX_NOTE, clean_note, final_hash, ranks_with_forfeits
+from arena.match.stored import StoredMatch
+from arena.schedule.blocks import Board
+from engine import CHANCE, TERMINAL, EngineError, Game, State, load_game
+from engine.errors import did_you_mean, in_short
+
+
+@dataclass(frozen=True)
+class Ply:
+    """One ply of a replay."""
+
+    number: int
+    seat: int
+    """Who moved; `engine.CHANCE` for a chance outcome."""
+    text: str
+    by: str
+    """`bot`, `forced`, `opening`, `substitute` or `dice`."""
+    expected: str | None
+    """What the keys say it must be, where chance decided and keys were given."""
+    state: State
+    """After it."""
+
+
+def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
+    """Every ply of a match in order. With the dice and bots' keys every draw is recomputed.
+
+    Raises `StoreError` when the course is not legal or does not end as the log says.
+    """
+    game = game_of(match)
+    for number, who, text, by, expected, state in _plies(match, game, keys):
+        yield Ply(number, who, text, by, expected, state.clone())
+
+
+def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
+    """Replay a match and recompute its draws, as fast as can be: how many there were.
+
+    Raises `StoreError` for what `replay` and `check_draws` refuse.
+    """
+    drawn = 0
+    for number, _, text, by, expected, _ in _plies(match, game, keys):
+        if expected is not None:
+            drawn += 1
+            if expected != text:
+                raise _other_draw(number, by, text, expected)
+    return drawn
+
+
+def game_of(match: StoredMatch) -> Game:
+    """The game of a match; raises `StoreError` when this arena does not have it."""
+    try:
+        return load_game(match.game, match.players)
+    except EngineError as error:
+        raise StoreError(f"match {match_id(match.identity, match.lineup)}: cannot be replayed: {error}") from None
+
+
+_Step = tuple[int, int, str, str, str | None, State]
+"""As in `Ply`, with a state that goes on."""
+
+
+def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_Step]:
+    """The plies of a match on one state, then what it came to."""
+    name = match_id(match.identity, match.lineup)
+    try:
+        state = game.new_initial_state()
+        dice = Dice(match.streams(keys)) if keys else None
+        opening = match.opening
+        movers = []
+        for number, text in enumerate(match.course):
+            who = state.current_player()
+            movers.append(who)
+            by, drawn = "bot", None
+            if who == CHANCE:
+                by, drawn = "dice", dice.roll(state) if dice else None
+            elif opening:
+                drawn = dice.opening(state) if dice else None
+                if drawn is not None and state.child(drawn).is_terminal():
+                    opening, drawn = 0, None
+                else:
+                    opening -= 1
+                    by = "opening"
+            if by == "bot":
+                if len(state.legal_actions()) == 1:
+                    by = "forced"
+                elif who in match.falls and match.falls[who][1] <= number:
+                    by, drawn = "substitute", dice.substitute(state) if dice else None
+            expected = None if drawn is None else state.action_to_string(drawn)
+            state.apply_action(state.string_to_action(text))
+            yield number, who, text, by, expected, state
+    except EngineError as error:
+        raise StoreError(f"match {name}: its course cannot be replayed: {error}") from None
+    except Exception as error:
+        raise StoreError(f"match {name}: its game fails when it is replayed: {in_short(error)}") from error
+    _check_forfeits(match, name, [*movers, state.current_player()])
+    _check_end(match, name, state)
+
+
+def check_draws(plies: Iterable[Ply]) -> int:
+    """How many draws were recomputed; raises `StoreError` for the first that is not what the keys say."""
+    drawn = 0
+    for ply in plies:
+        drawn += ply.expected is not None
+        if ply.expected not in (None, ply.text):
+            raise _other_draw(ply.number, ply.by, ply.text, ply.expected)
+    return drawn
+
+
+def _other_draw(number: int, by: str, text: str, expected: str | None) -> StoreError:
+    return StoreError(f"audit: ply {number + 1} ({by}) is {text} in the log, {expected} by the keys")
+
+
+def check_words(match: StoredMatch) -> None:
+    """That causes and notes are such as the referee writes; raises `StoreError`."""
+    for cause, _ in match.falls.values():
+        if cause not in CAUSES:
+            raise StoreError(f"no cause of a forfeit: {cause}{did_you_mean(cause, CAUSES)}")
+    for ply, note in match.notes:
+        if clean_note(note) != note:
+            raise StoreError(f"the note of ply {ply + 1} is not one of at most {MAX_NOTE} printable characters")
+
+
+def check_game(board: Board) -> Game:
+    """The game of a board; raises `StoreError` when its rules or options are not those of the arena here."""
+    try:
+        game = load_game(board.game, board.players)
+    except EngineError as error:
+        raise StoreError(str(error)) from None
+    name, version, here = board.game, board.rules_version, game.type.rules_version
+    if here != version:
+        raise StoreError(f"{name} was played by version {version} of its rules; this arena has version {here}")
+    if game.spec != name or dict(game.params) != json.loads(board.params):
+        raise StoreError(f"the options of {name} are not those of this arena")
+    return game
+
+
+def _check_forfeits(match: StoredMatch, name: str, movers: list[int]) -> None:
+    """That seats forfeited when it was their turn, and that the match ended when one of them was left, no sooner.
+
+    `movers` has who was to move at each ply, and at the end.
+    """
+    plies = len(match.course)
+    for seat, (_, ply) in match.falls.items():
+        if not -1 <= ply <= plies or (ply >= 0 and movers[ply] != seat):
+            raise StoreError(f"match {name}: seat {seat} cannot have forfeited at ply {ply + 1}")
+    over, decided = movers[-1] == TERMINAL, len(match.falls) >= match.players - 1
+    last = max((ply for _, ply in match.falls.values()), default=-1)
+    if not (over or decided):
+        raise StoreError(f"match {name}: its course ends before the match does")
+    if decided and (over or max(last, 0) != plies):
+        raise StoreError(f"match {name}: its course goes on after all seats but one have forfeited")
+
+
+def _check_end(match: StoredMatch, name: str, state: State) -> None:
+    fell = {seat: ply for seat, (_, ply) in match.falls.items()}
+    over = state.is_terminal()
+    ended = state.ended if over else "forfeit"
+    ranks = ranks_with_forfeits(state.ranks() if over else [0] * match.players, fell)
+    found: list[tuple[str, Any, Any]] = [
+        ("ending", ended, match.ended),
+        ("ranks", ranks, match.ranks),
+        ("scores", state.scores() or [None] * match.players, match.scores),
+        ("final position's hash", final_hash(state), match.final),
+    ]
+    for what, ours, theirs in found:
+        if ours != theirs:
+            raise StoreError(f"match {name}: {what} {ours} on replay, {theirs} in the log")

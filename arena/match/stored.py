@@ -1,0 +1,71 @@
+"""A match as it is read back from a log or a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from arena.core.errors import StoreError
+from arena.core.match_ids import Kind, match_id, stream_ids
+from arena.match.dice import KeyPair, Streams, key_hash, key_pair
+from arena.match.referee import Clocking
+
+
+@dataclass(frozen=True)
+class SecretKey:
+    """The key of a log's secret dice as it is kept there."""
+
+    key: bytes = field(repr=False)
+    hash: str
+    drawn: str
+    disclosed: str | None
+
+    def checked(self) -> bytes:
+        """The key; raises `StoreError` when it is not the one whose hash stands beside it."""
+        if len(self.key) != 32 or key_hash(self.key) != self.hash:
+            raise StoreError("the log is damaged: its dice key is not the one whose hash it holds")
+        return self.key
+
+
+@dataclass(frozen=True, repr=False)
+class StoredMatch:
+    """One match read back."""
+
+    identity: bytes
+    block_id: bytes
+    lineup: int
+    game: str
+    players: int
+    round: int
+    opening: int
+    seed: int
+    ended: str
+    course: list[str]
+    final: str
+    timed: bool
+    notes: list[tuple[int, str]]
+    bots: list[str]
+    ranks: list[int]
+    scores: Sequence[float | None]
+    falls: dict[int, tuple[str, int]]
+    details: dict[int, str]
+    clocks: list[Clocking]
+    again: bool
+    """Played once more, because the machine starved a bot."""
+    dice: Kind = Kind.PUBLIC
+    secret: SecretKey | None = None
+    """What its dice were drawn with; None when that follows from the seed."""
+
+    def __repr__(self) -> str:
+        places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.bots, self.ranks, strict=True))
+        name = match_id(self.identity, self.lineup)
+        return f"<match {name} of {self.game}, {len(self.course)} plies, ended {self.ended}; places: {places}>"
+
+    @property
+    def keys(self) -> KeyPair:
+        """Of its dice and of its bots' seeds; raises `StoreError` when a secret one is damaged."""
+        return key_pair(self.dice, self.seed, self.secret.checked() if self.secret else None)
+
+    def streams(self, keys: KeyPair) -> Streams:
+        """Its random streams."""
+        return Streams(*keys, *stream_ids(self.dice, self.block_id, self.identity, self.lineup))

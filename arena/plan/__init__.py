@@ -1,0 +1,1 @@
+"""Configurations, resolved plans, and what they need."""

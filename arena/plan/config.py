@@ -1,0 +1,216 @@
+"""A tournament's configuration: TOML read into frozen models; what is not understood is an error."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_args
+
+from pydantic import (
+    Field,
+    ValidationInfo,
+    field_validator,
+    model_validator,
+)
+
+import engine
+from arena.core.errors import ConfigError
+from arena.core.models import (
+    COMPARISONS,
+    SUBMISSIONS,
+    Isolation,
+    Model,
+    Scalar,
+    as_tuple,
+    different_numbers,
+    plain_name,
+    read_toml,
+    shown_name,
+    validated,
+)
+from engine.errors import EngineError
+from engine.specs import split_bot_spec, split_game_spec
+
+Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
+FORMATS: tuple[Format, ...] = get_args(Format)
+DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
+MAX_LABEL = 40
+OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
+
+
+def _opening(text: str | None) -> str | None:
+    if text is not None and not OPENING.fullmatch(text):
+        raise ValueError("must be none or random:k with k from 1 to 999")
+    return text
+
+
+def tournament_name(value: str) -> str:
+    """The name itself; raises `ValueError` for one that names no tournament."""
+    if value == SUBMISSIONS:
+        raise ValueError("is the folder of submitted bots; choose another name")
+    if value == COMPARISONS:
+        raise ValueError("is the folder of comparisons; choose another name")
+    return plain_name(value)
+
+
+class Limits(Model):
+    """What a bot may use; part of every match's identity."""
+
+    seconds_per_move: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    """Wall-clock seconds for one move; more is a `timeout` fault."""
+    seconds_to_prepare: Annotated[float, Field(gt=0, le=86_400)] = 300.0
+    """Wall-clock seconds for a bot's preparations before a match; more is an `init` fault."""
+    seconds_to_start: Annotated[float, Field(gt=0, le=86_400)] = 60.0
+    """Wall-clock seconds for a bot's process to come up and load the bot; more is an `init` fault."""
+    seconds_per_match: Annotated[float, Field(ge=0, le=86_400)] = 0.0
+    """Wall-clock seconds for all of a bot's moves in a match, without preparations; 0 for no such limit."""
+    increment: Annotated[float, Field(ge=0, le=86_400)] = 0.0
+    """Seconds added to what is left of `seconds_per_match` after each of its moves."""
+    margin: Annotated[float, Field(ge=0, le=86_400)] = 0.05
+    """Seconds that a move may overrun before it is a fault: for what the machine does besides."""
+    memory: Annotated[int, Field(ge=64, le=1_048_576)] = 1024
+    """MiB that a bot's process may use (`process` and `sandbox`); more is a `memory` fault."""
+
+    @field_validator("*", mode="before")
+    @classmethod
+    def _whole_numbers_are_seconds_too(cls, value: object, info: ValidationInfo) -> object:
+        return float(value) if type(value) is int and info.field_name != "memory" else value
+
+
+class GameEntry(Model):
+    """One game with its options, and the boards it is played on."""
+
+    game: str
+    """A game's name or spec, `epicycle` or `epicycle(setup=random)`."""
+    players: tuple[int, ...] | None = None
+    """Numbers of players, one board each; by default all that the game allows."""
+    options: dict[str, Scalar] = Field(default_factory=dict)
+    """The game's options, instead of or beside those in the spec."""
+    blocks: Annotated[int, Field(ge=1, le=10_000_000)] | None = None
+    """Blocks per table on these boards, instead of the tournament's."""
+    opening: str | None = None
+    """`none` or `random:k`, instead of the tournament's."""
+
+    _check_opening = field_validator("opening")(_opening)
+
+    _one_number_will_do = field_validator("players", mode="before")(different_numbers)
+
+
+class BotEntry(Model):
+    """One contestant."""
+
+    bot: str
+    """A bot's name, spec `name:key=value,...`, `path/to/file.py:ClassName`, or a program's `path/to/bot.toml`."""
+    params: dict[str, Scalar] = Field(default_factory=dict)
+    """The bot's parameters, instead of or beside those in the spec."""
+    label: str | None = None
+    """The name on the boards; by default the bot's canonical spec."""
+    isolation: Isolation | None = None
+    """By default `sandbox` for submitted bots, `process` for programs, `none` for others."""
+
+    @field_validator("label")
+    @classmethod
+    def _fits_a_table(cls, value: str | None) -> str | None:
+        return None if value is None else shown_name(value, MAX_LABEL)
+
+
+class Output(Model):
+    """What is written after the run."""
+
+    formats: tuple[Format, ...] = DEFAULT_FORMATS
+    """Formats of the leaderboards."""
+
+    _listed = field_validator("formats", mode="before")(as_tuple)
+
+
+class Config(Model):
+    """A tournament, as its author wrote it."""
+
+    name: str
+    """Names the folder that holds its log and boards; letters, digits, `_`, `-`, `.`."""
+    seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    """The one number all chance in the tournament comes from."""
+    games: Annotated[tuple[GameEntry, ...], Field(min_length=1)]
+    bots: Annotated[tuple[BotEntry, ...], Field(min_length=1)]
+    bot_paths: tuple[str, ...] = ()
+    """Folders searched for the files of bots named by path, relative to the configuration."""
+    blocks: Annotated[int, Field(ge=1, le=10_000_000)] = 10
+    """Blocks per table: a block is every line-up of a table, played with the same dice and opening."""
+    schedule: Literal["round_robin", "gauntlet", "adaptive"] = "round_robin"
+    """All sets of bots; those with one bot, the `hero`, in them; all, and most blocks where ranks are least certain."""
+    first_blocks: Annotated[int, Field(ge=2, le=10_000_000)] | None = None
+    """Blocks that every table of an adaptive schedule plays; by default about a quarter of `blocks`, at least 2."""
+    hero: str | None = None
+    """Label or spec of the gauntlet's one bot; by default the first one."""
+    line_ups: Literal["rotations", "permutations"] = "rotations"
+    """Line-ups of a block: each seat once for every bot, or every order."""
+    max_tables: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
+    """With more sets of bots than this on a board, a balanced sample of them is played."""
+    opening: str | None = None
+    """`none` or `random:k`; by default what suits each game."""
+    bench_after: Annotated[int, Field(ge=0, le=10_000_000)] = 10
+    """Forfeits on a board from which a bot is benched there, if they are a tenth of its matches; 0 for never."""
+    dice: Literal["auto", "secret"] = "auto"
+    """Which blocks have secret dice: those in which a submitted or sandboxed bot sits, or all."""
+    common_dice: bool = False
+    """Whether the matches of a block share their dice where these are secret; public ones are always shared."""
+    limits: Limits = Limits()
+    output: Output = Output()
+
+    _check_opening = field_validator("opening")(_opening)
+
+    _listed = field_validator("games", "bots", "bot_paths", mode="before")(as_tuple)
+
+    @field_validator("name")
+    @classmethod
+    def _is_a_folder_name(cls, value: str) -> str:
+        return tournament_name(value)
+
+    @model_validator(mode="after")
+    def _hero_needs_a_gauntlet(self) -> Config:
+        if self.hero is not None and self.schedule != "gauntlet":
+            raise ValueError('hero: goes with schedule = "gauntlet" only')
+        return self
+
+    @model_validator(mode="after")
+    def _first_blocks_fit(self) -> Config:
+        if self.first_blocks is None:
+            return self
+        if self.schedule != "adaptive":
+            raise ValueError('first_blocks: goes with schedule = "adaptive" only')
+        fewest = min(entry.blocks or self.blocks for entry in self.games)
+        if self.first_blocks > fewest:
+            raise ValueError(
+                f"first_blocks = {self.first_blocks}: must be at most blocks, which is {fewest} on a board"
+            )
+        return self
+
+    def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
+        """Every game at every number of players; raises an `EngineError` for what the engine does not know."""
+        for entry in self.games:
+            kind = engine.game_type(entry.game.partition("(")[0])
+            for players in entry.players or range(kind.min_players, kind.max_players + 1):
+                yield entry, kind.load(players, {**split_game_spec(entry.game)[1], **entry.options})
+
+
+def load_config(path: str | Path) -> Config:
+    """Read and validate a TOML file; raises `ConfigError` that names file, key, value and what would be right."""
+    return config_from(read_toml(Path(path)), str(path))
+
+
+def config_from(data: dict[str, Any], source: str = "config") -> Config:
+    """Validate a configuration given as plain data; `source` is what errors name."""
+    parts: dict[str, type[Model]] = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
+    config = validated(Config, data, source, parts)
+    for number, entry in enumerate(config.games):
+        try:
+            list(Config.boards(config.model_copy(update={"games": (entry,)})))
+        except EngineError as error:
+            raise ConfigError(f"{source}: games[{number}]: {error}") from None
+    for number, bot in enumerate(config.bots):
+        try:
+            split_bot_spec(bot.bot)
+        except EngineError as error:
+            raise ConfigError(f"{source}: bots[{number}]: {error}") from None
+    return config

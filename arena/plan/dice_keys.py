@@ -1,0 +1,128 @@
+"""The keys of a tournament's secret dice: drawn for its log, kept there, disclosed when everything is played."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import secrets
+from dataclasses import replace
+from datetime import UTC, datetime
+from typing import Any
+
+from arena.core.errors import StoreError
+from arena.core.match_ids import Kind, listed_dice
+from arena.match.stored import SecretKey
+from arena.plan.adaptive import with_stages
+from arena.plan.disqualification import in_plan
+from arena.plan.disqualified import benched
+from arena.plan.resolve import Plan
+from arena.schedule.blocks import Schedule
+from arena.store import Store
+from engine import load_game
+from engine.errors import EngineError
+
+LOOK_UP = 256
+"""Blocks looked up at a time."""
+
+
+def now() -> str:
+    return datetime.now(UTC).isoformat()
+
+
+def with_dice_keys(plan: Plan, store: Store) -> Plan:
+    """The plan with the keys of the log that it will be played into, and what is to be said of its dice.
+
+    A key is drawn and kept in the log where blocks with secret dice are to be played and all keys before are disclosed.
+    The log has to be open for writing, which keeps every other run from drawing another.
+    """
+    remarks = _other_dice(plan.schedule, store)
+    if not plan.schedule.has_secret_dice:
+        return replace(plan, remarks=remarks)
+    kept = sorted(store.secret_keys(), key=lambda key: key.disclosed is None)  # the last one is drawn with
+    plan = plan.with_keys([key.checked() for key in kept])
+    if not kept or (kept[-1].disclosed is not None and _plays_more(plan, store)):
+        before = kept[-1].disclosed if kept else None
+        kept.append(store.keep_key(secrets.token_bytes(32), now()))
+        plan = plan.with_keys([key.checked() for key in kept])
+        if before is not None:
+            remarks += (
+                f"The key of the dice so far was disclosed on {before[:10]}: what is played from now on is drawn with "
+                "another one",
+            )
+    remarks += (f"The key of the dice is secret; its BLAKE2b-256 hash is {kept[-1].hash}",)
+    return replace(plan, remarks=remarks)
+
+
+def _other_dice(schedule: Schedule, store: Store) -> tuple[str, ...]:
+    """A line when what the log holds was played with other kinds of dice."""
+    planned = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
+    there = store.dice_kinds()
+    secret, before = planned - {Kind.PUBLIC}, there - {Kind.PUBLIC}
+    if (there and not planned & there) or (secret and before and not secret & before):
+        lost = listed_dice(sorted(there - planned))
+        return (
+            f"The dice of this plan are {listed_dice(sorted(planned))}: what the log holds with others ({lost}) does "
+            "not count any more",
+        )
+    return ()
+
+
+def _plays_more(plan: Plan, store: Store) -> bool:
+    """Whether the log lacks a match of the plan with secret dice.
+
+    A comparison that was decided may go on, for a stricter test: its bots are those of before the disclosure.
+    """
+    if store.is_finished() and json.loads(store.last_plan()) == plan.resolved():
+        return False
+    return _lacks_secret(plan.schedule, store)
+
+
+def _lacks_secret(schedule: Schedule, store: Store) -> bool:
+    schedule = with_stages(store, schedule)
+    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
+    blocks = (block for block in schedule.blocks() if block.key and in_plan(out[block.board], block.round, block.table))
+    while batch := list(itertools.islice(blocks, LOOK_UP)):
+        finished = store.finished([block.identity for block in batch])
+        for block in batch:
+            if len(finished.get(block.identity, ())) < schedule.lineups(schedule.boards[block.board]):
+                return True
+    return False
+
+
+def with_disclosed_keys(resolved: dict[str, Any], store: Store) -> dict[str, Any]:
+    """A resolved plan with the keys of its log, those that are disclosed in full.
+
+    Raises `StoreError` when one of the plan's own is not there.
+    """
+    if resolved["dice"] == "public":
+        return resolved
+    kept = {key.hash: key for key in store.secret_keys()}
+    if "dice_key_hash" in resolved:  # a plan of version 3 of the log, which had one key
+        key = _known(kept, resolved["dice_key_hash"], store)
+        return {**resolved, "dice_key": _disclosed(key)}
+    own = [key["hash"] for key in resolved["secret_keys"]]
+    hashes = [*(hash for hash in kept if hash not in own), *own]
+    listed = [{"hash": hash, "key": _disclosed(_known(kept, hash, store))} for hash in hashes]
+    return {**resolved, "secret_keys": listed}
+
+
+def _known(kept: dict[str, SecretKey], hash: str, store: Store) -> SecretKey:
+    if hash not in kept:
+        raise StoreError(f"{store.path}: the log is damaged: its dice key is not the one of its plan")
+    return kept[hash]
+
+
+def _disclosed(key: SecretKey) -> str | None:
+    key.checked()
+    return key.key.hex() if key.disclosed is not None else None
+
+
+def has_own_dice(schedule: Schedule, index: int) -> bool:
+    """Whether in any block of a board every match draws dice of its own, so that the block's matches share none."""
+    board = schedule.boards[index]
+    if Kind.SECRET not in schedule.dice_of(index):
+        return False
+    try:
+        return load_game(board.game, board.players).has_chance
+    except EngineError:  # the game is not installed here
+        return True

@@ -1,0 +1,114 @@
+"""Find and open the logs of tournaments."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import warnings
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from arena.core.errors import ArenaError, StoreError
+from arena.core.match_ids import match_id
+from arena.core.models import COMPARISONS
+from arena.core.paths import home_folder
+from arena.match.game_faults import GameFault, read_faults
+from arena.match.stored import StoredMatch
+from arena.plan.adaptive import with_stages
+from arena.plan.files import logged_plan
+from arena.plan.resolve import schedule_from, stage_data
+from arena.store import Store
+from arena.store.merging import readable
+from arena.store.reading import check_match_id
+
+LOG = "matches.db"
+
+
+def find_log(target: str | Path, home: str | Path | None = None) -> Path:
+    """The log of a configuration, a tournament's name, its folder, or a database."""
+    path = Path(target)
+    if path.suffix == ".db":
+        return path
+    if path.suffix == ".toml":
+        from arena.plan.config import load_config
+
+        return home_folder(home) / load_config(path).name / LOG
+    for folder in (path, home_folder(home) / path):
+        if (folder / LOG).is_file():
+            return folder / LOG
+    raise StoreError(
+        f"{target}: no tournament of that name under {home_folder(home)}, and no such file; name a config, folder or "
+        "database"
+    )
+
+
+def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
+    """An open log and the resolved plan of its latest run, with how far its adaptive boards have come."""
+    store, resolved = open_plan(target, home)
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(store)
+        schedule = with_stages(store, schedule_from(resolved))
+        undo.pop_all()
+    boards = [{**board, **stage_data(schedule, index)} for index, board in enumerate(resolved["boards"])]
+    return store, {**resolved, "boards": boards}
+
+
+def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
+    """An open log and the resolved plan of its latest run as it stands there: nothing is worked out."""
+    store = Store.open(find_log(target, home))
+    with contextlib.ExitStack() as undo:
+        undo.enter_context(store)
+        resolved, _ = logged_plan(store)
+        undo.pop_all()
+    return store, resolved
+
+
+def logs_under(home: Path) -> list[Path]:
+    """The logs of all tournaments and comparisons."""
+    return sorted([*home.glob(f"*/{LOG}"), *home.glob(f"{COMPARISONS}/*/{LOG}")])
+
+
+def find_match(
+    target: str | Path | None,
+    match: str,
+    home: str | Path | None = None,
+    warn: Callable[[str], None] = lambda line: warnings.warn(line, stacklevel=3),
+) -> tuple[StoredMatch, dict[str, Any]]:
+    """A match by its id or the beginning of one, and the resolved plan it belongs to.
+
+    Without a target every tournament and comparison under the home folder is searched; `warn` is told of each log there
+    that cannot be read.
+    """
+    check_match_id(match)
+    logs = [find_log(target, home)] if target is not None else logs_under(home_folder(home))
+    found = []
+    for log in logs:
+        try:
+            found += _matches_in(log, match)
+        except ArenaError as error:
+            if target is not None:
+                raise
+            named = "" if str(log) in str(error) else f"{log}: "
+            warn(f"not looked through: {named}{error}")
+    where = logs[0] if len(logs) == 1 else f"{home_folder(home)}{os.sep}"
+    if not found:
+        raise StoreError(f"{where}: has no match whose id begins with '{match}'")
+    if len(found) > 1:
+        names = " and ".join(match_id(stored.identity, stored.lineup) for stored, _ in found[:2])
+        raise StoreError(f"{where}: more than one match's id begins with '{match}', such as {names}; give more of it")
+    return found[0]
+
+
+def find_game_fault(target: str | Path | None, match: str, home: str | Path | None = None) -> GameFault | None:
+    """The fault of a game that stopped a board in a match whose id begins so; searched for as by `find_match`."""
+    logs = [find_log(target, home)] if target is not None else logs_under(home_folder(home))
+    found = (fault for log in logs for fault in read_faults(log.parent) if match and fault.match.startswith(match))
+    return next(found, None)
+
+
+def _matches_in(log: Path, match: str) -> list[tuple[StoredMatch, dict[str, Any]]]:
+    """Those of a log whose id begins so; raises `StoreError` for one that is damaged."""
+    store, resolved = open_plan(log)
+    with store, readable(store):
+        return [(store.match(*at), resolved) for at in store.find_matches(match)]

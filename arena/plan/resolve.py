@@ -1,0 +1,509 @@
+"""From a configuration to a resolved plan: names looked up, defaults spelled out, bots' sources snapshot.
+
+The driver reads sources but never runs them: what a bot says of itself (parameters, games) a worker process tells.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.core.errors import ArenaError, BotError, ConfigError
+from arena.core.limits import Limits
+from arena.core.match_ids import Kind
+from arena.core.models import Isolation
+from arena.match.dice import BOTS_PERSON, DICE_PERSON, key_hash, key_pair, public_key, single_key
+from arena.plan.config import OPENING, Config, load_config
+from arena.registry.bundles import Bundle
+from arena.registry.discovery import Source, find_bot
+from arena.registry.plugin_games import as_data, snapshot
+from arena.schedule.blocks import Board, Entry, Schedule, Stage
+from arena.schedule.duels import Duel
+from arena.store import BotRow
+from arena.workers.asking import declared
+from arena.workers.process import WorkerProcess
+from arena.workers.sandbox.levels import lacking
+from engine import Game
+from engine.errors import did_you_mean
+from engine.specs import canonical_options, resolve
+
+
+@dataclass(frozen=True)
+class ResolvedBot:
+    """A contestant with its source and what it says of itself."""
+
+    source: Source
+    bundle: Bundle
+    params: dict[str, Any]
+    spec: str
+    about: str
+    """Its docstring."""
+    games: list[str] | None
+    players: list[int] | None
+    parameters: list[dict[str, Any]]
+    refusals: list[str | None]
+    """By board: why it does not play there."""
+    isolation: Isolation = "none"
+
+    @property
+    def summary(self) -> str:
+        """What it says of itself in one line."""
+        return self.about.partition("\n")[0]
+
+    @property
+    def label(self) -> str:
+        """Its name on boards unless the plan gives it another: the spec, under the name that it gives itself."""
+        return self.source.title + self.spec.removeprefix(self.source.name)
+
+    @property
+    def options(self) -> str:
+        """Its parameters that are not the default, as its spec has them."""
+        return self.spec.removeprefix(self.source.name).removeprefix(":")
+
+    @property
+    def trusted(self) -> bool:
+        """Whether it may be told of dice and seeds what can be worked out: it was not submitted, nor is it sandboxed.
+
+        That is decided where it is planned, not by the isolation that its matches are replayed with.
+        """
+        return not self.source.submitted and self.isolation != "sandbox"
+
+    @property
+    def identity(self) -> str:
+        """`name@hash` over the resolved parameters and the source."""
+        return bot_identity(self.source.name, self.bundle.hash, self.source.class_name, self.params)
+
+    @property
+    def row(self) -> BotRow:
+        return BotRow(self.identity, self.spec, self.source.module, self.source.class_name, self.bundle.hash)
+
+
+def bot_identity(name: str, bundle: str, class_name: str, params: dict[str, Any]) -> str:
+    """`name@hash` over the hash of a bot's bundle, its class and its resolved parameters."""
+    key = json.dumps([bundle, class_name, params], sort_keys=True)
+    return f"{name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
+
+
+@dataclass(frozen=True, repr=False)
+class Plan:
+    """A tournament ready to be played."""
+
+    name: str
+    schedule: Schedule
+    bots: tuple[ResolvedBot, ...]
+    """By entry of the schedule."""
+    formats: tuple[str, ...]
+    left_out: tuple[str, ...]
+    """Lines that say which bots do not play on which boards, and why."""
+    secret_keys: tuple[bytes, ...] = ()
+    """Those of secret dice that were drawn so far; `arena.plan.dice_keys` keeps them in the log."""
+    remarks: tuple[str, ...] = ()
+    """Lines about its log and its dice, to be said before anything is played."""
+
+    def __repr__(self) -> str:
+        schedule = self.schedule
+        return (
+            f"<plan of {self.name}: {schedule.total_matches:,} matches of {len(self.bots)} bots "
+            f"on {len(schedule.boards)} boards>"
+        )
+
+    def with_keys(self, keys: Sequence[bytes]) -> Plan:
+        """The same plan with keys of secret dice, of which the last one is drawn with from now on."""
+        hashes = tuple(map(key_hash, keys))
+        return replace(self, secret_keys=tuple(keys), schedule=replace(self.schedule, keys=hashes))
+
+    def key_pairs(self) -> dict[str, tuple[str, str]]:
+        """By the hash of a secret key, or "" for public dice: what dice and bots' seeds are drawn with, hexadecimal.
+
+        Raises `ConfigError` while secret dice have no key yet.
+        """
+        schedule = self.schedule
+        if schedule.has_secret_dice and not self.secret_keys:
+            raise ConfigError(f"{self.name}: the key of its secret dice is drawn when it is first run")
+        pairs = {key_hash(key): key_pair(schedule.secret_dice, schedule.seed, key) for key in self.secret_keys}
+        pairs[""] = key_pair(Kind.PUBLIC, schedule.seed, None)
+        return {hash: (dice.hex(), bots.hex()) for hash, (dice, bots) in pairs.items()}
+
+    def bundles(self) -> dict[str, dict[str, str]]:
+        """Sources in hexadecimal, by bundle hash and path."""
+        return {
+            bot.bundle.hash: {name: content.hex() for name, content in sorted(bot.bundle.files.items())}
+            for bot in self.bots
+        }
+
+    def message(self) -> bytes:
+        """What a worker needs to know of the plan."""
+        schedule = self.schedule
+        plan = {
+            "do": "plan",
+            "keys": self.key_pairs(),
+            "limits": schedule.limits,
+            "boards": [(board.game, board.players, board.opening) for board in schedule.boards],
+            "entries": [
+                {
+                    "name": bot.source.name,
+                    "module": bot.source.module,
+                    "class": bot.source.class_name,
+                    "bundle": bot.bundle.hash,
+                    "params": bot.params,
+                    "options": bot.options,
+                    "isolation": bot.isolation,
+                }
+                for bot in self.bots
+            ],
+            "bundles": self.bundles(),
+            "games": as_data(snapshot({board.game.partition("(")[0] for board in schedule.boards})),
+        }
+        return json.dumps(plan).encode()
+
+    def resolved(self) -> dict[str, Any]:
+        """The plan as plain data, as it is kept in the log and beside the leaderboards; never with a secret key.
+
+        The log's has no stages, which follow from the log.
+        """
+        schedule = self.schedule
+        labels = [entry.label for entry in schedule.entries]
+        return {
+            "name": self.name,
+            "seed": schedule.seed,
+            "line_ups": "permutations" if schedule.permutations else "rotations",
+            **({"duel": duel_as_data(schedule.duel, labels)} if schedule.duel else {}),
+            "max_tables": schedule.max_tables,
+            "hero": schedule.entries[schedule.hero].label if schedule.hero is not None else None,
+            "bench_after": schedule.bench_after,
+            "limits": schedule.limits._asdict(),
+            "formats": list(self.formats),
+            **dice_as_data(schedule),
+            "boards": [
+                {
+                    "game": board.game,
+                    "params": json.loads(board.params),
+                    "players": board.players,
+                    "rules_version": board.rules_version,
+                    "blocks": board.blocks,
+                    "opening": board.opening,
+                    "bots": [schedule.entries[entry].label for entry in board.entries],
+                    **({"first_blocks": board.first_blocks} if board.first_blocks else {}),
+                    **stage_data(schedule, index),
+                }
+                for index, board in enumerate(schedule.boards)
+            ],
+            "bots": [
+                {
+                    "label": entry.label,
+                    "key": entry.key,
+                    "spec": entry.spec,
+                    "identity": entry.identity,
+                    "params": bot.params,
+                    "isolation": bot.isolation,
+                    "trusted": entry.trusted,
+                }
+                for entry, bot in zip(schedule.entries, self.bots, strict=True)
+            ],
+            "left_out": list(self.left_out),
+        }
+
+
+def dice_as_data(schedule: Schedule) -> dict[str, Any]:
+    """The kinds of dice of a schedule's blocks, and their keys as far as they are public."""
+    kinds = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
+    dice = "mixed" if len(kinds) > 1 else "secret" if kinds - {Kind.PUBLIC} else "public"
+    return {
+        "dice": dice,
+        "common_dice": Kind.COMMON in kinds,
+        "public_dice_key": public_key(schedule.seed, DICE_PERSON).hex(),
+        "public_bots_key": public_key(schedule.seed, BOTS_PERSON).hex(),
+        "secret_keys": [{"hash": hash, "key": None} for hash in schedule.keys],
+    }
+
+
+def _dice_from(resolved: dict[str, Any]) -> dict[str, Any]:
+    """The same read back, as the fields of a schedule; in version 3 of the log a plan had one key."""
+    if "dice_key_hash" in resolved:
+        keys = (resolved["dice_key_hash"],) if resolved["dice"] == "secret" else ()
+        return {"keys": keys, "secret_dice": Kind.VERSION_1}
+    keys = tuple(key["hash"] for key in resolved["secret_keys"])
+    return {"keys": keys, "secret_dice": Kind.COMMON if resolved["common_dice"] else Kind.SECRET}
+
+
+def duel_as_data(duel: Duel, labels: Sequence[str]) -> dict[str, Any]:
+    """A duel by labels."""
+    return {"bots": [labels[entry] for entry in duel[:2]], "fillers": [labels[entry] for entry in duel.fillers]}
+
+
+def duel_from(data: dict[str, Any] | None, places: dict[str, int]) -> Duel | None:
+    """A duel from `duel_as_data`."""
+    if data is None:
+        return None
+    first, second = data["bots"]
+    return Duel(places[first], places[second], tuple(places[label] for label in data["fillers"]))
+
+
+def stage_data(schedule: Schedule, index: int) -> dict[str, Any]:
+    """How far an adaptive board has come as plain data; empty where that is not known, and for other boards."""
+    stage = schedule.stage(index)
+    if stage is None:
+        return {}
+    labels = [entry.label for entry in schedule.entries]
+    out = None if stage.benched is None else {labels[entry]: last for entry, last in stage.benched}
+    return {"counts": list(stage.counts), "benched": out}
+
+
+def _stage_from(board: dict[str, Any], places: dict[str, int]) -> Stage | None:
+    """For readers of a log, to whom it is the same which blocks were given out last."""
+    if "counts" not in board:
+        return None
+    counts, out = tuple(board["counts"]), board["benched"]
+    return Stage(counts, counts, None if out is None else tuple(sorted((places[bot], out[bot]) for bot in out)))
+
+
+def schedule_from(resolved: dict[str, Any]) -> Schedule:
+    """The schedule of a plan read back from a log; raises `KeyError`, `TypeError` or `ValueError` for what is none."""
+    dice = _dice_from(resolved)
+    trusted = dice["secret_dice"] != Kind.VERSION_1 or not dice["keys"]
+    entries = tuple(
+        Entry(bot["label"], bot["key"], bot["spec"], bot["identity"], bot.get("trusted", trusted))
+        for bot in resolved["bots"]
+    )
+    places = {entry.label: place for place, entry in enumerate(entries)}
+    boards = tuple(
+        Board(
+            game=board["game"],
+            params=json.dumps(board["params"], sort_keys=True),
+            players=board["players"],
+            rules_version=board["rules_version"],
+            entries=tuple(places[label] for label in board["bots"]),
+            blocks=board["blocks"],
+            opening=board["opening"],
+            first_blocks=board.get("first_blocks", 0),
+        )
+        for board in resolved["boards"]
+    )
+    stages = tuple(_stage_from(board, places) for board in resolved["boards"])
+    return Schedule(
+        seed=resolved["seed"],
+        entries=entries,
+        boards=boards,
+        permutations=resolved["line_ups"] == "permutations",
+        max_tables=resolved["max_tables"],
+        hero=None if resolved["hero"] is None else places[resolved["hero"]],
+        limits=Limits(**resolved["limits"]),
+        bench_after=resolved.get("bench_after", 0),
+        **dice,
+        duel=duel_from(resolved.get("duel"), places),
+        stages=stages if any(stages) else (),
+    )
+
+
+def load_plan(path: str | Path, worker: WorkerProcess | None = None, home: str | Path | None = None) -> Plan:
+    """Read a configuration and resolve it; raises an `ArenaError` of one line."""
+    path = Path(path)
+    return make_plan(load_config(path), str(path), path.parent, worker, home)
+
+
+def make_plan(
+    config: Config,
+    source: str = "config",
+    folder: Path | None = None,
+    worker: WorkerProcess | None = None,
+    home: str | Path | None = None,
+) -> Plan:
+    """Resolve a configuration. `folder` is what paths in it are relative to, by default the working folder.
+
+    `home` is where submitted bots are kept.
+    """
+    folder = folder or Path.cwd()
+    folders = [folder, *(folder / path for path in config.bot_paths)]
+    for path in folders[1:]:
+        if not path.is_dir():
+            raise ConfigError(f"{source}: bot_paths: no folder '{path}'")
+    games = list(config.boards())
+    wanted = [Wanted(entry.bot, entry.params, entry.isolation) for entry in config.bots]
+    bots = resolve_bots(
+        wanted, [game for _, game in games], folders, worker, lambda number: f"{source}: bots[{number}]: ", home
+    )
+    entries = _entries(config, bots, source)
+    boards, left_out = [], []
+    for index, (entry, game) in enumerate(games):
+        playing = [i for i, bot in enumerate(bots) if bot.refusals[index] is None]
+        for i in range(len(bots)):
+            if i not in playing:
+                left_out.append(
+                    f"{game.spec}, {game.players} players, without {entries[i].label}: it {bots[i].refusals[index]}"
+                )
+        where = f"{source}: games[{config.games.index(entry)}]"
+        boards.append(_board(config, entry, game, sorted(playing, key=lambda i: entries[i].key), where))
+    _no_board_twice(boards, source)
+    hero = _hero(config, entries, boards, source)
+    schedule = Schedule(
+        seed=config.seed,
+        entries=tuple(entries),
+        boards=tuple(boards),
+        permutations=config.line_ups == "permutations",
+        max_tables=config.max_tables,
+        hero=hero,
+        limits=Limits(**config.limits.model_dump()),
+        bench_after=config.bench_after,
+        secret_dice=Kind.COMMON if config.common_dice else Kind.SECRET,
+    )
+    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
+
+
+def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:
+    """A plan of one match, with the bots in the order of their seats.
+
+    Where one of them is not trusted the key of its dice follows from the seed, so that whoever knows that can play it
+    again.
+    """
+    keys = [f"{seat}: {bot.spec}" for seat, bot in enumerate(bots)]
+    entries = tuple(Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, bots, strict=True))
+    board = _make_board(game, tuple(range(len(bots))), 1, opening)
+    schedule = Schedule(seed, entries, (board,), False, 1, None, Limits())
+    plan = Plan("match", schedule, tuple(bots), (), ())
+    return plan.with_keys([single_key(seed)]) if schedule.has_secret_dice else plan
+
+
+class Wanted(NamedTuple):
+    """A contestant as asked for."""
+
+    spec: str
+    params: dict[str, Any]
+    isolation: Isolation | None = None
+
+
+def resolve_bots(
+    wanted: Sequence[Wanted],
+    games: Sequence[Game],
+    folders: Sequence[Path] = (),
+    worker: WorkerProcess | None = None,
+    where: Callable[[int], str] = lambda number: "",
+    home: str | Path | None = None,
+) -> list[ResolvedBot]:
+    """Find, snapshot and describe bots; raises `ConfigError` that begins with what `where` says of the bot's number."""
+    found = []
+    for number, (spec, params, isolation) in enumerate(wanted):
+        try:
+            source, options = find_bot(spec, folders, home)
+            isolation = isolation or source.isolation
+            if source.is_program and isolation == "none":
+                raise BotError(f"'{spec}' is a program: isolation must be process or sandbox")
+            if isolation == "sandbox" and lacking():
+                raise BotError(
+                    f"'{spec}' is for the sandbox, and this machine has none: {lacking()}; `arena doctor` tells more; "
+                    'isolation = "process" (in a command: --isolation process) runs it all the same, with your rights'
+                )
+            found.append((source, source.bundle(), {**options, **params}, isolation))
+        except ArenaError as error:
+            raise ConfigError(f"{where(number)}{error}") from None
+    boards = [(game.spec, game.players) for game in games]
+    own = worker or WorkerProcess()
+    try:
+        if not own.name:
+            own.start()
+        bots = []
+        for number, (source, bundle, options, isolation) in enumerate(found):
+            try:
+                bots.append(_described(source, bundle, options, isolation, boards, own))
+            except BotError as error:
+                raise ConfigError(f"{where(number)}{error}") from None
+        return bots
+    finally:
+        if worker is None:
+            own.stop()
+
+
+def _described(
+    source: Source,
+    bundle: Bundle,
+    options: dict[str, Any],
+    isolation: Isolation,
+    boards: list[tuple[str, int]],
+    worker: WorkerProcess,
+) -> ResolvedBot:
+    """A bot with what it declares and what that makes of its options; raises `BotError` when it cannot be used."""
+    said = declared(source, bundle, isolation, boards, worker)
+    try:
+        params = resolve(said.settings, options, source.name)
+    except ArenaError as error:
+        raise BotError(str(error)) from None
+    changed = canonical_options(said.settings, params)
+    spec = f"{source.name}:{changed}" if changed else source.name
+    kept = said.model_dump(include={"about", "games", "players", "parameters", "refusals"})
+    return ResolvedBot(source=source, bundle=bundle, params=params, spec=spec, isolation=isolation, **kept)
+
+
+def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:
+    labels = [entry.label or bot.label for entry, bot in zip(config.bots, bots, strict=True)]
+    for number, label in enumerate(labels):
+        if label in labels[:number]:
+            raise ConfigError(f"{source}: bots[{number}]: a second '{label}'; give it a label of its own")
+    keys = entry_keys([bot.spec for bot in bots], [entry.label for entry in config.bots])
+    return [
+        Entry(label, key, bot.spec, bot.identity, bot.trusted and config.dice != "secret")
+        for label, key, bot in zip(labels, keys, bots, strict=True)
+    ]
+
+
+def entry_keys(specs: Sequence[str], labels: Sequence[str | None]) -> list[str]:
+    """Names for block ids: the spec, and where it enters more than once `spec#label` for all but one.
+
+    That one is the entry without a label, else the first by label; so the order of the list does not matter, and
+    labels matter only among entries of one spec.
+    """
+    named = [(spec, label or "") for spec, label in zip(specs, labels, strict=True)]
+    first = {spec: min(label for other, label in named if other == spec) for spec in specs}
+    return [spec if label == first[spec] else f"{spec}#{label}" for spec, label in named]
+
+
+def _board(config: Config, entry: Any, game: Game, playing: list[int], where: str) -> Board:
+    if len(playing) < game.players:
+        raise ConfigError(
+            f"{where}: {game.spec} with {game.players} players needs at least {game.players} bots that play it; "
+            f"{len(playing)} of {len(config.bots)} do"
+        )
+    opening = OPENING.fullmatch(entry.opening or config.opening or game.default_opening)
+    assert opening is not None
+    blocks = entry.blocks or config.blocks
+    first = min(blocks, config.first_blocks or max(2, -(-blocks // 4))) if config.schedule == "adaptive" else 0
+    return _make_board(game, tuple(playing), blocks, int(opening[1] or 0), first)
+
+
+def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int, first_blocks: int = 0) -> Board:
+    return Board(
+        game=game.spec,
+        params=json.dumps(dict(game.params), sort_keys=True),
+        players=game.players,
+        rules_version=game.type.rules_version,
+        entries=entries,
+        blocks=blocks,
+        opening=opening,
+        first_blocks=first_blocks,
+    )
+
+
+def _no_board_twice(boards: Sequence[Board], source: str) -> None:
+    seen = set()
+    for board in boards:
+        if (board.game, board.players) in seen:
+            raise ConfigError(f"{source}: games: {board.title} is listed twice")
+        seen.add((board.game, board.players))
+
+
+def _hero(config: Config, entries: Sequence[Entry], boards: Sequence[Board], source: str) -> int | None:
+    if config.schedule != "gauntlet":
+        return None
+    labels = [entry.label for entry in entries]
+    specs = [entry.spec for entry in entries]
+    name = labels[0] if config.hero is None else config.hero
+    if name not in labels and specs.count(name) != 1:
+        why = f"{specs.count(name)} bots have that spec" if name in specs else "no bot has that label"
+        raise ConfigError(f"{source}: hero = '{name}': {why}{did_you_mean(name, labels)}")
+    hero = labels.index(name) if name in labels else specs.index(name)
+    for board in boards:
+        if hero not in board.entries:
+            raise ConfigError(f"{source}: hero = '{name}' does not play {board.title}")
+    return hero

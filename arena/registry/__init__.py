@@ -1,0 +1,1 @@
+"""Where bots and plug-in games come from: names, files, bundles, submissions."""

@@ -1,0 +1,355 @@
+"""Bundles: a bot's source, snapshot by content when a tournament is planned.
+
+A bundle holds the bot's file, the modules it imports from its own folder or package and from our `bots` (found by
+reading the source, never by running it) and the files it declares in a module-level list `BUNDLE_FILES` (glob
+patterns relative to the declaring file). A program's bundle holds its manifest and the files of its folder. Workers
+load bots from bundles alone. The base API (`bots/base.py`) is not in a bundle: the file `bots/API_VERSION` stands for
+it, so that a bot's identity depends on the API's version and not on the text of its files.
+"""
+
+from __future__ import annotations
+
+import ast
+import fnmatch
+import glob
+import hashlib
+import itertools
+import json
+import os
+import stat
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path, PurePosixPath
+
+from arena.core.errors import BotError
+from arena.core.files import is_plain_path, read_regular
+from bots import API_VERSION
+
+RESERVED = ("arena", "engine")
+"""Never a bot's own: every worker has the same ones, which is checked."""
+HOUSE = Path(__file__).resolve().parents[2]
+"""The folder that holds our `bots`; a user's folder of that name is never meant."""
+API_MODULES = {"bots": "bots/__init__.py", "bots.base": "bots/base.py"}
+"""The base API that bots are written for, by module; supplied by the installed code."""
+API_FILE = "bots/API_VERSION"
+"""The file of a bundle that holds the API version its bot was written for."""
+MAX_BYTES = 64 * 2**20
+MAX_FILES = 10_000
+MAX_SEEN = 50_000
+"""Files and folders that are looked at to find those of a bot."""
+MAX_DEPTH = 50
+"""Folders, one in the other, below a bot's."""
+MAX_SOURCE = 4 * 2**20
+"""Bytes of a Python file."""
+MANIFEST = "bot.toml"
+"""The file that makes a folder a bot: it tells which program to start."""
+LEFT_OUT = ("__pycache__", "node_modules")
+
+
+def hash_of(files: Mapping[str, bytes]) -> str:
+    """32 hexadecimal digits over names and contents."""
+    hasher = hashlib.blake2b(digest_size=16)
+    for name in sorted(files):
+        for part in (name.encode(), files[name]):
+            hasher.update(len(part).to_bytes(8, "little") + part)
+    return hasher.hexdigest()
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """Files by path relative to the root their imports start from, and the module that holds the bot.
+
+    Raises `BotError` for a path that leads elsewhere: bundles out of logs may come from anybody.
+    """
+
+    module: str
+    """`bot.toml` for a program."""
+    files: Mapping[str, bytes] = field(repr=False)
+
+    def __post_init__(self) -> None:
+        for name in self.files:
+            if not is_plain_path(name):
+                raise BotError(f"'{name}' is no plain path of a file in a bot's folder")
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is started by its manifest, instead of imported."""
+        return self.module == MANIFEST
+
+    @property
+    def hash(self) -> str:
+        """32 hexadecimal digits over names and contents."""
+        return hash_of(self.files)
+
+    def check_api(self, bot: str) -> None:
+        """Raise `BotError` when the bot was written for another API version than the installed one."""
+        version = self.files.get(API_FILE, _api_mark())
+        if version != _api_mark():
+            made_for = version[:20].decode("ascii", "replace").strip()
+            raise BotError(f"bot '{bot}' is for version {made_for} of the bot API, and installed is {API_VERSION}")
+
+
+def _api_mark() -> bytes:
+    return f"{API_VERSION}\n".encode()
+
+
+def with_api(files: Mapping[str, bytes]) -> dict[str, bytes]:
+    """A bundle's files, with the installed base API when they ask for it."""
+    api = API_MODULES.values() if API_FILE in files else ()
+    return {**files, **{name: (HOUSE / name).read_bytes() for name in api}}
+
+
+def packed(bundle: Bundle) -> bytes:
+    """The bundle as one piece."""
+    names = sorted(bundle.files)
+    header = json.dumps([bundle.module, [[name, len(bundle.files[name])] for name in names]]).encode() + b"\n"
+    return header + b"".join(bundle.files[name] for name in names)
+
+
+def unpacked(content: bytes) -> Bundle:
+    """The bundle out of such a piece; raises `ValueError` when it is damaged."""
+    header, end, rest = content.partition(b"\n")
+    files, at = {}, 0
+    try:
+        module, sizes = json.loads(header)
+        for name, size in sizes:
+            files[name] = rest[at : at + size]
+            at += size
+        bundle = Bundle(module, files)
+    except (TypeError, RecursionError):
+        raise ValueError("a bundle without a list of its files") from None
+    if not end or at != len(rest) or not isinstance(module, str):
+        raise ValueError("a bundle of another size than it says")
+    return bundle
+
+
+def bundle_file(path: Path) -> Bundle:
+    """The bundle of a bot in a file of its own."""
+    if path.suffix != ".py" or not path.stem.isidentifier():
+        raise BotError(f"{path}: a bot's file must be a Python file named like a module, such as my_bot.py")
+    if path.stem in (*RESERVED, "bots"):
+        raise BotError(f"{path}: has the name of a package of ours; call it something else, such as my_bot.py")
+    return _snapshot(Folder(path.parent), path.stem)
+
+
+def bundle_module(root: Path, module: str) -> Bundle:
+    """The bundle of a bot in an installed package; `root` is the folder that holds the package."""
+    top = module.partition(".")[0]
+    return _snapshot(Folder(root, trusted=True), module, only=top)
+
+
+def _snapshot(root: Folder, module: str, only: str | None = None) -> Bundle:
+    files: dict[str, bytes] = {}
+    waiting = [module]
+    seen: set[str] = set()
+    while waiting:
+        name = waiting.pop()
+        top = name.partition(".")[0]
+        if name in seen or top in RESERVED or (only is not None and top not in (only, "bots")):
+            continue
+        seen.add(name)
+        if name in API_MODULES:
+            files[API_FILE] = _api_mark()
+            continue
+        folder = Folder(HOUSE, trusted=True) if top == "bots" and top != only else root
+        path = _find(folder.path, name)
+        if path is None:
+            if name == module:
+                raise BotError(f"{folder.path / name.replace('.', '/')}.py: no such file")
+            continue
+        waiting.extend(_take(files, folder, name, path))
+    return Bundle(module, files)
+
+
+class Folder:
+    """A folder that a bot's files are taken from: each is opened once, and no link below the folder is followed.
+
+    Who installs a package may link its files; it is `trusted`. Raises `BotError` for what cannot be taken.
+    """
+
+    def __init__(self, path: Path, trusted: bool = False) -> None:
+        self.path = path
+        self.trusted = trusted
+        self.seen = 0
+        """Entries looked at so far, which are bounded."""
+
+    def take(self, name: str, files: dict[str, bytes]) -> bytes:
+        """Add a file to others, unless it is among them; its content."""
+        if name in files:
+            return files[name]
+        if not name.isprintable():
+            raise BotError(f"{self.path}: a bot's files have names that can be printed, unlike {name!a}")
+        if len(files) == MAX_FILES:
+            raise BotError(f"{self.path}: a bot's source and data are limited to {MAX_FILES:,} files")
+        room = MAX_BYTES - sum(map(len, files.values()))
+        try:
+            files[name] = read_regular(self.path / name, room) if self.trusted else read_regular(name, room, self.path)
+        except OSError as error:
+            raise BotError(f"{self.path / name}: cannot be read: {error.strerror}") from None
+        except ValueError:
+            raise BotError(f"{self.path}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB") from None
+        return files[name]
+
+    def names(self) -> Iterator[str]:
+        """Every file that is not hidden and not left out, links too; those to folders are refused when taken."""
+        return self._below(PurePosixPath())
+
+    def matches(self, below: PurePosixPath, pattern: str) -> list[str]:
+        """The files that a glob pattern means in a folder below this one, links too; in `__pycache__` are none."""
+        parts = PurePosixPath(pattern).parts
+        if not 0 < len(parts) <= MAX_DEPTH or any("**" in part and part != "**" for part in parts):
+            return []  # a pattern that cannot be read
+        if not pattern.isprintable():
+            return []  # no file that a bot may have
+        return sorted({name for name in self._match(below, parts) if "__pycache__" not in name.split("/")})
+
+    def _below(self, folder: PurePosixPath) -> Iterator[str]:
+        for name in filter(_is_wanted, self._entries(folder)):
+            if self._is_folder(folder / name):
+                yield from self._below(folder / name)
+            elif self._is_file(folder / name):
+                yield str(folder / name)
+
+    def _match(self, folder: PurePosixPath, parts: Sequence[str]) -> Iterator[str]:
+        part, rest = parts[0], parts[1:]
+        if part == "**" and rest:
+            yield from self._match(folder, rest)
+        for name in self._entries(folder) if glob.has_magic(part) else [part]:
+            path = folder / name
+            if part == "**":
+                if self._is_folder(path):
+                    yield from self._match(path, parts)
+            elif fnmatch.fnmatchcase(name, part) or name == part:
+                if rest and self._is_folder(path):
+                    yield from self._match(path, rest)
+                elif not rest and self._is_file(path):
+                    yield str(path)
+                elif rest and self._is_link(path):
+                    yield str(path.joinpath(*rest))
+
+    def _entries(self, folder: PurePosixPath) -> list[str]:
+        try:
+            with os.scandir(self.path / folder) as found:
+                names = [entry.name for entry in itertools.islice(found, MAX_SEEN - self.seen + 1)]
+        except OSError as error:
+            raise BotError(f"{self.path / folder}: cannot be read: {error.strerror}") from None
+        self.seen += len(names)
+        if self.seen > MAX_SEEN:
+            raise BotError(f"{self.path}: holds more than {MAX_SEEN:,} files and folders; give the bot one of its own")
+        return sorted(names)
+
+    def _kind(self, path: PurePosixPath) -> int:
+        try:
+            return stat.S_IFMT(os.lstat(self.path / path).st_mode)
+        except OSError:
+            return 0
+
+    def _is_folder(self, path: PurePosixPath) -> bool:
+        """Whether it is one to look into; raises `BotError` for one that lies too deep."""
+        found = self._kind(path) == stat.S_IFDIR
+        if found and len(path.parts) > MAX_DEPTH:
+            raise BotError(f"{self.path}: a bot's folders are limited to {MAX_DEPTH}, one in the other")
+        return found
+
+    def _is_link(self, path: PurePosixPath) -> bool:
+        return self._kind(path) == stat.S_IFLNK
+
+    def _is_file(self, path: PurePosixPath) -> bool:
+        """Whether it is a file, or a link, which nobody follows."""
+        return self._kind(path) in (stat.S_IFREG, stat.S_IFLNK)
+
+
+def _is_wanted(name: str) -> bool:
+    return not name.startswith(".") and name not in LEFT_OUT
+
+
+def _take(files: dict[str, bytes], folder: Folder, name: str, path: Path) -> Iterator[str]:
+    """Add a module's file and the files it declares; the modules that these make one look for."""
+    own = PurePosixPath(path.relative_to(folder.path).as_posix())
+    source = folder.take(str(own), files)
+    yield from _parents(name)
+    tree = parse_source(source, path)
+    yield from _imports(tree, name if path.name == "__init__.py" else name.rpartition(".")[0])
+    for declared in _declared_files(tree, folder, own):
+        folder.take(declared, files)
+        if declared.endswith(".py"):
+            yield declared.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
+
+
+def _find(root: Path, module: str) -> Path | None:
+    base = root.joinpath(*module.split("."))
+    for path in (base / "__init__.py", base.with_suffix(".py")):
+        if path.is_file():
+            return path
+    return None
+
+
+def read_source(path: Path) -> bytes:
+    """A Python file that a person names; raises `BotError` for what cannot be read."""
+    try:
+        return read_regular(path, MAX_BYTES)
+    except (OSError, ValueError) as error:
+        raise BotError(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
+
+
+def parse_source(source: bytes, name: Path | str) -> ast.Module:
+    """The syntax tree of a Python file; raises `BotError` that names the file and the line."""
+    if len(source) > MAX_SOURCE:
+        raise BotError(f"{name}: a Python file is limited to {MAX_SOURCE >> 20} MiB; keep data in files of its own")
+    try:
+        return ast.parse(source, str(name))
+    except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
+        line = getattr(error, "lineno", None)
+        why = getattr(error, "msg", error) or "nested too deep"
+        raise BotError(f"{name}{f', line {line}' if line else ''}: is not valid Python: {why}") from None
+
+
+def _parents(module: str) -> Iterator[str]:
+    while "." in module:
+        module = module.rpartition(".")[0]
+        yield module
+
+
+def _imports(tree: ast.Module, package: str) -> Iterator[str]:
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            parts = package.split(".") if package else []
+            above = parts[: len(parts) - (node.level - 1)] if node.level else []
+            base = ".".join([*above, *([node.module] if node.module else [])])
+            if base:
+                yield base
+            yield from (f"{base}.{alias.name}".lstrip(".") for alias in node.names if alias.name != "*")
+
+
+def _declared_files(tree: ast.Module, folder: Folder, own: PurePosixPath) -> Iterator[str]:
+    path = folder.path / own
+    for node in tree.body:
+        targets = node.targets if isinstance(node, ast.Assign) else [getattr(node, "target", None)]
+        if not any(isinstance(target, ast.Name) and target.id == "BUNDLE_FILES" for target in targets):
+            continue
+        try:
+            patterns = ast.literal_eval(getattr(node, "value", None) or "None")
+        except (ValueError, TypeError, RecursionError):
+            patterns = None
+        if not isinstance(patterns, (list, tuple)) or not all(isinstance(pattern, str) for pattern in patterns):
+            raise BotError(f"{path}, line {node.lineno}: BUNDLE_FILES must be a list of file names")
+        for pattern in patterns:
+            where = f"{path}, line {node.lineno}: BUNDLE_FILES entry '{pattern}'"
+            if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
+                raise BotError(f"{where} leaves the bot's folder")
+            found = folder.matches(own.parent, pattern)
+            if not found:
+                raise BotError(f"{where} matches no file")
+            yield from found
+
+
+def imported_names(bundle: Bundle) -> set[str]:
+    """Every name that the modules of a bundle import, found by reading them."""
+    found: set[str] = set()
+    for name, source in bundle.files.items():
+        if name.endswith(".py"):
+            package = ".".join(PurePosixPath(name).parts[:-1])
+            found.update(_imports(parse_source(source, name), package))
+    return found

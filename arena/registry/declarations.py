@@ -1,0 +1,138 @@
+"""What a bot declares of itself, as the driver believes it: only what fits a form, and every value worked out here.
+
+A submitted bot is asked once: what it said first is kept beside its source and counts from then on
+(`arena.registry.submissions`). So no bot chooses its spec, its identity or what it refuses while it is being planned.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
+
+from arena.core.errors import BotError
+from arena.match.referee import without_controls
+from engine.specs import Parameter
+
+SHORT, LONG = 200, 4000
+MOST = 100
+"""Parameters, games and the like that a bot may list."""
+KINDS: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
+WIDEST = 2**64
+Board = tuple[str, int]
+"""Canonical game spec, players."""
+
+
+def _line(text: str) -> str:
+    return without_controls(text).replace("\n", " ")
+
+
+def _identifier(text: str) -> str:
+    if not text.isidentifier():
+        raise ValueError("is no identifier")
+    return text
+
+
+def _plain(value: bool | int | float | str) -> bool | int | float | str:
+    if isinstance(value, str) and not (len(value) <= SHORT and value.isprintable()):
+        raise ValueError("is no text of one line")
+    if isinstance(value, int) and abs(value) >= WIDEST:
+        raise ValueError("has more than 64 bits")
+    return value
+
+
+Word = Annotated[str, Field(max_length=SHORT), AfterValidator(_line)]
+Line = Annotated[str, Field(max_length=LONG), AfterValidator(_line)]
+Text = Annotated[str, Field(max_length=LONG), AfterValidator(without_controls)]
+Scalar = Annotated[bool | int | float | str, AfterValidator(_plain)]
+
+
+class _Form(BaseModel):
+    model_config = ConfigDict(strict=True, extra="forbid", allow_inf_nan=False)
+
+
+class _Parameter(_Form):
+    name: Annotated[str, Field(max_length=SHORT), AfterValidator(_identifier)]
+    kind: Literal["bool", "int", "float", "str"]
+    default: Scalar
+    minimum: float | int | None
+    maximum: float | int | None
+    choices: Annotated[list[Scalar], Field(max_length=MOST)]
+    help: Text
+
+    @model_validator(mode="after")
+    def _parts_fit(self) -> _Parameter:
+        kind = KINDS[self.kind]
+        if any(type(value) is not kind for value in (self.default, *self.choices)):
+            raise ValueError(f"a default or choice is no {self.kind}")
+        if kind not in (int, float) and (self.minimum, self.maximum) != (None, None):
+            raise ValueError("bounds are for numbers")
+        return self
+
+    @property
+    def parameter(self) -> Parameter:
+        return Parameter(
+            *(self.name, KINDS[self.kind], self.default, self.help, self.minimum, self.maximum, tuple(self.choices))
+        )
+
+
+class Declaration(_Form):
+    """What a bot declares: texts are bounded and hold no controls, parameters fit together."""
+
+    about: Text
+    games: Annotated[list[Word], Field(max_length=MOST)] | None
+    players: Annotated[list[int], Field(max_length=MOST)] | None
+    parameters: Annotated[list[_Parameter], Field(max_length=MOST)]
+    refusals: list[Line | None]
+    """By board that it was asked about: why it does not play there."""
+
+    @model_validator(mode="after")
+    def _no_name_twice(self) -> Declaration:
+        if len({each.name for each in self.parameters}) < len(self.parameters):
+            raise ValueError("two parameters of one name")
+        return self
+
+    @property
+    def settings(self) -> tuple[Parameter, ...]:
+        """Its parameters, typed and bounded."""
+        return tuple(each.parameter for each in self.parameters)
+
+
+class Answers(_Form):
+    """What a submitted bot said when it was first asked; refusals by board, in the order in which they were told."""
+
+    declaration: Declaration
+    boards: list[Board]
+
+    def about(self, boards: Sequence[Board]) -> Declaration | None:
+        """What it declared, with its refusals for these boards; None when it was not asked about one of them."""
+        known = dict(zip(self.boards, self.declaration.refusals, strict=True))
+        if not known.keys() >= set(boards):
+            return None
+        return self.declaration.model_copy(update={"refusals": [known[board] for board in boards]})
+
+
+def first_answers(before: Answers | None, told: Declaration, boards: Sequence[Board]) -> Answers:
+    """What stands after a bot was asked (again): all of its first answers, and later ones about further boards."""
+    refusals = dict(zip(boards, told.refusals, strict=True))
+    declaration = told
+    if before is not None:
+        declaration = before.declaration
+        refusals |= dict(zip(before.boards, declaration.refusals, strict=True))
+    return Answers(declaration=declaration.model_copy(update={"refusals": [*refusals.values()]}), boards=[*refusals])
+
+
+def read(told: Any, boards: int, name: str) -> Declaration:
+    """What a bot tells of itself as a declaration; raises `BotError` with its own error, or when it does not fit."""
+    if isinstance(told, dict) and set(told) == {"error"} and isinstance(told["error"], str):
+        error = _line(told["error"])[:LONG]
+        raise BotError(error if error.startswith(name) else f"bot '{name}' {error}")
+    try:
+        found = Declaration.model_validate(told)
+    except ValidationError as error:
+        where = ".".join(map(str, error.errors(include_url=False)[0]["loc"])) or "parameters"
+        raise BotError(f"bot '{name}' does not say of itself what it should, at '{where}'") from None
+    if len(found.refusals) != boards:
+        raise BotError(f"bot '{name}' does not say on which boards it plays")
+    return found

@@ -1,0 +1,101 @@
+"""What a bot says of itself: its parameters, which games it plays. Asking runs its code."""
+
+from __future__ import annotations
+
+import inspect
+import traceback
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import engine
+from arena.registry.bundles import MANIFEST, Bundle
+from arena.registry.loader import in_a_bundle, load_class
+from engine.specs import Parameter, Value, canonical_options
+
+MOST_ABOUT = 4000  # characters of a bot's docstring
+OTHERWISE = "it declares other parameters than when it was planned"
+
+
+def describe(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
+    """What a bot says of itself, in the form of `arena.registry.declarations`; under `error` why it cannot be used."""
+    try:
+        if bundle.is_program:
+            return _program_description(bundle, bot)
+        return _description(load_class(bundle, bot["class"]), bot)
+    except engine.EngineError as error:
+        return {"error": str(error)}
+    except BaseException as error:  # the bot's own code may raise anything
+        return {"error": f"cannot be loaded: {_in_short(error)}"}
+
+
+def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
+    if not _is_bot(bot_class):
+        return {"error": f"{bot['class']} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
+    if getattr(bot_class, "__abstractmethods__", None):
+        missing = ", ".join(f"{name}(self, state)" for name in sorted(bot_class.__abstractmethods__))
+        return {"error": f"{bot['class']} lacks {missing}"}
+    if not _can_be_made(bot_class):
+        return {"error": f"{bot['class']} has an __init__ of its own; put what it does into prepare(self)"}
+    parameters: tuple[Parameter, ...] = bot_class.parameters
+    return {
+        "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
+        "games": sorted(bot_class.games) if bot_class.games is not None else None,
+        "players": sorted(bot_class.players) if bot_class.players is not None else None,
+        "parameters": [parameter.plain() for parameter in parameters],
+        "refusals": [_refusal(bot_class, game, players) for game, players in bot["boards"]],
+    }
+
+
+def _program_description(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
+    from arena.registry.manifest import description, read_program  # slow to import, and needed for programs alone
+
+    program = read_program(bundle.files[MANIFEST], bot["name"]).model_copy(update={"name": bot["name"]})
+    return description(program, bot["boards"])
+
+
+def defaults(bot_class: Any) -> dict[str, Value]:
+    """What a class declares now, as far as results depend on it."""
+    return {parameter.name: parameter.default for parameter in bot_class.parameters}
+
+
+def is_as_planned(declared: object, params: Mapping[str, Value], options: str) -> bool:
+    """Whether those defaults give a bot's planned parameters and the options of its spec."""
+    if not isinstance(declared, dict) or declared.keys() != params.keys():
+        return False
+    if any(type(declared[name]) is not type(value) for name, value in params.items()):
+        return False
+    settings = [Parameter(name, type(value), declared[name]) for name, value in params.items()]
+    return canonical_options(settings, params) == options
+
+
+def _is_bot(found: Any) -> bool:
+    return isinstance(found, type) and callable(getattr(found, "choose", None)) and hasattr(found, "parameters")
+
+
+def _can_be_made(bot_class: Any) -> bool:
+    """Whether its constructor takes what every bot is made with."""
+    try:
+        inspect.signature(bot_class).bind("game", "seat", "seed", "params")
+    except TypeError:
+        return False
+    except ValueError:  # a constructor that does not say what it takes
+        pass
+    return True
+
+
+def _refusal(bot_class: Any, game: str, players: int) -> str | None:
+    try:
+        return bot_class.refusal(engine.load_game(game, players))
+    except BaseException as error:
+        return f"cannot say whether it plays {game}: {_in_short(error)}"
+
+
+def _in_short(error: BaseException) -> str:
+    """One line: the error, and the last line of the bot's own files that it passed through."""
+    try:
+        text = " ".join(f"{type(error).__name__}: {error}".split())
+    except BaseException:  # an error whose own text raises
+        text = type(error).__name__
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if in_a_bundle(frame.filename)]
+    return f"{text} ({Path(frames[-1].filename).name}, line {frames[-1].lineno})" if frames else text

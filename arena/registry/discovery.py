@@ -1,0 +1,301 @@
+"""Finding bots by name without running them: our `bots` package, entry points, submissions, files and programs."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import importlib.util
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.metadata import entry_points
+from pathlib import Path
+
+from arena.core.errors import BotError
+from arena.core.models import Isolation, plain_name
+from arena.core.paths import home_folder
+from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module, parse_source, read_source
+from arena.registry.manifest import bundle_program, load_program
+from arena.registry.submissions import Submission, Version, find_version, stored_bundle, submitted
+from engine.errors import did_you_mean
+from engine.specs import split_bot_spec
+
+GROUP = "arena.bots"
+SUBMITTED: Isolation = "sandbox"
+"""Where submitted bots run unless somebody says otherwise."""
+HOUSE = Path(__file__).resolve().parents[2] / "bots"
+
+
+@dataclass(frozen=True)
+class Source:
+    """Where a bot is: `module:class_name` below the folder `root`; for a program the module is its manifest."""
+
+    name: str
+    module: str
+    class_name: str
+    folder: Path | None
+    """What its imports start from; None for an installed bot, whose package is looked for when it is needed."""
+    origin: str
+    """For people: `house`, or the distribution or file it comes from."""
+    submitted: bool = False
+    """Handed in by somebody: nobody has read it."""
+    version: Version | None = None
+    """Of a submitted bot; then `folder` is the arena's home."""
+    own_name: str = ""
+    """What a bot in a file calls itself; specs and logs name it by its class."""
+
+    @property
+    def title(self) -> str:
+        """Its name on boards."""
+        return self.own_name or self.name
+
+    @property
+    def root(self) -> Path:
+        """The folder its imports start from; raises `BotError` when an installed bot's package is gone."""
+        return self.folder or _root_of(self.module, self.name)
+
+    @property
+    def isolation(self) -> Isolation:
+        """Where it runs unless somebody says otherwise."""
+        return SUBMITTED if self.submitted else "process" if self.is_program else "none"
+
+    @property
+    def is_program(self) -> bool:
+        """Whether it is started by its manifest, instead of imported."""
+        return self.module == MANIFEST
+
+    def bundle(self) -> Bundle:
+        """The snapshot of its source as it is now."""
+        if self.version is not None:
+            bundle = stored_bundle(self.version, self.folder)
+            bundle.check_api(self.name)
+            return bundle
+        if self.is_program:
+            return bundle_program(self.root / MANIFEST)
+        if self.origin.endswith(".py"):
+            return bundle_file(self.root / f"{self.module}.py")
+        return bundle_module(self.root, self.module)
+
+
+def house_bots(folder: Path = HOUSE) -> dict[str, Source]:
+    """The bots of our own package: every class with a literal `name` in a module below `bots`, by that name."""
+    found: dict[str, Source] = {}
+    for path in sorted(folder.rglob("*.py")):
+        for name, class_name in _named_classes(path.read_text("utf-8"), path):
+            module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+            source = Source(name, module, class_name, folder.parent, "house")
+            _add(found, source)
+    return found
+
+
+def _named_classes(text: str, path: Path) -> list[tuple[str, str]]:
+    return [(name, node.name) for node in _classes(ast.parse(text, str(path))) if (name := _literal_name(node))]
+
+
+def _classes(tree: ast.Module) -> list[ast.ClassDef]:
+    return [node for node in tree.body if isinstance(node, ast.ClassDef)]
+
+
+def _literal_name(node: ast.ClassDef) -> str:
+    """What a class's `name = "..."` says; empty without one."""
+    for statement in node.body:
+        targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
+        value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
+        named = any(isinstance(target, ast.Name) and target.id == "name" for target in targets)
+        if named and isinstance(value, ast.Constant) and isinstance(value.value, str):
+            return value.value
+    return ""
+
+
+def _add(found: dict[str, Source], source: Source) -> None:
+    other = found.setdefault(source.name, source)
+    if (other.module, other.class_name) != (source.module, source.class_name):
+        ours, theirs = (
+            f"{other.module}:{other.class_name} ({other.origin})",
+            f"{source.module}:{source.class_name} ({source.origin})",
+        )
+        raise BotError(f"two plug-ins offer a bot '{source.name}': {ours} and {theirs}; uninstall or rename one")
+
+
+@functools.cache
+def named_bots() -> dict[str, Source]:
+    """Every bot that can be named: the house's and the installed ones. Two of one name are refused."""
+    found = house_bots()
+    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+        module, _, class_name = entry.value.partition(":")
+        origin = entry.dist.name if entry.dist is not None else entry.value
+        _add(found, Source(entry.name, module, class_name, None, origin))
+    return found
+
+
+def _root_of(module: str, bot: str) -> Path:
+    top = module.partition(".")[0]
+    try:
+        spec = importlib.util.find_spec(top)
+    except (ImportError, ValueError):
+        spec = None
+    if spec is None or spec.origin is None:
+        raise BotError(f"bot '{bot}': its package '{top}' cannot be found")
+    origin = Path(spec.origin)
+    return origin.parents[1] if origin.name == "__init__.py" else origin.parent
+
+
+def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = None) -> tuple[Source, dict[str, str]]:
+    """A bot's source and the options of its spec; files are looked for in `folders`, submitted bots under `home`.
+
+    Raises an `ArenaError` (no such bot or file, or it cannot be read) or `NotationError` (the spec cannot be read).
+    """
+    name, options = split_bot_spec(spec)
+    file_name, _, class_name = name.partition(":")
+    if name.endswith(".toml"):
+        return _program_at(_find_file(name, folders)), options
+    if not class_name:
+        return _named(name, home_folder(home)), options
+    path = _find_file(file_name, folders)
+    own_name = _own_name(path, class_name)
+    return Source(class_name, path.stem, class_name, path.parent, path.name, own_name=own_name), options
+
+
+def spec_of(bot: object) -> str:
+    """The spec of a bot that a program names, or of which it gives the class; raises `BotError` for anything else."""
+    if isinstance(bot, str):
+        return bot
+    if isinstance(bot, type) and not callable(getattr(bot, "choose", None)):
+        raise BotError(f"{bot.__name__} is no bot's class; derive it from bots.Bot and give it choose(self, state)")
+    if not isinstance(bot, type):
+        raise BotError(f"an object of type {type(bot).__name__} is no bot: give a bot's spec, or its class")
+    for name, source in named_bots().items():
+        if (source.module, source.class_name) == (bot.__module__, bot.__qualname__):
+            return name
+    file = getattr(sys.modules.get(bot.__module__), "__file__", None) or ""
+    if not (file.endswith(".py") and Path(file).is_file()):
+        raise BotError(
+            f"{bot.__name__} is in no file, so no process can load it: write it to one (in a notebook: "
+            f"%%writefile my_bot.py) and name it 'my_bot.py:{bot.__name__}'"
+        )
+    if bot.__qualname__ != bot.__name__:
+        raise BotError(f"{bot.__qualname__} stands inside of something else: a bot's class is at the top of its file")
+    return f"{Path(file).resolve()}:{bot.__name__}"
+
+
+def _find_file(name: str, folders: Sequence[Path]) -> Path:
+    for folder in folders or (Path.cwd(),):
+        path = folder / name
+        if path.is_file():
+            return path.parent.resolve() / path.name  # a link to a file elsewhere is refused when it is bundled
+    looked = ", ".join(str(folder) for folder in folders) or "the working folder"
+    raise BotError(f"no file '{name}' in {looked}")
+
+
+def _program_at(path: Path) -> Source:
+    origin = f"{path.parent.name}/{path.name}"
+    if path.name != MANIFEST:
+        raise BotError(f"{origin}: a program's manifest is a file called {MANIFEST}")
+    return Source(load_program(path).name, MANIFEST, "", path.parent, origin)
+
+
+def _named(name: str, home: Path) -> Source:
+    """A bot of ours, an installed or a submitted one."""
+    known, handed_in = named_bots(), submitted(home)
+    plain, at, prefix = name.partition("@")
+    if at:
+        number = find_version(plain, prefix, handed_in)
+        return _submitted(plain, handed_in[plain], number, home)
+    open_to_all = {each: entry for each, entry in handed_in.items() if not entry.withdrawn}
+    if name in open_to_all and name in known:
+        version = open_to_all[name].newest.short
+        raise BotError(f"two bots are called '{name}': ours, and the submitted {name}@{version}; withdraw that one")
+    if name in open_to_all:
+        return _submitted(name, open_to_all[name], len(open_to_all[name].versions), home)
+    if name in handed_in and name not in known:
+        version = handed_in[name].newest.short
+        raise BotError(f"bot '{name}' has been withdrawn; tournaments that had it name it {name}@{version}")
+    if name not in known and "/" in name:
+        raise BotError(f"no bot '{name}'; bots of one's own are named path/to/file.py:ClassName or path/to/{MANIFEST}")
+    if name not in known:
+        raise BotError(f"no bot '{name}'{did_you_mean(name, [*known, *open_to_all])}")
+    return known[name]
+
+
+def _submitted(name: str, entry: Submission, number: int, home: Path) -> Source:
+    version = entry.versions[number - 1]
+    origin = f"submitted by {version.author}, version {number}"
+    return Source(name, version.module, version.class_name, home, origin, True, version)
+
+
+def own_bot(path: str) -> Source:
+    """The bot in a file or folder of somebody's own; see `spec_at`. Raises `BotError` for any other."""
+    spec = spec_at(path)
+    if not spec.partition(":")[0].endswith((".py", ".toml")):
+        raise BotError(f"'{path}' is no file: name path/to/file.py, or a folder with a {MANIFEST}")
+    source, options = find_bot(spec)
+    if options:
+        raise BotError(f"'{path}': a bot is submitted as it is; options are given where it is used")
+    return source
+
+
+def spec_at(path: str) -> str:
+    """The spec of what a person names: a Python file, a folder with a manifest, or a spec already.
+
+    Raises `BotError` for a file that holds no bot or several, and for a folder without a manifest.
+    """
+    if path and Path(path).is_dir():
+        if not Path(path, MANIFEST).is_file():
+            raise BotError(f"{path}: is a folder without a {MANIFEST}")
+        return str(Path(path, MANIFEST))
+    if not path.endswith(".py"):
+        return path
+    return f"{path}:{_only_class(_find_file(path, ()))}"
+
+
+def _only_class(path: Path) -> str:
+    """The one bot in a file: a class derived from one of `bots`, from which no other class of the file is derived."""
+    tree = parse_source(read_source(path), path.name)
+    derived = _names_from_bots(tree)
+    classes: dict[str, set[str]] = {}
+    for node in tree.body:
+        bases = (
+            {ast.unparse(base).partition("[")[0] for base in node.bases} if isinstance(node, ast.ClassDef) else set()
+        )
+        if isinstance(node, ast.ClassDef) and any(base in derived or base.startswith("bots.") for base in bases):
+            derived.add(node.name)
+            classes[node.name] = bases - {node.name}
+    found = [name for name in classes if not any(name in bases for bases in classes.values())]
+    if not found:
+        raise BotError(f"{path.name}: holds no bot; derive a class from bots.Bot and give it choose(self, state)")
+    if len(found) > 1:
+        raise BotError(f"{path.name}: holds {len(found)} bots; name one: {path.name}:{found[0]}")
+    return found[0]
+
+
+def _names_from_bots(tree: ast.Module) -> set[str]:
+    return {
+        alias.asname or alias.name
+        for node in tree.body
+        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "bots"
+        for alias in node.names
+    }
+
+
+def _own_name(path: Path, class_name: str) -> str:
+    """What the class of a file calls itself; raises `BotError` when there is no such class, or it is no name."""
+    tree = parse_source(read_source(path), path.name)
+    classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
+    assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
+    imported = [
+        alias.asname or alias.name
+        for node in ast.walk(tree)
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    ]
+    if class_name not in {*classes, *assigned, *imported}:
+        raise BotError(f"{path.name}: has no class '{class_name}'{did_you_mean(class_name, classes)}")
+    name = next((_literal_name(node) for node in reversed(_classes(tree)) if node.name == class_name), "")
+    try:
+        return plain_name(name) if name else ""
+    except ValueError as error:
+        raise BotError(f"{path.name}: {class_name}: name = {_short(name)}: {error}") from None
+
+
+def _short(name: str) -> str:
+    return repr(name if len(name) <= 60 else f"{name[:57]}...")

@@ -1,0 +1,56 @@
+"""Writes the beginnings of a bot: one that plays, to be made better."""
+
+from __future__ import annotations
+
+import json
+import keyword
+from pathlib import Path
+
+import engine
+from arena.core.errors import BotError
+from arena.core.models import NAME
+from arena.registry.bundles import HOUSE, RESERVED
+from engine.errors import did_you_mean
+
+TEMPLATES = HOUSE / "arena" / "registry" / "templates"
+LANGUAGES = ("python", "node", "c")
+
+
+def new_bot(name: str, game: str | None = None, language: str = "python", folder: Path = Path()) -> Path:
+    """Write a bot of that name, for one game or for all, and return its file or folder; nothing is overwritten.
+
+    Raises `BotError` for a name or language that will not do, `UnknownNameError` for a game that is not there.
+    """
+    if language not in LANGUAGES:
+        raise BotError(f"--language {language}: not a choice{did_you_mean(language, LANGUAGES)}")
+    class_name = _class_name(name)
+    games = json.dumps([engine.game_type(game).name]) if game else ""
+    python = language == "python"
+    target = folder / (f"{name}.py" if python else name)
+    if target.exists() or target.is_symlink():
+        raise BotError(f"{target}: is there already; choose another name")
+    sources = [TEMPLATES / "python.py.txt"] if python else sorted((TEMPLATES / language).iterdir())
+    for source in sources:
+        path = target if python else target / source.name
+        path.parent.mkdir(exist_ok=True)
+        with open(path, "x", encoding="utf-8") as file:
+            file.write(_filled(source.read_text("utf-8"), name, class_name, games))
+    return target
+
+
+def _class_name(name: str) -> str:
+    """`my_bot` -> `MyBot`; raises `BotError` for a name that will not do."""
+    class_name = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
+    if not (name.isidentifier() and NAME.fullmatch(name)):
+        raise BotError(f"name '{name}': must be letters (a to z), digits and _, beginning with a letter: my_bot")
+    if keyword.iskeyword(name) or keyword.iskeyword(class_name):
+        raise BotError(f"name '{name}': is a word of Python; choose another name")
+    if name in (*RESERVED, "bots"):
+        raise BotError(f"name '{name}': is a package of ours; choose another name")
+    return class_name
+
+
+def _filled(template: str, name: str, class_name: str, games: str) -> str:
+    """A template with its gaps filled; for all games, without the lines that would name them."""
+    lines = [line for line in template.splitlines(keepends=True) if games or "{{games}}" not in line]
+    return "".join(lines).replace("{{name}}", name).replace("{{class}}", class_name).replace("{{games}}", games)

@@ -1,0 +1,191 @@
+"""Loading a bundle's modules in a worker, under names of their own, whatever else is installed.
+
+Two bundles may each have a `helper.py`: every module of a bundle gets an `__import__` of its own that looks into the
+bundle first. (`importlib.import_module` does not: bundles use import statements or `__import__`.) What a bundle took
+from our `bots` is shared by all, as long as it is what is installed here; the base API is always the installed one.
+"""
+
+from __future__ import annotations
+
+import builtins
+import contextlib
+import errno
+import importlib
+import os
+import sys
+import types
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena.core.files import own_folder
+from arena.registry.bundles import API_FILE, API_MODULES, HOUSE, Bundle, with_api
+from engine.cache import cache_root
+
+BUILTINS = dict(vars(builtins))
+"""As they were before any bot was loaded."""
+_loaded: dict[str, LoadedBundle] = {}
+
+
+def load_class(bundle: Bundle, class_name: str) -> Any:
+    """A class out of the bundle's main module.
+
+    Raises `BotError` for another API version, whatever running that module raises, or `AttributeError`.
+    """
+    bundle.check_api(class_name)
+    loaded, before = lay_out(bundle), sys.getrecursionlimit()
+    found = getattr(loaded.module(bundle.module), class_name)
+    if sys.getrecursionlimit() != before:
+        loaded.recursion_limit = sys.getrecursionlimit()
+    return found
+
+
+def lay_out(bundle: Bundle) -> LoadedBundle:
+    """A bundle with its files in place, of which nothing has been run yet; raises `OSError` when they cannot be."""
+    key = bundle.hash
+    if key not in _loaded:
+        _loaded[key] = LoadedBundle(bundle, key)
+    return _loaded[key]
+
+
+def is_house(bundle_files: Mapping[str, bytes]) -> bool:
+    """Whether what a bundle took from our `bots` is what is installed here, byte for byte."""
+    ours = ((name, content) for name, content in bundle_files.items() if name.startswith("bots/") and name != API_FILE)
+    return all(_same(HOUSE / name, content) for name, content in ours)
+
+
+def is_our_own(bundle_files: Mapping[str, bytes]) -> bool:
+    """Whether a bundle is one of our own bots and nothing else."""
+    return all(name.startswith("bots/") for name in bundle_files) and is_house(bundle_files)
+
+
+def in_a_bundle(file: str) -> bool:
+    """Whether a file, as tracebacks name it, belongs to a bot."""
+    return file.startswith(f"{_folder()}{os.sep}")
+
+
+class LoadedBundle:
+    """The modules of one bundle in this process."""
+
+    def __init__(self, bundle: Bundle, key: str) -> None:
+        self.prefix = f"_bundle_{key[:16]}"
+        self.folder = materialize(bundle.files, _folder() / key)
+        self.files = with_api(bundle.files)
+        self.shared = is_house(bundle.files)
+        self.modules: dict[str, types.ModuleType] = {}
+        self.builtins = {**BUILTINS, "__import__": self._import}
+        self.recursion_limit = 0
+        """What its modules set when they are loaded, for the matches of its bots; 0 when they set none."""
+
+    def module(self, name: str) -> types.ModuleType:
+        """The module of that name in the bundle, run on first use."""
+        if name in self.modules:
+            return self.modules[name]
+        if self.shared and name.partition(".")[0] == "bots":
+            self._locate(name)
+            return importlib.import_module(name)
+        path, is_package = self._locate(name)
+        if "." in name:
+            self.module(name.rpartition(".")[0])
+        module = types.ModuleType(f"{self.prefix}.{name}")
+        vars(module)["__builtins__"] = self.builtins
+        module.__package__ = module.__name__ if is_package else module.__name__.rpartition(".")[0]
+        self.modules[name] = sys.modules[module.__name__] = module
+        if path is not None:
+            installed = API_FILE in self.files and path in API_MODULES.values()
+            module.__file__ = str((HOUSE if installed else self.folder) / path)
+            try:
+                exec(compile(self.files[path], module.__file__, "exec"), vars(module))
+            except BaseException:
+                del self.modules[name], sys.modules[module.__name__]
+                raise
+        if "." in name:
+            setattr(self.modules[name.rpartition(".")[0]], name.rpartition(".")[2], module)
+        return module
+
+    def _locate(self, name: str) -> tuple[str | None, bool]:
+        base = name.replace(".", "/")
+        for path, is_package in ((f"{base}/__init__.py", True), (f"{base}.py", False)):
+            if path in self.files:
+                return path, is_package
+        if any(file.startswith(f"{base}/") for file in self.files):
+            return None, True
+        raise ModuleNotFoundError(f"no module '{name}' in the bot's bundle; list it in BUNDLE_FILES", name=name)
+
+    def _has(self, name: str) -> bool:
+        try:
+            self._locate(name)
+        except ModuleNotFoundError:
+            return False
+        return True
+
+    def _import(
+        self,
+        name: str,
+        globals: Mapping[str, Any] | None = None,
+        locals: Mapping[str, Any] | None = None,
+        fromlist: Sequence[str] | None = (),
+        level: int = 0,
+    ) -> types.ModuleType:
+        if level:
+            package = str((globals or {}).get("__package__", "")).removeprefix(self.prefix).lstrip(".").split(".")
+            name = ".".join([*package[: len(package) - level + 1], *([name] if name else [])]).strip(".")
+        top = name.partition(".")[0]
+        if not top or not self._has(top):
+            if level and name == "":
+                return self._members(fromlist or ())
+            return builtins.__import__(name, globals, locals, fromlist or (), 0)
+        module = self.module(name)
+        if not fromlist:
+            return self.module(top)
+        for item in fromlist:
+            if not hasattr(module, item) and self._has(f"{name}.{item}"):
+                self.module(f"{name}.{item}")
+        return module
+
+    def _members(self, names: Sequence[str]) -> types.ModuleType:
+        """`from . import helper` at the top of a folder that is no package."""
+        holder = types.ModuleType(self.prefix)
+        for name in names:
+            setattr(holder, name, self.module(name))
+        return holder
+
+
+def _folder() -> Path:
+    return cache_root() / "bundles"
+
+
+def materialize(files: Mapping[str, bytes], folder: Path) -> Path:
+    """Files in a folder that is named by their content, for data, tracebacks and Numba's cache; written once."""
+    for _ in range(3):
+        if _holds(folder, files):
+            return folder
+        _renew(folder, files)
+    raise OSError(errno.EIO, "files cannot be kept here", str(folder))
+
+
+def _renew(folder: Path, files: Mapping[str, bytes]) -> None:
+    """Write the files beside the folder and put them in its place, unless another process was first."""
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with own_folder(folder.parent, "new-") as desk:
+        fresh = desk / "fresh"
+        for name, content in files.items():
+            (fresh / name).parent.mkdir(parents=True, exist_ok=True)
+            (fresh / name).write_bytes(content)
+        with contextlib.suppress(OSError):
+            os.rename(fresh, folder)
+        if not _holds(folder, files):
+            with contextlib.suppress(OSError):
+                os.rename(folder, desk / "damaged")
+                os.rename(fresh, folder)
+
+
+def _holds(folder: Path, files: Mapping[str, bytes]) -> bool:
+    return all(_same(folder / name, content) for name, content in files.items())
+
+
+def _same(path: Path, content: bytes) -> bool:
+    try:
+        return path.read_bytes() == content
+    except OSError:
+        return False

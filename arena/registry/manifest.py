@@ -1,0 +1,187 @@
+"""A program as a bot: its manifest `bot.toml`, read and validated without starting anything."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Iterator, Sequence
+from pathlib import Path, PurePosixPath
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, field_validator, model_validator
+
+import engine
+from arena.core.errors import BotError, ConfigError
+from arena.core.models import Model, Scalar, as_tuple, different_numbers, parse_toml, plain_name, read_toml, validated
+from arena.match.referee import without_controls
+from arena.registry.bundles import MANIFEST, Bundle, Folder
+from engine.specs import Parameter
+
+PARAMETER_NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+MOST_ABOUT = 4000
+
+Command = tuple[str, ...]
+Prose = Annotated[str, Field(max_length=MOST_ABOUT), AfterValidator(without_controls)]
+
+
+class Setting(Model):
+    """One parameter: its kind is the default's."""
+
+    default: Scalar
+    minimum: float | None = None
+    maximum: float | None = None
+    choices: tuple[Scalar, ...] = ()
+    help: Prose = ""
+
+    _listed = field_validator("choices", mode="before")(as_tuple)
+
+    def parameter(self, name: str) -> Parameter:
+        """The parameter of that name; raises `ValueError` when its parts do not fit each other."""
+        if not PARAMETER_NAME.fullmatch(name):
+            raise ValueError(f"'{name}' is no name for a parameter; letters, digits and _ make one")
+        kind = type(self.default)
+        bounded = self.minimum is not None or self.maximum is not None
+        if bounded and kind not in (int, float):
+            raise ValueError(f"{name}: minimum and maximum are for numbers")
+        open_ended = Parameter(name, kind, self.default, self.help, self.minimum, self.maximum)
+        choices = tuple(open_ended.read(choice, "choices") for choice in self.choices)
+        whole = Parameter(name, kind, self.default, self.help, self.minimum, self.maximum, choices)
+        whole.read(self.default, "default")
+        return whole
+
+
+class Program(Model):
+    """A bot's manifest, as its author wrote it."""
+
+    name: str
+    about: Prose = ""
+    command: Annotated[Command, Field(min_length=1)]
+    """What starts it: a program on PATH or `./file` of the bot's folder, and its arguments."""
+    build: Command = ()
+    """What makes it, once, in the folder of its files."""
+    files: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Glob patterns; by default every file that is not hidden, in `__pycache__` or in `node_modules`."""
+    games: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Names of the games it plays; by default every game."""
+    players: tuple[Annotated[int, Field(ge=1)], ...] | None = None
+    """Numbers of players that it plays with; by default any."""
+    resettable: bool = False
+    """Whether one process may serve one match after another."""
+    parameters: dict[str, Setting] = Field(default_factory=dict)
+
+    _named = field_validator("name")(plain_name)
+    _listed = field_validator("command", "build", "files", "games", mode="before")(as_tuple)
+    _one_number_will_do = field_validator("players", mode="before")(different_numbers)
+
+    @field_validator("command", "build")
+    @classmethod
+    def _can_be_started(cls, value: Command) -> Command:
+        if any(not word or "\0" in word for word in value):
+            raise ValueError("must be a list of words, none of them empty")
+        if value and "/" in value[0] and not own_file(value[0]):
+            raise ValueError("must begin with a program on PATH or with ./file of the bot's own folder")
+        return value
+
+    @field_validator("games")
+    @classmethod
+    def _can_be_printed(cls, value: Command | None) -> Command | None:
+        for name in value or ():
+            if not name.isprintable():
+                raise ValueError(f"'{name}' is no name of a game")
+        return value
+
+    @field_validator("files")
+    @classmethod
+    def _stay_in_the_folder(cls, value: Command | None) -> Command | None:
+        for pattern in value or ():
+            if not pattern or pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
+                raise ValueError(f"'{pattern}' leaves the bot's folder")
+        return value
+
+    @model_validator(mode="after")
+    def _parameters_fit(self) -> Program:
+        try:
+            _ = self.settings
+        except ValueError as error:
+            raise ValueError(f"parameters: {error}") from None
+        return self
+
+    @property
+    def settings(self) -> tuple[Parameter, ...]:
+        """The parameters in the order of the manifest."""
+        return tuple(setting.parameter(name) for name, setting in self.parameters.items())
+
+    def check_files(self, files: Collection[str], source: str) -> None:
+        """Raise `ConfigError` when what is to be started is neither among the bot's files nor made by its build."""
+        for key, command in (("build", self.build), ("command", () if self.build else self.command)):
+            name = own_file(command[0]) if command else ""
+            if name and name not in files:
+                made = "" if self.build else ", and no build makes it"
+                raise ConfigError(f"{source}: {key}: no file '{name}' among the bot's files{made}")
+
+
+def own_file(word: str) -> str:
+    """The path below the bot's folder that a command's first word means; empty for a program on PATH."""
+    inside = word.startswith("./") and ".." not in PurePosixPath(word).parts
+    return PurePosixPath(word).as_posix() if inside else ""
+
+
+def load_program(path: Path, content: bytes | None = None) -> Program:
+    """Read a manifest, or take its content; without a name in it, its folder's name is the bot's."""
+    data = read_toml(path) if content is None else parse_toml(content, str(path))
+    folder = path.absolute().parent.name
+    if "name" not in data:
+        try:
+            plain_name(folder)
+        except ValueError as error:
+            raise ConfigError(f"{path}: name: is missing, and the folder's name, '{folder}', {error}") from None
+    return _program(data, folder, str(path))
+
+
+def read_program(content: bytes, name: str) -> Program:
+    """A manifest's text as a program; `name` is what it is called when it does not say so, and in errors."""
+    return _program(parse_toml(content, f"{name}: {MANIFEST}"), name, f"{name}: {MANIFEST}")
+
+
+def _program(data: dict[str, Any], name: str, source: str) -> Program:
+    return validated(Program, {"name": name, **data}, source, {"parameters": Setting})
+
+
+def description(program: Program, boards: Sequence[tuple[str, int]]) -> dict[str, Any]:
+    """What a program says of itself, in the form of `arena.registry.describe.describe`."""
+    return {
+        "about": program.about.strip(),
+        "games": sorted(program.games) if program.games is not None else None,
+        "players": sorted(program.players) if program.players is not None else None,
+        "parameters": [parameter.plain() for parameter in program.settings],
+        "refusals": [refusal(program, engine.load_game(game, players)) for game, players in boards],
+    }
+
+
+def refusal(program: Program, game: engine.Game) -> str | None:
+    """Why the program does not play that game, in words that follow its name; None when it does."""
+    if program.games is not None and game.name not in program.games:
+        return f"plays {', '.join(sorted(program.games))}, not {game.name}"
+    if program.players is not None and game.players not in program.players:
+        return f"plays with {', '.join(map(str, sorted(program.players)))} players, not {game.players}"
+    return None
+
+
+def bundle_program(path: Path) -> Bundle:
+    """The bundle of a program: its manifest `bot.toml`, and the files that this declares."""
+    if path.name != MANIFEST:
+        raise BotError(f"{path}: a program's manifest is a file called {MANIFEST}")
+    folder, files = Folder(path.parent), dict[str, bytes]()
+    folder.take(MANIFEST, files)
+    program = load_program(path, files[MANIFEST])
+    for name in folder.names() if program.files is None else _declared(folder, program.files, path):
+        folder.take(name, files)
+    program.check_files(files, str(path))
+    return Bundle(MANIFEST, files)
+
+
+def _declared(folder: Folder, patterns: Iterable[str], manifest: Path) -> Iterator[str]:
+    for pattern in patterns:
+        found = folder.matches(PurePosixPath(), pattern)
+        if not found:
+            raise BotError(f"{manifest}: files: '{pattern}' matches no file")
+        yield from found

@@ -1,0 +1,111 @@
+"""Plug-in games of a plan: their source, snapshot by content, so that workers play what was planned.
+
+A snapshot holds, as files of a folder to import from, the packages that offer the plan's games and what is known about
+them, and beside each distribution's packages what makes it an installed one: its name and its entry points. A worker
+imports from it unless it has the same content installed. Our own games are part of the code that is checked.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib.util
+import json
+import os
+import sys
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Sequence
+from importlib.metadata import EntryPoint, entry_points
+from pathlib import Path
+
+from arena.core.errors import ConfigError
+from arena.registry.bundles import LEFT_OUT, MAX_BYTES, RESERVED, Bundle
+from arena.registry.loader import materialize
+from engine.cache import cache_root
+
+GROUPS = ("arena.games", "arena.heuristics", "arena.knowledge")
+
+
+def snapshot(games: Iterable[str]) -> dict[str, bytes]:
+    """What plug-ins offer for games of these names, by path; raises `ConfigError` for a package that is not there."""
+    files: dict[str, bytes] = {}
+    points: dict[tuple[str, str], list[EntryPoint]] = defaultdict(list)
+    for entry in _offers(set(games)):
+        files.update(_package(entry))
+        points[_distribution(entry)].append(entry)
+    for (name, version), entries in points.items():
+        folder = f"{name.replace('-', '_')}-{version}.dist-info"
+        files[f"{folder}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
+        files[f"{folder}/entry_points.txt"] = "".join(
+            f"[{entry.group}]\n{entry.name} = {entry.value}\n" for entry in entries
+        ).encode()
+    if sum(map(len, files.values())) > MAX_BYTES:
+        raise ConfigError(f"plug-in games' packages are limited to {MAX_BYTES >> 20} MiB")
+    return files
+
+
+def _offers(games: set[str]) -> Iterator[EntryPoint]:
+    for group in GROUPS:
+        for entry in sorted(entry_points(group=group), key=lambda entry: (entry.name, entry.value)):
+            if entry.name in games and _top(entry) not in (*RESERVED, "bots"):
+                yield entry
+
+
+def _top(entry: EntryPoint) -> str:
+    return entry.value.partition(":")[0].partition(".")[0].strip()
+
+
+def _distribution(entry: EntryPoint) -> tuple[str, str]:
+    return (entry.dist.name, entry.dist.version) if entry.dist is not None else ("plug-in", "0")
+
+
+def _package(entry: EntryPoint) -> Iterator[tuple[str, bytes]]:
+    """The files of a package, or the one file of a module, by path relative to the folder that holds it."""
+    spec = importlib.util.find_spec(_top(entry))
+    if spec is None or spec.origin is None:
+        raise ConfigError(f"game '{entry.name}': its package '{_top(entry)}' cannot be found")
+    origin = Path(spec.origin)
+    if origin.name != "__init__.py":
+        yield origin.name, origin.read_bytes()
+        return
+    for at, folders, names in os.walk(origin.parent):
+        folders[:] = sorted(name for name in folders if name not in LEFT_OUT and not name.startswith("."))
+        for path in (Path(at, name) for name in sorted(names) if not name.startswith(".")):
+            yield path.relative_to(origin.parents[1]).as_posix(), path.read_bytes()
+
+
+def as_data(files: dict[str, bytes]) -> dict[str, str]:
+    """A snapshot as a plan's message carries it: contents in hexadecimal."""
+    return {name: content.hex() for name, content in sorted(files.items())}
+
+
+def folders_for(plan: bytes) -> tuple[str, ...]:
+    """Where a worker is to import from first, to play a plan's games as they were planned: nowhere, or one folder."""
+    names, files = _games_of(plan)
+    if not files or _installed(names) == files:
+        return ()
+    return (str(materialize(files, _root() / Bundle("", files).hash)),)
+
+
+@functools.lru_cache(maxsize=1)
+def _games_of(plan: bytes) -> tuple[tuple[str, ...], dict[str, bytes]]:
+    """The names of a plan's games, and the snapshot of those that plug in."""
+    message = json.loads(plan)
+    names = {game.partition("(")[0] for game, _, _ in message["boards"]}
+    return tuple(sorted(names)), {name: bytes.fromhex(content) for name, content in message["games"].items()}
+
+
+def _installed(names: Sequence[str]) -> dict[str, bytes]:
+    importlib.invalidate_caches()
+    try:
+        return snapshot(names)
+    except (ConfigError, OSError):
+        return {}
+
+
+def _root() -> Path:
+    return cache_root() / "games"
+
+
+def planned_folders() -> tuple[str, ...]:
+    """Where this process imports games from because a plan says so: before everything else."""
+    return tuple(path for path in sys.path if path.startswith(f"{_root()}{os.sep}"))

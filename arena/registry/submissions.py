@@ -1,0 +1,215 @@
+"""Submitted bots under the arena's home: sources by content hash, and who handed in which under what name.
+
+`bots/index.json` is the index; `bots/HASH.zip` holds the files of one bundle, `bots/HASH.json` what its classes said
+of themselves when they were first asked. Reading runs nothing of theirs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import io
+import os
+import re
+import zipfile
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Annotated, Literal
+
+from pydantic import Field, TypeAdapter
+
+from arena.core.errors import BotError
+from arena.core.files import read_regular, write_file
+from arena.core.models import SUBMISSIONS, Model
+from arena.core.paths import home_folder
+from arena.registry.bundles import MAX_BYTES, MAX_FILES, Bundle
+from arena.registry.declarations import Answers
+from engine.errors import did_you_mean
+
+INDEX = "index.json"
+MAX_INDEX = 2**26
+"""Bytes of it."""
+PREFIX = re.compile("[0-9a-f]{6,32}")
+MAX_AUTHOR = 64
+SHORT = 12
+"""Digits of a hash that people are shown."""
+
+
+class Version(Model):
+    """One source that was handed in under a name."""
+
+    hash: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
+    """The bundle's hash."""
+    module: str
+    class_name: str
+    author: str
+    submitted: str
+    """When, UTC."""
+    warnings: tuple[str, ...] = ()
+    """What was worth a look when it was handed in."""
+
+    @property
+    def short(self) -> str:
+        return self.hash[:SHORT]
+
+    @property
+    def source(self) -> tuple[str, str, str]:
+        """What makes it another version than others."""
+        return self.hash, self.module, self.class_name
+
+
+class Submission(Model):
+    """All that was handed in under one name, in order; the newest version counts."""
+
+    versions: Annotated[tuple[Version, ...], Field(min_length=1)]
+    withdrawn: bool = False
+
+    @property
+    def newest(self) -> Version:
+        return self.versions[-1]
+
+
+Submissions = dict[str, Submission]
+_AllAnswers = TypeAdapter(dict[str, Answers])
+
+
+class Index(Model):
+    """The index as it is stored."""
+
+    format: Literal[1] = 1
+    bots: Submissions
+
+
+def submitted(home: str | Path | None = None) -> Submissions:
+    """What has been handed in, by name; withdrawn bots too. Raises `BotError` when the index cannot be read."""
+    path = submissions_folder(home) / INDEX
+    try:
+        return dict(sorted(Index.model_validate_json(read_regular(path, MAX_INDEX)).bots.items()))
+    except FileNotFoundError:
+        return {}
+    except NotADirectoryError:
+        raise below_a_file(home) from None
+    except OSError as error:
+        raise BotError(f"{path}: cannot be read: {error.strerror}") from None
+    except ValueError:  # of another shape, or too large
+        raise BotError(
+            f"{path}: is damaged: it is not an index of submitted bots; put a copy of it back, or move it away"
+        ) from None
+
+
+def find_version(name: str, prefix: str, known: Submissions) -> int:
+    """The number, from 1, of the newest version of a bot whose hash begins with `prefix`; withdrawn bots too.
+
+    Raises `BotError` when there is none, or two sources begin so.
+    """
+    if name not in known:
+        raise no_such_submission(name, known)
+    if not PREFIX.fullmatch(prefix):
+        raise BotError(f"'{name}@{prefix}': a version is named by 6 to 32 hexadecimal digits of its hash")
+    found = [number for number, version in enumerate(known[name].versions, 1) if version.hash.startswith(prefix)]
+    hashes = sorted({known[name].versions[number - 1].hash for number in found})
+    if not found:
+        versions = ", ".join(version.short for version in known[name].versions)
+        raise BotError(f"bot '{name}' has no version {prefix}; it has {versions}")
+    if len(hashes) > 1:
+        raise BotError(f"'{name}@{prefix}': {hashes[0]} and {hashes[1]} begin so; give more of it")
+    return found[-1]
+
+
+def no_such_submission(name: str, known: Submissions) -> BotError:
+    hint = did_you_mean(name, known) if known else "; nothing has been submitted"
+    return BotError(f"no submitted bot '{name}'{hint}")
+
+
+def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
+    """A submitted bot's source; raises `BotError` when it is gone or not what was handed in."""
+    path = source_path(version.hash, home)
+    try:
+        bundle = Bundle(version.module, _unpacked(read_regular(path, 2 * MAX_BYTES)))
+    except FileNotFoundError:
+        raise BotError(f"{path}: is missing; submit that source again") from None
+    except Exception:  # a damaged archive may raise anything
+        bundle = None
+    if bundle is None or bundle.hash != version.hash:
+        raise BotError(f"{path}: is damaged: its hash is not the one it is named by; submit that source again")
+    return bundle
+
+
+def answers_of(version: Version, home: str | Path | None = None) -> Answers | None:
+    """What a submitted Python bot said when it was first asked; None when it was not. Raises `BotError` for damage."""
+    return _all_answers(version, home).get(_class_key(version))
+
+
+def keep_answers(version: Version, answers: Answers, home: str | Path | None = None) -> None:
+    """Keep what a submitted bot said, for good."""
+    with locked_submissions(home):
+        known = {**_all_answers(version, home), _class_key(version): answers}
+        content = _AllAnswers.dump_json(dict(sorted(known.items())), indent=1)
+        write_file(_answers_path(version, home), [content, b"\n"])
+
+
+def _all_answers(version: Version, home: str | Path | None) -> dict[str, Answers]:
+    """By class of the version's source."""
+    path = _answers_path(version, home)
+    try:
+        return _AllAnswers.validate_json(read_regular(path, MAX_INDEX))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError):
+        raise BotError(f"{path}: is damaged; it holds what a submitted bot declared: put a copy of it back") from None
+
+
+def _class_key(version: Version) -> str:
+    return f"{version.module}:{version.class_name}"
+
+
+def submissions_folder(home: str | Path | None) -> Path:
+    return home_folder(home) / SUBMISSIONS
+
+
+def below_a_file(home: str | Path | None) -> BotError:
+    return BotError(f"{submissions_folder(home)}: is below a file; name a folder: --home or ARENA_HOME")
+
+
+def source_path(hash: str, home: str | Path | None) -> Path:
+    return submissions_folder(home) / f"{hash}.zip"
+
+
+def _answers_path(version: Version, home: str | Path | None) -> Path:
+    return submissions_folder(home) / f"{version.hash}.json"
+
+
+def _unpacked(packed: bytes) -> dict[str, bytes]:
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        entries = archive.infolist()
+        if sum(entry.file_size for entry in entries) > MAX_BYTES or len(entries) > MAX_FILES:
+            raise ValueError("too large for a bot")
+        return {entry.filename: archive.read(entry) for entry in entries}
+
+
+LOCK = "index.lock"
+
+
+@contextlib.contextmanager
+def locked_submissions(home: str | Path | None) -> Iterator[None]:
+    """Nobody else changes the index meanwhile; whoever comes second waits."""
+    folder = submissions_folder(home)
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except NotADirectoryError:
+        raise below_a_file(home) from None
+    lock = os.open(folder / LOCK, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(lock)
+
+
+def _packed(files: Mapping[str, bytes]) -> bytes:
+    """A ZIP archive; the same one for the same files."""
+    packed = io.BytesIO()
+    with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name in sorted(files):
+            archive.writestr(zipfile.ZipInfo(name), files[name], zipfile.ZIP_DEFLATED)
+    return packed.getvalue()

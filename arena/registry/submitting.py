@@ -1,0 +1,137 @@
+"""Submit bots: keep their sources as new versions of a name, and withdraw them."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from arena.core.errors import BotError
+from arena.core.files import check_writable, in_the_way, write_file
+from arena.core.models import plain_name, shown_name
+from arena.registry.bundles import Bundle
+from arena.registry.lookalikes import warnings
+from arena.registry.submissions import (
+    INDEX,
+    LOCK,
+    MAX_AUTHOR,
+    Index,
+    Submission,
+    Submissions,
+    Version,
+    _packed,
+    below_a_file,
+    locked_submissions,
+    no_such_submission,
+    source_path,
+    submissions_folder,
+    submitted,
+)
+
+
+@dataclass(frozen=True)
+class Kept:
+    """How a submission went."""
+
+    name: str
+    submission: Submission
+    changed: bool
+
+
+def submit(path: str, name: str, author: str, home: str | Path | None = None) -> Kept:
+    """Keep a bot's source as it is now, unchecked; `arena.runner.check.submit` checks it before. Raises as `keep` does.
+
+    What it declares it is asked when it is first planned.
+    """
+    from arena.registry.discovery import own_bot
+
+    source = own_bot(path)
+    return keep(source.module, source.class_name, source.bundle(), name, author, home)
+
+
+def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, home: str | Path | None = None) -> Kept:
+    """Store a source and make it the newest version of its name; the same source again changes nothing.
+
+    Raises `BotError` when the author cannot submit under that name, `OSError` when nothing can be written.
+    """
+    from arena.registry.discovery import named_bots
+
+    now = datetime.now(UTC).isoformat(timespec="seconds")
+    version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
+    with locked_submissions(home):
+        bots = admitted(name, author, home)
+        told = tuple(warnings(name, author, bundle.hash, [*named_bots()], _known(bots)))
+        version = version.model_copy(update={"warnings": told})
+        write_file(source_path(bundle.hash, home), [_packed(bundle.files)])
+        before = bots.get(name)
+        if before is None:
+            after = Submission(versions=(version,))
+        elif before.newest.source == version.source:
+            after = Submission(versions=before.versions)
+        else:
+            after = Submission(versions=(*before.versions, version))
+        if after != before:
+            _write_index({**bots, name: after}, home)
+    return Kept(name, after, after != before)
+
+
+def _known(bots: Submissions) -> dict[str, list[tuple[str, str]]]:
+    """By name: authors and hashes of the versions."""
+    return {name: [(version.author, version.hash) for version in entry.versions] for name, entry in bots.items()}
+
+
+def withdraw(name: str, home: str | Path | None = None) -> bool:
+    """Take a bot out of new plans; its sources stay, for `name@hash`. False when it was withdrawn already.
+
+    Raises `BotError` for a name that nobody has submitted.
+    """
+    bots = submitted(home)
+    if name not in bots:
+        raise no_such_submission(name, bots)
+    with locked_submissions(home):
+        bots = submitted(home)
+        before = bots[name]
+        if not before.withdrawn:
+            _write_index({**bots, name: before.model_copy(update={"withdrawn": True})}, home)
+        return not before.withdrawn
+
+
+def check_room(home: str | Path | None = None) -> None:
+    """Raise `OSError` when no bot could be kept, as far as can be seen without keeping one."""
+    folder = submissions_folder(home)
+    if in_the_way(folder) is not None:
+        raise below_a_file(home)
+    check_writable(folder)
+    with contextlib.suppress(FileNotFoundError):
+        os.close(os.open(folder / LOCK, os.O_RDWR | os.O_CLOEXEC))
+
+
+def admitted(name: str, author: str, home: str | Path | None = None) -> Submissions:
+    """What has been submitted; raises `BotError` when that author cannot submit under that name."""
+    from arena.registry.discovery import named_bots
+
+    try:
+        plain_name(name)
+    except ValueError as error:
+        raise BotError(f"name '{name}': {error}") from None
+    if name.lower().endswith((".py", ".toml")):
+        raise BotError(f"name '{name}': would be read as a path")
+    try:
+        shown_name(author, MAX_AUTHOR)
+    except ValueError as error:
+        raise BotError(f"author '{author}': {error}") from None
+    bots = submitted(home)
+    for other in (*named_bots(), *bots):
+        if other.lower() == name.lower() and not (other == name and name in bots and name not in named_bots()):
+            whose = "comes with the arena or is installed" if other in named_bots() else "has been submitted"
+            raise BotError(f"name '{name}': a bot '{other}' {whose}; choose another name")
+    if name in bots and bots[name].newest.author != author:
+        raise BotError(f"name '{name}': belongs to a bot by {bots[name].newest.author}; choose another name")
+    return bots
+
+
+def _write_index(bots: Submissions, home: str | Path | None) -> None:
+    text = Index(bots=dict(sorted(bots.items()))).model_dump_json(indent=1)
+    write_file(submissions_folder(home) / INDEX, [f"{text}\n".encode()])

@@ -1,0 +1,1 @@
+../../../../examples/c/bot.c

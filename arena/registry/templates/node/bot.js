@@ -1,0 +1,1 @@
+../../../../examples/node/bot.js

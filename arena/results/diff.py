@@ -1,0 +1,274 @@
+"""What moved between two leaderboards, whether that is more than chance, and because of what."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from scipy.special import ndtri
+
+from arena.core.errors import ArenaError, ConfigError
+from arena.core.files import MAX_JSON, read_json
+from arena.plan.files import checked_plan
+from arena.plan.logs import LOG, open_log
+from arena.plan.resolve import schedule_from
+from arena.results.leaderboards import leaderboards
+from arena.results.report import about_board
+from arena.results.tables import from_csv
+from arena.schedule.blocks import Schedule
+from engine.errors import one_line
+
+KINDS = (".json", ".parquet", ".csv")
+"""What leaderboards are read from, the formats that tell most first."""
+MOST_CELLS = 2**22
+MEASURES = (("rating", "rating_low", "rating_high"), ("mean_return", "return_low", "return_high"))
+"""What bots are compared by, with its 95 % interval: the first that both boards have."""
+CRITICAL = float(ndtri(0.975))
+"""Standard errors on each side of a 95 % interval of a normal distribution."""
+BOARD = re.compile(r".*_[0-9]+p")
+COLUMNS = ["bot", "rank_before", "rank_after", "before", "after", "change", "z", "significant", "because"]
+
+
+@dataclass(frozen=True)
+class Side:
+    """A leaderboard, and what is known of its versions."""
+
+    frame: pd.DataFrame
+    rules: int | None
+    identities: Mapping[str, str] | None
+    """By label."""
+
+
+@dataclass(frozen=True)
+class BoardDiff:
+    """What moved on one board."""
+
+    board: str
+    measure: tuple[str, str, str]
+    """The columns that were compared: the value, and the ends of its interval."""
+    remarks: list[str]
+    """What is different for the board as a whole."""
+    frame: pd.DataFrame
+    """By bot: rank_before, rank_after, before, after (the measure), change, z, significant, because."""
+
+
+def diff(before: str | Path, after: str | Path, home: str | Path | None = None) -> list[BoardDiff]:
+    """Compare the boards that two leaderboards, folders of them or tournaments have in common.
+
+    Raises `ConfigError` when there are none, or when they have no measure in common.
+    """
+    old, new = sides(before, home), sides(after, home)
+    if len(old) == len(new) == 1 and (is_file(before) or is_file(after)):
+        name, side = next(iter(new.items()))
+        other = next(iter(old))
+        if name != other and old[other].identities and side.identities:
+            raise ConfigError(f"{before} is of {other}, {after} of {name}: these cannot be compared")
+        old = {name: old[other]}
+    common = [name for name in new if name in old]
+    if not common:
+        raise ConfigError(f"no board in common: {before} has {'; '.join(old)}, {after} has {'; '.join(new)}")
+    return [compare(name, old[name], new[name]) for name in common]
+
+
+def is_file(target: str | Path) -> bool:
+    """Whether a target is a leaderboard's file."""
+    return Path(target).suffix in KINDS
+
+
+def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]:
+    """The leaderboards of a file, a folder of files, or a tournament, by board."""
+    path = Path(target)
+    if is_file(path):
+        if not path.is_file():
+            raise ConfigError(f"{path}: no such file")
+        return dict([_read(path)])
+    if path.is_dir() and not (path / LOG).is_file():
+        stems = sorted({file.stem for file in path.iterdir() if BOARD.fullmatch(file.stem) and is_file(file)})
+        files = [next(path / f"{stem}{kind}" for kind in KINDS if (path / f"{stem}{kind}").is_file()) for stem in stems]
+        if not files:
+            raise ConfigError(f"{path}: holds neither a log nor leaderboards in csv, json or parquet")
+        return dict(map(_read, files))
+    store, resolved = open_log(target, home)
+    with store:
+        schedule = store.known(schedule_from(resolved))
+        frames = leaderboards(store, schedule)
+        return {schedule.boards[index].title: _side(frame, schedule, index) for index, frame in frames.items()}
+
+
+def _side(frame: pd.DataFrame, schedule: Schedule, index: int) -> Side:
+    return _with_versions(frame, about_board(schedule.boards[index], schedule))
+
+
+def _with_versions(frame: pd.DataFrame, about: Mapping[str, Any]) -> Side:
+    bots, rules = about.get("bots"), about.get("rules_version")
+    identities = bots and {one_line(label): one_line(bot["identity"]) for label, bot in bots.items()}
+    return Side(frame, rules if type(rules) is int else None, identities)
+
+
+def _read(path: Path) -> tuple[str, Side]:
+    """A leaderboard's file, with the versions that it or the plan.json beside it tells."""
+    try:
+        about = read_json(path) if path.suffix == ".json" else {}
+        frame = _checked(_frame(path, about))
+        if "bots" not in about:
+            about = {**about, **_planned(path)}
+        name = f"{about['game']}, {about['players']} players" if "game" in about else path.stem
+        return one_line(name), _with_versions(frame, about)
+    except (ValueError, KeyError, TypeError, AttributeError, ArithmeticError) as error:
+        if isinstance(error, ArenaError):
+            raise
+        raise ConfigError(f"{path}: is no leaderboard") from None
+
+
+def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
+    """The table in a file; raises `ValueError` for one that is none or takes too much memory."""
+    if path.suffix == ".json":
+        rows = about["leaderboard"]
+        if any(row.keys() != rows[0].keys() for row in rows):
+            raise ValueError("rows with different columns")
+        return pd.DataFrame(rows)
+    if path.suffix == ".csv":
+        if path.stat().st_size > MAX_JSON:
+            raise ValueError("too large")
+        frame = pd.read_csv(path, dtype={"bot": str}, keep_default_na=False, na_values=[""])
+        return frame.map(lambda cell: from_csv(cell) if isinstance(cell, str) else cell)
+    import pyarrow.parquet as pq
+
+    told = pq.read_metadata(path)
+    if told.num_rows * told.num_columns > MOST_CELLS:
+        raise ValueError("too large")
+    return pq.ParquetFile(path).read().to_pandas()
+
+
+def _checked(frame: pd.DataFrame) -> pd.DataFrame:
+    """A table from a file, all but labels and groups as numbers; raises `ValueError` for what is no leaderboard."""
+    if len(frame.columns) and not {"rank", "bot"} <= set(frame.columns):
+        raise ValueError("no leaderboard's columns")
+    if frame.empty:
+        return frame
+    texts = {name: frame[name].map(one_line) for name in ("bot", "group") if name in frame}
+    numbers = frame.drop(columns=list(texts)).apply(pd.to_numeric, errors="coerce").astype(float)
+    ranks = numbers["rank"]
+    placed = ranks.isin(range(1, len(frame) + 1)).all() and not texts["bot"].duplicated().any()
+    if not placed or np.isinf(numbers).any(axis=None):
+        raise ValueError("not every bot has a place")
+    return numbers.assign(rank=ranks.astype(int), **texts)
+
+
+def _planned(path: Path) -> dict[str, Any]:
+    """What the plan.json beside a leaderboard's file says of its board; nothing without one."""
+    plan = path.with_name("plan.json")
+    if not plan.is_file():
+        return {}
+    _, schedule = checked_plan(read_json(plan), f"{plan}: is no plan.json")
+    return next((about_board(board, schedule) for board in schedule.boards if board.slug == path.stem), {})
+
+
+def compare(name: str, before: Side, after: Side) -> BoardDiff:
+    """Two leaderboards of one board, bot by bot.
+
+    z = change / sqrt(se_before² + se_after²), with se = half of the 95 % interval / 1.96 (Wald's test; Wald, "Tests of
+    statistical hypotheses concerning several parameters when the number of observations is large", 1943).
+    """
+    measure = _measure(name, before.frame, after.frame)
+    old, new = (_indexed(side.frame, measure) for side in (before, after))
+    bots = [*new.index, *(bot for bot in old.index if bot not in new.index)]
+    old, new = old.reindex(bots), new.reindex(bots)
+    change = (new["value"] - old["value"]).round(4) + 0.0
+    error = (old["error"] ** 2 + new["error"] ** 2) ** 0.5
+    z = (change / error).mask((error == 0) & (change == 0), 0.0)
+    significant = (z.abs() >= CRITICAL).astype("boolean").mask(z.isna())
+    causes = _Causes(before, after)
+    frame = pd.DataFrame(
+        {
+            "rank_before": old["rank"].astype("Int64"),
+            "rank_after": new["rank"].astype("Int64"),
+            "before": old["value"],
+            "after": new["value"],
+            "change": change,
+            "z": z.round(2),
+            "significant": significant,
+            "because": [causes.of(bot) for bot in bots],
+        },
+        index=pd.Index(bots, name="bot", dtype=object),
+    )
+    return BoardDiff(name, measure, causes.remarks(), frame.reset_index()[COLUMNS])
+
+
+def _measure(name: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[str, str, str]:
+    told = [set(frame.columns) for frame in (before, after) if len(frame)]
+    for measure in MEASURES:
+        if all(set(measure) <= columns for columns in told):
+            return measure
+    wanted = " nor ".join(", ".join(measure) for measure in MEASURES)
+    raise ConfigError(f"{name}: the leaderboards have neither {wanted} in common, so that nothing can be compared")
+
+
+def _indexed(frame: pd.DataFrame, measure: tuple[str, str, str]) -> pd.DataFrame:
+    """By bot: its rank, the measure, its standard error."""
+    frame = frame.reindex(columns=["bot", "rank", *measure]) if frame.empty else frame
+    value, low, high = (pd.to_numeric(frame[column]) for column in measure)
+    columns = {"rank": frame["rank"], "value": value, "error": (high - low) / (2 * CRITICAL)}
+    return pd.DataFrame(columns).set_axis(frame["bot"])
+
+
+class _Causes:
+    """Why the bots of a board may have moved."""
+
+    def __init__(self, before: Side, after: Side) -> None:
+        self.before, self.after = before, after
+        old, new = (list(side.frame.get("bot", [])) for side in (before, after))
+        self.added = [bot for bot in new if bot not in old]
+        self.removed = [bot for bot in old if bot not in new]
+        self.versions_known = before.identities is not None and after.identities is not None
+        identities = (before.identities or {}, after.identities or {})
+        self.changed = {
+            bot: (identities[0][bot], identities[1][bot])
+            for bot in new
+            if bot in identities[0] and bot in identities[1] and identities[0][bot] != identities[1][bot]
+        }
+        self.rules = before.rules is not None and after.rules is not None and before.rules != after.rules
+        self.matches = [dict(zip(side.frame.get("bot", []), side.frame.get("matches", []))) for side in (before, after)]
+        self.empty = [when for when, side in (("before", before), ("after", after)) if side.frame.empty]
+        shared = [column for column in before.frame if column in after.frame]
+        self.same = len(old) == len(new) and _same(before.frame[shared], after.frame[shared])
+
+    def of(self, bot: str) -> str:
+        """Of one bot, in a few words."""
+        if bot in self.added or bot in self.removed:
+            return "added" if bot in self.added else "removed"
+        others = {*self.added, *self.removed, *self.changed} - {bot}
+        less, more = (matches.get(bot, 0) for matches in self.matches)
+        found = {
+            "rules": self.rules,
+            "new version": bot in self.changed,
+            "opponents": others,
+            "more matches": more > less,
+            "fewer matches": more < less,
+        }
+        told = [cause for cause, holds in found.items() if holds]
+        return ", ".join(told) or ("same data" if self.same else "other matches")
+
+    def remarks(self) -> list[str]:
+        """Of the whole board, a line each."""
+        told = [f"no complete block {when}" for when in self.empty]
+        told += [f"rules version {self.before.rules}, then {self.after.rules}"] if self.rules else []
+        told += [f"new version: {bot}, {old}, then {new}" for bot, (old, new) in self.changed.items()]
+        told += [
+            f"{what}: {', '.join(bots)}" for what, bots in (("added", self.added), ("removed", self.removed)) if bots
+        ]
+        if not self.versions_known:
+            told.append("versions unknown: a leaderboard without JSON or plan.json does not tell them")
+        return told
+
+
+def _same(before: pd.DataFrame, after: pd.DataFrame) -> bool:
+    """Whether two boards say the same, but for what writing them to a file may change."""
+    old, new = (json.loads(frame.to_json(orient="records", double_precision=6)) for frame in (before, after))
+    return old == new

@@ -1,0 +1,72 @@
+"""Which files an export writes, and with which columns."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from arena.core.errors import ConfigError
+from arena.core.files import write_file
+from arena.plan.config import DEFAULT_FORMATS, FORMATS
+from arena.plan.dice_keys import with_disclosed_keys
+from arena.plan.files import write_plan_and_versions
+from arena.plan.resolve import schedule_from
+from arena.results.leaderboards import benched, board_matches, leaderboards
+from arena.results.match_files import check_match_columns, write_matches
+from arena.results.report import render_boards
+from arena.schedule.blocks import Schedule
+from arena.store import Store
+from engine.errors import did_you_mean
+
+WHAT = ("leaderboards", "pairs", "matches")
+JSON_LINES = "jsonl"
+"""A format of matches alone, and theirs by default."""
+
+
+def export_log(
+    store: Store,
+    resolved: Mapping[str, Any],
+    folder: Path,
+    what: Sequence[str],
+    formats: Sequence[str],
+    columns: Sequence[str] = (),
+) -> list[Path]:
+    """Write files of a log and, always, its plan and versions; the paths. Columns are checked before the first one."""
+    schedule = store.known(schedule_from(dict(resolved)))
+    formats = list(dict.fromkeys(formats))
+    of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"] or DEFAULT_FORMATS
+    tables: list[tuple[Path, bytes]] = []
+    if "matches" in what:
+        check_match_columns(formats or [JSON_LINES], columns)
+    if "leaderboards" in what:
+        tables += render_boards(folder, schedule, leaderboards(store, schedule), of_boards, columns)
+    if "pairs" in what:
+        tables += render_boards(folder, schedule, pairs(store, schedule), of_boards, columns, "pairs")
+    files = [write_file(path, [content]) for path, content in tables]
+    if "matches" in what:
+        files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
+    return [*files, *write_plan_and_versions(folder, with_disclosed_keys(dict(resolved), store), store.last_versions())]
+
+
+def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
+    """The head-to-head of every board of the plan, by its number."""
+    from arena.results.analysis import board_meetings
+
+    found = {}
+    for index, board in enumerate(schedule.boards):
+        out = benched(store, schedule, index)
+        found[index] = board_meetings(board_matches(store, schedule, index, out), board.players, out).pairs
+    return found
+
+
+def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:
+    """Raises `ConfigError` for what cannot be exported."""
+    named = [*((name, WHAT) for name in what), *((name, (*FORMATS, JSON_LINES)) for name in formats)]
+    for name, allowed in named:
+        if name not in allowed:
+            raise ConfigError(f"'{name}' cannot be exported{did_you_mean(name, allowed)}")
+    if JSON_LINES in formats and "matches" not in what:
+        raise ConfigError(f"'{JSON_LINES}' is a format of matches alone")

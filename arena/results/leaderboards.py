@@ -1,0 +1,256 @@
+"""Leaderboards per game and player count: a pure function of log and plan, as pandas frames.
+
+Only complete blocks count, folded in the order (round, table, line-up), and none that left the plan when a bot was
+benched.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import itertools
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+
+import numpy as np
+import pandas as pd
+
+from arena.core.errors import StoreError
+from arena.core.match_ids import listed_dice
+from arena.plan.disqualification import in_plan
+from arena.plan.disqualified import benched
+from arena.schedule.blocks import Block, Board, Schedule
+from arena.stats.board import played, rating_columns, ratings_of
+from arena.stats.bootstrap import share_of_news
+from arena.stats.means import interval
+from arena.stats.online_trueskill import rate, rating_model
+from arena.store import Store
+
+PAGE = 100_000
+DECIMALS = 4
+
+
+def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
+    """Every bot that forfeited matches of the plan, by board and cause; described in reports/README.md.
+
+    The rows are in the plan's order of their first matches.
+    """
+    counts: Counter[tuple[str, str, int, str]] = Counter()
+    first: dict[tuple[str, str, int, str], tuple[tuple[int, ...], str]] = {}
+    for index, board in enumerate(schedule.boards):
+        forfeits = store.forfeits(board.game, board.players)
+        out = benched(store, schedule, index)
+        given = schedule.counts(index)
+        for number in sorted(forfeits):
+            for place, table in enumerate(schedule.tables[index]):
+                if number >= given[place]:
+                    continue
+                block = schedule.block(index, number, table)
+                for lineup, seat, cause in forfeits[number].get(block.identity, ()):
+                    if in_plan(out, number, table):
+                        label = schedule.entries[schedule.seats(block, lineup)[seat]].label
+                        key = (label, board.game, board.players, cause)
+                        counts[key] += 1
+                        if key not in first:
+                            first[key] = ((number, index, place, lineup, seat), store.short_id(block.identity, lineup))
+    rows = [(*key, counts[key], first[key][1]) for key in sorted(first, key=first.__getitem__)]
+    return pd.DataFrame(rows, columns=["bot", "game", "players", "cause", "count", "first_match"])
+
+
+def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
+    """One row for each seat of every match in a complete block, in fold order.
+
+    Columns: block (number in plan order), round, lineup, seat, entry, bot (its label), rank (0 is best), return_,
+    score, margin (score minus the others' mean; NaN without scores), cause (why it forfeited, or None), timed, ended,
+    course (a number, equal for equal courses), news (of the table's blocks, the share that are no copies of another
+    one, move by move). `out` are the `benched` bots, if they are known already.
+    """
+    shape = schedule.boards[board]
+    out = benched(store, schedule, board) if out is None else out
+    known = store.block_keys(shape.game, shape.players)
+    blocks = (block for block in schedule.blocks_of(board) if in_plan(out, block.round, block.table))
+    orders, rounds, tables = _plan_order(blocks, known)
+    frame = _read(store, shape)
+    keys = np.sort(np.fromiter(known.values(), np.int64, len(known)))  # any numbers: they may be a stranger's
+    order = np.full(len(keys), -1, np.int64)
+    order[np.searchsorted(keys, orders)] = np.arange(len(orders))
+    at = np.searchsorted(keys, frame["block"].to_numpy())
+    frame.insert(0, "place", order[at])
+    sizes = np.bincount(at)[at]
+    frame = frame[(frame["place"] >= 0) & (sizes == schedule.lineups(shape) * shape.players)]
+    frame = frame.sort_values(["place", "lineup", "seat"], kind="stable").reset_index(drop=True)
+    places = np.array(schedule.places(shape.players))
+    at = frame["place"].to_numpy()
+    seats = (frame["lineup"].to_numpy(), frame["seat"].to_numpy())
+    who = tables[at, places[(rounds[at] % len(places), *seats)]] if len(frame) else np.zeros(0, int)
+    labels = np.array([entry.label for entry in schedule.entries], dtype=object)
+    frame["block"] = at
+    frame.insert(2, "round", rounds[at] if len(frame) else np.zeros(0, int))
+    frame.insert(5, "entry", who)
+    frame.insert(6, "bot", labels[who])
+    ranks = frame["rank"].to_numpy().reshape(-1, shape.players)
+    frame.insert(8, "return_", _returns(ranks).ravel())
+    scores = frame["score"].to_numpy(dtype=float).reshape(-1, shape.players)
+    others = (scores.sum(axis=1, keepdims=True) - scores) / (shape.players - 1)
+    frame.insert(10, "margin", (scores - others).ravel())
+    frame["news"] = _news(frame, shape.players)
+    return frame.drop(columns="place")
+
+
+def _news(frame: pd.DataFrame, players: int) -> np.ndarray:
+    if frame.empty:
+        return np.zeros(0)
+    matches = frame.iloc[::players]
+    entries = frame["entry"].to_numpy().reshape(-1, players)
+    return np.repeat(share_of_news(matches["block"].to_numpy(), entries, matches["course"].to_numpy()), players)
+
+
+def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[int], np.ndarray, np.ndarray]:
+    """The log's keys of a board's blocks in plan order, their rounds, and their tables in base order."""
+    keys, rounds, tables = [], [], []
+    for block in blocks:
+        key = known.get(block.identity)
+        if key is not None:
+            keys.append(key)
+            rounds.append(block.round)
+            tables.append(block.table)
+    return keys, np.array(rounds, np.int64), np.array(tables, np.int64)
+
+
+def _read(store: Store, board: Board) -> pd.DataFrame:
+    """Every seat of a board's matches in the log; raises `StoreError` when a match has too few or too many."""
+    matches = _pages(store.match_rows(board.game, board.players), ["block", "lineup", "timed", "ended", "course"])
+    seats = _pages(
+        store.seat_rows(board.game, board.players), ["block", "lineup", "seat", "rank", "score", "cause"]
+    ).astype({"score": float, "cause": object})
+    of = np.repeat(np.arange(len(matches)), board.players)
+    if len(of) != len(seats) or (matches["block"].to_numpy()[of] != seats["block"]).any():
+        raise StoreError(f"{store.path}: the log is damaged: matches on {board.title} lack seats")
+    places = np.arange(board.players)
+    if (seats["seat"].to_numpy().reshape(-1, board.players) != places).any() or not seats["rank"].isin(places).all():
+        raise StoreError(f"{store.path}: the log is damaged: seats or ranks on {board.title} that there are not")
+    for name, kind in (("timed", bool), ("ended", object), ("course", np.int64)):
+        seats[name] = matches[name].to_numpy()[of].astype(kind)
+    return seats
+
+
+def _pages(rows: Iterator[tuple], columns: list[str]) -> pd.DataFrame:
+    """The rows of a query as a frame, a page at a time (rows as Python objects take ten times the memory)."""
+    pages = []
+    while page := list(itertools.islice(rows, PAGE)):
+        frame = pd.DataFrame(page, columns=columns)
+        if "course" in frame:
+            frame["course"] = [_course_number(course) for course in frame["course"]]
+        for name in {"score"} & set(columns):
+            frame[name] = frame[name].astype(float)
+        for name in {"cause", "ended"} & set(columns):
+            frame[name] = frame[name].astype("category")
+        pages.append(frame)
+    return pd.concat(pages, ignore_index=True) if pages else pd.DataFrame(columns=columns, dtype=np.int64)
+
+
+def _course_number(course: str | bytes) -> int:
+    """BLAKE2b-64 of a course as the log holds it."""
+    content = course.encode() if isinstance(course, str) else bytes(course)
+    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
+
+
+def _returns(ranks: np.ndarray) -> np.ndarray:
+    """Utilities from ranks, as `engine.returns_from_ranks`, for all matches at once; shape (matches, seats)."""
+    beaten = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
+    beaten_by = (ranks[:, None, :] < ranks[:, :, None]).sum(axis=2)
+    return (beaten - beaten_by) / max(ranks.shape[1] - 1, 1)
+
+
+def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:
+    """By entry, what can be counted on a board: matches, wins, ranks, returns and their intervals, forfeits."""
+    ranks = matches["rank"].to_numpy().reshape(-1, players)
+    first = matches["rank"] == 0
+    shared = first & np.repeat((ranks == 0).sum(axis=1) > 1, players)
+    groups = matches.assign(win=first & ~shared, tie=shared, forfeit=matches["cause"].notna()).groupby("entry")
+    board = pd.DataFrame(
+        {
+            "bot": groups["bot"].first(),
+            "matches": groups.size(),
+            "wins": groups["win"].sum(),
+            "ties": groups["tie"].sum(),
+            "mean_rank": groups["rank"].mean() + 1,
+            "mean_return": groups["return_"].mean(),
+        }
+    )
+    board["return_low"], board["return_high"] = interval_over_blocks(matches)
+    if matches["score"].notna().any():
+        board["mean_margin"] = groups["margin"].mean()
+    board["forfeits"] = groups["forfeit"].sum()
+    return board
+
+
+def leaderboard(
+    matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None, plackett_luce: bool = False
+) -> pd.DataFrame:
+    """The board of `board_matches`, best first, the `benched` bots last. Columns are described in reports/README.md.
+
+    `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model.
+    """
+    if matches.empty:
+        return pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
+    number, entries = pd.factorize(matches["entry"])  # as they come in fold order, wherever the plan lists them
+    board = played(matches.assign(entry=number), players)
+    ratings = ratings_of(board)
+    rated = rating_columns(ratings)
+    counted = summary(matches, players).loc[entries].reset_index(drop=True)
+    counted.insert(2, "distinct", rated.pop("distinct"))
+    frame = pd.concat([counted[["bot"]], rated.reset_index(drop=True), counted.drop(columns="bot")], axis=1)
+    if out:
+        left = pd.Series(pd.NA, range(len(entries)), "Int64")
+        frame["benched"] = [out[entry] + 1 if entry in out else pd.NA for entry in entries]
+        frame["benched"] = frame["benched"].astype(left.dtype)
+    by_seat = matches.pivot_table(index="entry", columns="seat", values="return_", aggfunc="mean").loc[entries]
+    for seat in range(players):
+        frame[f"return_seat_{seat}"] = by_seat[seat].to_numpy()
+    in_order = rate(board.entries, board.ranks, ratings.fit.margin)
+    frame["mu_in_order"], frame["sigma_in_order"] = zip(
+        *(in_order[place] for place in range(len(entries))), strict=True
+    )
+    if plackett_luce:
+        from arena.stats.plackett_luce import log_worths
+
+        frame["worth"] = log_worths(ratings.results, ratings.blocks.weights(ratings.results))
+    frame = frame.round(DECIMALS).assign(out=[entry in (out or {}) for entry in entries])
+    frame = frame.sort_values(["out", "rating", "bot"], ascending=[True, False, True])
+    order = frame.index.to_numpy()
+    leads = ratings.spread.ahead()[order[:-1], order[1:]].tolist()
+    same = frame["out"].to_numpy()
+    frame.insert(list(frame.columns).index("group") + 1, "lead_over_next", [*leads, np.nan])
+    frame["lead_over_next"] = frame["lead_over_next"].round(DECIMALS).where(~np.append(same[1:], True))
+    frame = frame.reset_index(drop=True).drop(columns="out")
+    floats = frame.select_dtypes("float").columns
+    frame[floats] = frame[floats] + 0.0  # no negative zeros in print
+    frame.insert(0, "rank", np.arange(1, len(frame) + 1))
+    frame.attrs["ratings"] = rating_model(ratings.fit.margin)
+    return frame
+
+
+def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
+    """The 95 % interval of the mean return by entry, as `arena.stats.means.interval` has it.
+
+    Seats of one block share dice and opening, so their mean is one observation: mean ± t s / sqrt(b) where b blocks
+    vary. Blocks that are copies of others, move by move, are no observations (column `news`, by match the share that
+    are none). NaN below two blocks.
+    """
+    groups = matches.groupby(["entry", "block"])
+    means = groups["return_"].mean().groupby("entry")
+    count = groups["news"].first().groupby("entry").sum() if "news" in matches else means.size()
+    error = means.std(ddof=1) / np.sqrt(count)
+    low, high = interval(means.mean().to_numpy(), error.to_numpy(), count.to_numpy(), 1.0)
+    return pd.Series(low, count.index), pd.Series(high, count.index)
+
+
+def leaderboards(store: Store, schedule: Schedule, plackett_luce: bool = False) -> dict[int, pd.DataFrame]:
+    """The leaderboard of every board of the plan, by its number; its `attrs` tell the kinds of dice."""
+    boards = {}
+    for index, board in enumerate(schedule.boards):
+        out = benched(store, schedule, index)
+        frame = leaderboard(board_matches(store, schedule, index, out), board.players, out, plackett_luce)
+        frame.attrs["dice"] = listed_dice(schedule.dice_of(index))
+        boards[index] = frame
+    return boards

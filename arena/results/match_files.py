@@ -1,0 +1,169 @@
+"""The log's matches as files: JSON Lines, or a table with a row a seat. A page at a time, for logs of millions.
+
+Every file holds all matches of the plan that are in the log, in fold order, those of incomplete blocks too.
+"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from arena.core.errors import ConfigError
+from arena.core.files import whole_file, write_file
+from arena.core.match_ids import match_id
+from arena.match.json_lines import KEYS, Record, as_line
+from arena.match.stored import StoredMatch
+from arena.plan.disqualification import in_plan
+from arena.results.leaderboards import DECIMALS, benched
+from arena.results.tables import as_csv, check_columns, chosen, render_frame
+from arena.schedule.blocks import Block, Schedule
+from arena.store import Store
+from engine import returns_from_ranks
+
+PAGE = 64
+"""Blocks read at a time."""
+ROW_GROUP = 50_000
+"""Rows of a Parquet file that belong together, at least."""
+MOST_ROWS = 10_000
+"""Rows of a table that is made to be read by a person."""
+TYPES = {
+    **{"match": "string", "game": "string", "players": "int64", "block": "string", "round": "int64"},
+    **{"lineup": "int64", "seat": "int64", "bot": "string", "identity": "string", "rank": "int64"},
+    **{"return_": "float64", "score": "Int64", "margin": "float64", "cause": "string"},
+    **{"timed": "bool", "ended": "string", "plies": "int64"},
+}
+"""Columns of the table of matches."""
+Played = tuple[Block, StoredMatch]
+
+
+def blocks_in_plan(store: Store, schedule: Schedule) -> Iterator[Block]:
+    """Every block of the plan, but for those that have left it with a benched bot, in fold order."""
+    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
+    return (block for block in schedule.blocks() if in_plan(out[block.board], block.round, block.table))
+
+
+def played(store: Store, schedule: Schedule) -> Iterator[list[Played]]:
+    """Every match of the plan in the log, in fold order, in pages."""
+    blocks = blocks_in_plan(store, schedule)
+    while batch := list(itertools.islice(blocks, PAGE)):
+        found = store.matches([block.identity for block in batch])
+        if found:
+            yield [(block, match) for block in batch for match in found.get(block.identity, ())]
+
+
+def records_of(store: Store, schedule: Schedule) -> Iterator[Record]:
+    """Every match as a record, in fold order."""
+    for page in played(store, schedule):
+        for block, match in page:
+            entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
+            yield Record.of(match, entries, schedule.boards[block.board].rules_version)
+
+
+def match_lines(store: Store, schedule: Schedule, columns: Sequence[str] = ()) -> Iterator[str]:
+    """Every match as a line of JSON, with the keys that are wanted."""
+    return (as_line(record, columns) for record in records_of(store, schedule))
+
+
+def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple]:
+    """A match as rows of the table, one a seat."""
+    name = match_id(match.identity, match.lineup)
+    where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)
+    returns = [round(value, DECIMALS) for value in returns_from_ranks(match.ranks)]
+    total = sum(score or 0 for score in match.scores)
+    for seat, entry in enumerate(schedule.seats(block, match.lineup)):
+        bot, score = schedule.entries[entry], match.scores[seat]
+        margin = None if score is None else round(score - (total - score) / (match.players - 1), DECIMALS)
+        cause, _ = match.falls.get(seat, (None, None))
+        result = (match.ranks[seat], returns[seat], score, margin, cause, match.timed, match.ended, len(match.course))
+        yield (*where, seat, bot.label, bot.identity, *result)
+
+
+def seat_frames(store: Store, schedule: Schedule) -> Iterator[pd.DataFrame]:
+    """The table of matches, in pages; described in reports/README.md."""
+    for page in played(store, schedule):
+        rows = (row for block, match in page for row in seat_rows(schedule, block, match))
+        cells = zip(*rows, strict=True)
+        made = {name: pd.Series(cell, dtype=kind) for (name, kind), cell in zip(TYPES.items(), cells, strict=True)}
+        yield pd.DataFrame(made)
+
+
+def empty_frame() -> pd.DataFrame:
+    """The table of no matches."""
+    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in TYPES.items()})
+
+
+def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
+    """Raises `ConfigError` for a column that the matches do not have in one of the formats."""
+    if set(kinds) - {"jsonl"}:
+        check_columns(columns, list(TYPES), "matches")
+    if "jsonl" in kinds:
+        check_columns(columns, KEYS, "matches in JSON Lines")
+
+
+def write_matches(
+    folder: Path, store: Store, schedule: Schedule, kinds: Sequence[str], columns: Sequence[str] = ()
+) -> list[Path]:
+    """Write the matches in every format; the paths written."""
+    check_match_columns(kinds, columns)
+    paths = []
+    for kind in kinds:
+        path = folder / f"matches.{kind}"
+        if kind == "jsonl":
+            write_file(path, (line.encode() for line in match_lines(store, schedule, columns)))
+        else:
+            frames = (chosen(frame, columns) for frame in seat_frames(store, schedule))
+            {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}.get(kind, _write_for_people)(
+                path, frames, chosen(empty_frame(), columns)
+            )
+        paths.append(path)
+    return paths
+
+
+def _write_csv(path: Path, frames: Iterator[pd.DataFrame], empty: pd.DataFrame) -> None:
+    pages = itertools.chain([as_csv(empty)], (as_csv(frame, header=False) for frame in frames))
+    write_file(path, (text.encode() for text in pages))
+
+
+def _write_json(path: Path, frames: Iterator[pd.DataFrame], empty: pd.DataFrame) -> None:
+    lines = (line for frame in frames for line in frame.to_json(orient="records", lines=True).splitlines())
+    first = next(lines, None)
+    pieces = itertools.chain(["[\n", first] if first else ["["], (f",\n{line}" for line in lines), ["\n]\n"])
+    write_file(path, (piece.encode() for piece in pieces))
+
+
+def _write_parquet(path: Path, frames: Iterator[pd.DataFrame], empty: pd.DataFrame) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    schema = pa.Schema.from_pandas(empty, preserve_index=False)
+    with whole_file(path) as file, pq.ParquetWriter(file, schema) as writer:
+        for group in _grouped(frames):
+            writer.write_table(pa.Table.from_pandas(group, schema, preserve_index=False))
+
+
+def _grouped(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
+    """Frames put together until they have `ROW_GROUP` rows."""
+    held: list[pd.DataFrame] = []
+    for frame in frames:
+        held.append(frame)
+        if sum(map(len, held)) >= ROW_GROUP:
+            yield pd.concat(held, ignore_index=True)
+            held = []
+    if held:
+        yield pd.concat(held, ignore_index=True)
+
+
+def _write_for_people(path: Path, frames: Iterator[pd.DataFrame], empty: pd.DataFrame) -> None:
+    whole = [empty]
+    for frame in frames:
+        whole.append(frame)
+        if sum(map(len, whole)) > MOST_ROWS:
+            kind = path.suffix[1:]
+            raise ConfigError(
+                f"the matches have more than {MOST_ROWS:,} rows, too many for {kind}; "
+                "csv, json, jsonl and parquet take any number"
+            )
+    write_file(path, [render_frame(pd.concat(whole, ignore_index=True), path.suffix[1:], "Matches")])

@@ -1,0 +1,124 @@
+"""From a log: are two bots apart yet, and how many blocks, matches and hours would tell them apart?"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from arena.core.errors import ConfigError, StoreError
+from arena.plan.dice_keys import has_own_dice
+from arena.plan.logs import open_log
+from arena.plan.resolve import schedule_from
+from arena.results.leaderboards import board_matches
+from arena.schedule.blocks import Schedule
+from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
+from engine.errors import did_you_mean
+
+MOST_SURE = 0.9999
+"""The largest confidence and power that may be asked for."""
+
+
+@dataclass(frozen=True)
+class Power:
+    """What a board's log says of two bots, and what it would take."""
+
+    game: str
+    players: int
+    a: str
+    b: str
+    pilot: Pilot
+    """Of A's mean return minus B's, block by block; copies of blocks are no further ones."""
+    confidence: float
+    power: float
+    difference: float
+    """What is to be found: as asked for, or else as observed."""
+    blocks: int | None
+    """In all, those that are there included, copies left out; None when out of reach or unknown."""
+    matches_per_block: int
+    seconds_per_match: float
+    """Of one worker, in the median."""
+    own_dice: bool
+    """Whether the matches of a block have dice of their own; with common dice fewer blocks may do."""
+
+    @property
+    def more(self) -> int | None:
+        """Blocks that are still lacking."""
+        return None if self.blocks is None else max(0, self.blocks - self.pilot.blocks)
+
+    @property
+    def seconds(self) -> float | None:
+        """What those would take one worker."""
+        return None if self.more is None else self.more * self.matches_per_block * self.seconds_per_match
+
+
+def power(
+    target: str | Path,
+    a: str,
+    b: str,
+    game: str | None = None,
+    players: int | None = None,
+    difference: float | None = None,
+    confidence: float = 0.95,
+    power: float = 0.8,
+    home: str | Path | None = None,
+) -> list[Power]:
+    """For every board of a tournament or comparison on which both bots play, or the one named."""
+    for name, share in (("confidence", confidence), ("power", power)):
+        if not 0.5 <= share <= MOST_SURE:
+            raise ConfigError(f"{name} = {share:g}: must be from 0.5 to {MOST_SURE}")
+    if difference is not None and not 0 < difference <= 2:
+        raise ConfigError(f"difference = {difference:g}: must be above 0 and at most 2")
+    store, resolved = open_log(target, home)
+    with store:
+        schedule = store.known(schedule_from(resolved))
+        labels = [entry.label for entry in schedule.entries]
+        for label in (a, b):
+            if label not in labels:
+                raise StoreError(f"{target}: has no bot '{label}'{did_you_mean(label, labels)}")
+        two = labels.index(a), labels.index(b)
+        if two[0] == two[1]:
+            raise ConfigError(f"A and B are the same bot, {a}: there is nothing to compare")
+        found = []
+        for index, board in enumerate(schedule.boards):
+            named = game in (None, board.game, board.game.partition("(")[0]) and players in (None, board.players)
+            if not named or not set(two) <= set(board.entries):
+                continue
+            matches = board_matches(store, schedule, index)
+            differences = paired_differences(matches, schedule, two)
+            told = pilot(differences.to_numpy(), confidence, _blocks_that_are_news(matches, differences))
+            wanted = abs(told.mean) if difference is None else difference
+            needed = blocks_needed(wanted, told.likely_deviation, confidence, power) if told.blocks > 1 else None
+            if needed is not None:
+                needed = max(needed, fewest_blocks(confidence))
+            found.append(
+                Power(
+                    *(board.game, board.players, a, b, told, confidence, power, wanted, needed),
+                    matches_per_block=schedule.lineups(board),
+                    seconds_per_match=store.seconds(board.game, board.players),
+                    own_dice=has_own_dice(schedule, index),
+                )
+            )
+    if not found:
+        raise StoreError(f"{target}: has no such board on which both {a} and {b} play")
+    return found
+
+
+def _blocks_that_are_news(matches: pd.DataFrame, differences: pd.Series) -> int:
+    """How many of the blocks are no copies of others, move by move: two bots without chance may repeat one for ever."""
+    news = matches.drop_duplicates("block").set_index("block")["news"]
+    return round(float(news.reindex(differences.index).sum()))
+
+
+def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple[int, int]) -> pd.Series:
+    """By block with both bots: mean return of the one minus mean return of the other; in duels in the duel's seat."""
+    if matches.empty:
+        return pd.Series(dtype=float)
+    if schedule.duel is not None and set(entries) == set(schedule.duel[:2]):
+        players = matches["seat"].max() + 1
+        matches = matches[matches["seat"] == matches["round"] % players]
+    chosen = matches[matches["entry"].isin(entries)]
+    means = chosen.pivot_table(index="block", columns="entry", values="return_", aggfunc="mean")
+    means = means.reindex(columns=list(entries)).dropna()
+    return means[entries[0]] - means[entries[1]]

@@ -1,0 +1,101 @@
+"""What a tournament leaves behind: boards as files, the resolved plan and versions beside them, the log's matches.
+
+Files are a pure function of log and plan: written again they are the same, byte for byte.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from arena.core.errors import ConfigError
+from arena.core.files import write_file as write_file
+from arena.core.match_ids import Kind, listed_dice
+from arena.plan.files import write_plan_and_versions
+from arena.plan.resolve import schedule_from
+from arena.results.match_files import match_lines as match_lines
+from arena.results.tables import check_columns, chosen, render_frame
+from arena.results.tables import markdown as markdown
+from arena.results.tables import records as records
+from arena.schedule.blocks import Board, Schedule
+
+
+def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
+    """The board that a table is of, and the versions of its game and bots, as the fields of its JSON."""
+    entries = [schedule.entries[entry] for entry in board.entries]
+    return {
+        "game": board.game,
+        "players": board.players,
+        "rules_version": board.rules_version,
+        "dice": listed_dice(schedule.dice_of(schedule.boards.index(board))),
+        "bots": {entry.label: {"identity": entry.identity, "spec": entry.spec} for entry in entries},
+    }
+
+
+def titled(board: str, dice: str) -> str:
+    """A board's title, with its dice where any are secret."""
+    return f"{board} (dice: {dice})" if dice not in ("", Kind.PUBLIC.words) else board
+
+
+def as_json(about: Mapping[str, Any], what: str, frame: pd.DataFrame) -> str:
+    """A table with the board it belongs to, and what its ratings were made with, as JSON."""
+    return (
+        json.dumps({**about, "ratings": frame.attrs.get("ratings"), what: records(frame)}, indent=1, ensure_ascii=False)
+        + "\n"
+    )
+
+
+def render(
+    board: Board, frame: pd.DataFrame, kind: str, about: Mapping[str, Any] | None = None, what: str = "leaderboard"
+) -> bytes:
+    """A board's table in one of the formats of `arena.plan.config.FORMATS`; `about` is told in JSON."""
+    if kind == "json":
+        return as_json(about or {"game": board.game, "players": board.players}, what, frame).encode()
+    title = titled(board.title, (about or {}).get("dice", ""))
+    return render_frame(frame, kind, title if what == "leaderboard" else f"{title}: {what}")
+
+
+def render_boards(
+    folder: Path,
+    schedule: Schedule,
+    boards: Mapping[int, pd.DataFrame],
+    formats: Sequence[str],
+    columns: Sequence[str] = (),
+    what: str = "leaderboard",
+) -> list[tuple[Path, bytes]]:
+    """A table of every board in every format, with the columns that are wanted: paths and contents."""
+    if columns:
+        check_columns(
+            columns,
+            list(dict.fromkeys(str(name) for frame in boards.values() for name in frame)),
+            what if what == "pairs" else f"{what}s",
+        )
+    files = []
+    for index, frame in boards.items():
+        board = schedule.boards[index]
+        frame = chosen(frame, columns)
+        if columns and not len(frame.columns):
+            raise ConfigError(f"--columns: the {what} of {board.title} has none of {', '.join(columns)}")
+        about = about_board(board, schedule)
+        for kind in formats:
+            name = board.slug if what == "leaderboard" else f"{board.slug}_{what}"
+            files.append((folder / f"{name}.{kind}", render(board, frame, kind, about, what)))
+    return files
+
+
+def write_reports(
+    folder: Path,
+    resolved: dict[str, Any],
+    versions: dict[str, str],
+    boards: dict[int, pd.DataFrame],
+    formats: Sequence[str],
+    columns: Sequence[str] = (),
+) -> list[Path]:
+    """Write every leaderboard in every format, plan.json and versions.json; the paths written."""
+    files = render_boards(folder, schedule_from(resolved), boards, formats, columns)
+    paths = [write_file(path, [content]) for path, content in files]
+    return [*paths, *write_plan_and_versions(folder, resolved, versions)]

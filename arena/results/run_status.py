@@ -1,0 +1,226 @@
+"""Where tournaments stand, told from their logs while they run or afterwards; nothing is written."""
+
+from __future__ import annotations
+
+import itertools
+import shutil
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from arena.core.errors import ArenaError, StoreError
+from arena.core.match_ids import listed_dice
+from arena.core.paths import home_folder
+from arena.match.game_faults import lines_of, read_faults
+from arena.plan.adaptive import with_stages
+from arena.plan.disqualified import benched
+from arena.plan.logs import find_log, logs_under, open_plan
+from arena.plan.resolve import schedule_from
+from arena.schedule.blocks import Schedule, Table
+from arena.store import Store
+from arena.store.writers import Writer, read_writer
+from engine.errors import one_line
+
+RUNNING, COMPLETE, INTERRUPTED, OPEN = "running", "complete", "interrupted", "not complete"
+
+
+@dataclass(frozen=True)
+class BoardStanding:
+    """A board of the latest plan."""
+
+    game: str
+    players: int
+    matches: int
+    """Of the plan, in the log."""
+    planned: int
+    """In the plan, without those that left it with a benched bot; of an adaptive board all it may have."""
+    blocks: int
+    """Complete ones."""
+    forfeits: int
+    """Forfeited seats."""
+    benched: dict[str, int]
+    """By label: the last round played, counted from 1."""
+    given_out: int | None
+    """Matches that an adaptive board has been given so far; None for others."""
+
+
+@dataclass(frozen=True)
+class Standing:
+    """All about one tournament."""
+
+    name: str
+    log: Path
+    state: str
+    """`running`, `complete`, `interrupted`, or `not complete` where it cannot be told what ended the last run."""
+    boards: list[BoardStanding]
+    matches: int
+    planned: int
+    rate: float | None
+    """Matches a second of the latest run until its last write; None when it has played none."""
+    seconds_left: float | None
+    """At that rate; None unless it runs."""
+    workers: dict[str, tuple[int, int]]
+    """By host, of the latest run that played: worker processes, and matches."""
+    writer: Writer | None
+    """Who writes now, or wrote last, by its own account."""
+    started: str
+    """Of the latest run, UTC."""
+    last_write: str
+    """UTC."""
+    size: int
+    """Bytes of the log."""
+    free: int
+    """Bytes free on its disk."""
+    dice: str
+    """The kinds of dice as leaderboards name them, with `disclosed` where all secret keys are."""
+    failed: list[str]
+    """Boards that the last run stopped because their games failed, each with how."""
+    resume: str
+    """The command that goes on; empty when it is not known or not needed."""
+
+    def as_data(self) -> dict[str, Any]:
+        """As plain data."""
+        return {**asdict(self), "log": str(self.log)}
+
+
+def standings(home: str | Path | None = None) -> Iterator[Standing | ArenaError]:
+    """Every tournament and comparison under the home folder, by name; an error for a log that cannot be read."""
+    for log in logs_under(home_folder(home)):
+        try:
+            yield standing(log)
+        except ArenaError as error:
+            yield error
+
+
+def standing(target: str | Path, home: str | Path | None = None) -> Standing:
+    """One tournament, from its log at one moment."""
+    log = find_log(target, home)
+    try:
+        return _standing(log)
+    except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError) as error:
+        if isinstance(error, ArenaError):
+            raise
+        raise StoreError(f"{log}: is damaged: {error}; `arena verify` tells more") from None
+
+
+def _standing(log: Path) -> Standing:
+    running, writer = read_writer(log)
+    store, data = open_plan(log)
+    with store:
+        finished = store.is_finished()
+        schedule = with_stages(store, schedule_from(data))
+        boards = list(_boards(store, schedule, finished))
+        matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
+        run, last = store.last_run(), _last_write(log)
+        played = sum(count for number, _, count in run.workers if number == run.number)
+        rate = _rate(played, run.started, last)
+        complete = finished or matches >= planned
+        open_keys = any(key.disclosed is None for key in store.secret_keys())
+    return Standing(
+        name=one_line(data["name"]),
+        log=log,
+        state=_state(running, complete, writer),
+        boards=boards,
+        matches=matches,
+        planned=planned,
+        rate=rate,
+        seconds_left=(planned - matches) / rate if running and rate else None,
+        workers=_by_host(run.workers),
+        writer=writer,
+        started=run.started,
+        last_write=last.isoformat(timespec="seconds"),
+        size=sum(path.stat().st_size for path in _files(log)),
+        free=shutil.disk_usage(log.parent).free,
+        dice=_dice(schedule, open_keys),
+        failed=[] if running or complete else [*lines_of(read_faults(log.parent), log)],
+        resume=writer.resumes if writer and not (running or complete) else "",
+    )
+
+
+def _dice(schedule: Schedule, open_keys: bool) -> str:
+    kinds = dict.fromkeys(kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board))
+    disclosed = schedule.has_secret_dice and not open_keys
+    return listed_dice(sorted(kinds)) + ", disclosed" * disclosed
+
+
+def _state(running: bool, complete: bool, writer: Writer | None) -> str:
+    if running:
+        return RUNNING
+    return COMPLETE if complete else INTERRUPTED if writer and writer.resumes else OPEN
+
+
+def _files(log: Path) -> list[Path]:
+    return [path for path in (log, Path(f"{log}-wal")) if path.exists()]
+
+
+def _last_write(log: Path) -> datetime:
+    latest = max(path.stat().st_mtime for path in _files(log) if path == log or path.stat().st_size)
+    return datetime.fromtimestamp(latest, UTC)
+
+
+def _rate(played: int, started: str, last: datetime) -> float | None:
+    """Matches a second from the start of a run to the last write; None for clocks that contradict each other."""
+    try:
+        begun = datetime.fromisoformat(started)
+    except ValueError:
+        return None
+    seconds = (last - (begun if begun.tzinfo else begun.replace(tzinfo=UTC))).total_seconds()
+    return played / seconds if played and seconds > 0 else None
+
+
+def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
+    """By host of the latest run that played: workers and matches."""
+    latest = max((run for run, _, _ in workers), default=0)
+    found: dict[str, tuple[int, int]] = {}
+    for run, worker, count in workers:
+        if run == latest:
+            host = one_line(worker.rpartition(":")[0] or worker)
+            processes, matches = found.get(host, (0, 0))
+            found[host] = processes + 1, matches + count
+    return found
+
+
+def _counts(store: Store, schedule: Schedule) -> list[tuple[int, int]]:
+    """By board: matches of the plan in the log, and complete blocks.
+
+    A log that has known one plan alone holds nothing else, and is counted by the database.
+    """
+    if store.has_one_plan():
+        return [store.count(board.game, board.players, schedule.lineups(board)) for board in schedule.boards]
+    found = []
+    for index, board in enumerate(schedule.boards):
+        sizes, lineups = store.block_sizes(board.game, board.players), schedule.lineups(board)
+        there = [sizes.get(block.identity, 0) for block in schedule.blocks_of(index)]
+        found.append((sum(there), there.count(lineups)))
+    return found
+
+
+def _boards(store: Store, schedule: Schedule, finished: bool) -> Iterator[BoardStanding]:
+    """The boards of a plan; a comparison that is finished has no more matches than it took."""
+    for index, (matches, blocks) in enumerate(_counts(store, schedule)):
+        board, stage = schedule.boards[index], schedule.stage(index)
+        out, counts = benched(store, schedule, index), schedule.counts(index)
+        stays = map(_rounds_in_plan, itertools.repeat(out), schedule.tables[index], counts)
+        given_out = sum(counts) if stage else sum(stays)
+        planned = given_out * schedule.lineups(board)
+        if stage is not None and stage.counts != stage.done:
+            planned = schedule.budget(index)
+        yield BoardStanding(
+            game=one_line(board.game),
+            players=board.players,
+            matches=matches,
+            planned=matches if schedule.duel and finished else planned,
+            blocks=blocks,
+            forfeits=store.forfeited(board.game, board.players),
+            benched={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
+            given_out=None if stage is None else given_out * schedule.lineups(board),
+        )
+
+
+def _rounds_in_plan(out: dict[int, int], table: Table, count: int) -> int:
+    """How many of a table's rounds stay in the plan."""
+    last = min((out[entry] for entry in table if entry in out), default=count - 1)
+    return min(count, last + 1)

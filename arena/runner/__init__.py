@@ -1,0 +1,1 @@
+"""Play what a plan needs and write it to a log."""

@@ -1,0 +1,301 @@
+"""Checks a bot before it is submitted: smoke matches on every board that it plays, and what they tell."""
+
+from __future__ import annotations
+
+import shlex
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import engine
+from arena.core.errors import ConfigError
+from arena.core.limits import Limits
+from arena.core.models import Isolation
+from arena.match.dice import single_key
+from arena.match.stored import StoredMatch
+from arena.plan.config import OPENING
+from arena.plan.resolve import Plan, ResolvedBot, Wanted, resolve_bots, single_plan
+from arena.registry.bundles import MANIFEST
+from arena.registry.declarations import Declaration, first_answers
+from arena.registry.discovery import SUBMITTED, own_bot, spec_at
+from arena.registry.manifest import read_program
+from arena.registry.submissions import Version, answers_of, keep_answers
+from arena.registry.submitting import Kept, admitted, check_room, keep
+from arena.runner.single import play_specs, random_seed, single_match
+from arena.schedule.blocks import Entry, MatchSpec, Schedule
+from arena.workers.process import WorkerProcess
+from engine import Game
+from engine.errors import did_you_mean
+
+OPPONENT = "random"
+BOT, OTHER = 0, 1
+"""Entries of the plan."""
+NOT_REPEATABLE, NOT_RESETTABLE = "not repeatable", "not resettable"
+
+ADVICE = {
+    "illegal_action": "Answer with one of the legal actions that the state, or message, has.",
+    "timeout": "Give it a smaller budget for a move; configs/README.md lists the limits.",
+    "crash": "It raised an error or ended its process.",
+    "memory": "Make its tables smaller, or have them grow less; configs/README.md lists the limits.",
+    "protocol": "arena/workers/sandbox/PROTOCOL.md says what belongs on standard output.",
+    "init": "It failed before the first move: while it was started or built, or in its preparations.",
+    NOT_REPEATABLE: "Draw all chance from the seed that the bot is given, look at no clock, and keep nothing from one "
+    "match for the next. A bot that plays by the clock says so: timed = True, or in the protocol its `ready`.",
+    NOT_RESETTABLE: "The manifest says resettable = true: forget all of the match before at `newgame`, and draw all "
+    "chance from the seed; or leave that line out.",
+}
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something that went wrong on a board."""
+
+    cause: str
+    """A fault's cause, or one of the two of our own."""
+    where: str
+    detail: str
+    command: str
+    """Shows the match again."""
+
+
+@dataclass(frozen=True)
+class BoardCheck:
+    """What the matches on one board told."""
+
+    game: str
+    players: int
+    matches: int
+    problems: list[Problem]
+    """At most one of a cause."""
+    timed: bool
+    """It plays by the clock, so that matches cannot be compared."""
+    walls: list[float]
+    """Seconds that its moves took."""
+    cpus: list[float]
+
+    hung: bool
+    """It ran out of time, and no further match was played."""
+
+    @property
+    def title(self) -> str:
+        return _title(self.game, self.players)
+
+    @property
+    def median(self) -> float:
+        return median(self.walls)
+
+
+@dataclass(frozen=True)
+class Report:
+    """What a check told of a bot."""
+
+    bot: ResolvedBot
+    limits: Limits
+    boards: list[BoardCheck]
+    not_played: list[str]
+    """Titles of the boards that were left out after a match in which the bot ran out of time."""
+
+    @property
+    def ok(self) -> bool:
+        return not any(board.problems for board in self.boards)
+
+    def causes(self) -> dict[str, list[tuple[BoardCheck, Problem]]]:
+        """What went wrong, by cause, in the order of the boards."""
+        found: dict[str, list[tuple[BoardCheck, Problem]]] = {}
+        for board in self.boards:
+            for problem in board.problems:
+                found.setdefault(problem.cause, []).append((board, problem))
+        return found
+
+
+def _title(game: str, players: int) -> str:
+    return f"{game}, {players} players"
+
+
+Show = Callable[[BoardCheck], Any]
+
+
+def check(
+    path: str,
+    isolation: Isolation = SUBMITTED,
+    games: Sequence[str] = (),
+    players: Sequence[int] = (),
+    home: str | Path | None = None,
+    show: Show = lambda board: None,
+) -> Report:
+    """Play smoke matches against `random` on every board that a bot does not refuse, or on those asked for.
+
+    It ends with the first match in which the bot runs out of time: all others could take as long.
+    `show` is told of each board as soon as it has been played. Raises an `ArenaError` for a bot that cannot be loaded.
+    """
+    spec = spec_at(path)
+    wanted = list(_boards(games, players))
+    if not wanted:
+        raise ConfigError(f"no game is for {' or '.join(map(str, players))} players")
+    worker = WorkerProcess()
+    try:
+        found = resolve_bots([Wanted(spec, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, home=home)
+        bot = found[BOT]
+        playing = [game for game, refusal in zip(wanted, bot.refusals, strict=True) if refusal is None]
+        _check_choice(bot, wanted, playing, bool(games))
+        plan = _plan(found, playing, random_seed())  # so that no bot knows a check by its seeds or dice
+        worker.give_plan(plan.message())
+        report = Report(bot, plan.schedule.limits, [], [])
+        for index, game in enumerate(playing):
+            if report.boards and report.boards[-1].hung:
+                report.not_played.extend(_title(left.spec, left.players) for left in playing[index:])
+                break
+            report.boards.append(_check_board(plan, index, game, spec, worker))
+            show(report.boards[-1])
+        return report
+    finally:
+        worker.stop()
+
+
+def submit(
+    path: str,
+    name: str,
+    author: str,
+    isolation: Isolation = SUBMITTED,
+    home: str | Path | None = None,
+    show: Show = lambda board: None,
+) -> tuple[Kept | None, Report | None]:
+    """Check a bot and keep it, unless it fails; a source that is the newest of that name already is not checked.
+
+    What is None was not done: the first when the check failed, the second when there was nothing to check. Raises as
+    `check` and `arena.registry.submitting.keep` do.
+    """
+    before = admitted(name, author, home).get(name)
+    check_room(home)
+    source = own_bot(path)
+    bundle = source.bundle()
+    if before and not before.withdrawn and before.newest.source == (bundle.hash, source.module, source.class_name):
+        return keep(source.module, source.class_name, bundle, name, author, home), None
+    report = check(path, isolation, home=home, show=show)
+    if not report.ok:
+        return None, report
+    done = keep(source.module, source.class_name, report.bot.bundle, name, author, home)
+    if not source.is_program:
+        _keep_declared(report.bot, done.submission.newest, home)
+    return done, report
+
+
+def _keep_declared(bot: ResolvedBot, version: Version, home: str | Path | None) -> None:
+    """Keep what a bot said of itself before its check."""
+    told = Declaration.model_validate({key: getattr(bot, key) for key in Declaration.model_fields})
+    boards = [(game.spec, game.players) for game in _boards((), ())]
+    keep_answers(version, first_answers(answers_of(version, home), told, boards), home)
+
+
+def _boards(games: Sequence[str], players: Sequence[int]) -> Iterator[Game]:
+    for name in games or engine.game_names():
+        kind = engine.game_type(name.partition("(")[0])
+        allowed = range(kind.min_players, kind.max_players + 1)
+        for count in players or allowed:
+            if games or count in allowed:
+                yield engine.load_game(name, count)
+
+
+def _check_choice(bot: ResolvedBot, wanted: Sequence[Game], playing: Sequence[Game], named: bool) -> None:
+    """Raise `ConfigError` when nothing is left to play, or a board that was named is refused."""
+    for game in bot.games or ():
+        if game not in engine.game_names():
+            raise ConfigError(f"{bot.spec}: games: no game '{game}' here{did_you_mean(game, engine.game_names())}")
+    if not playing or (named and len(playing) < len(wanted)):
+        raise ConfigError(f"{bot.spec} {next(refusal for refusal in bot.refusals if refusal)}")
+
+
+def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Plan:
+    """Bot and opponent, and every board, for one worker."""
+    entries = tuple(Entry(bot.spec, bot.spec, bot.spec, bot.identity, bot.trusted) for bot in found)
+    boards = tuple(_alone(game, [found[OTHER]] * game.players, seed).schedule.boards[0] for game in games)
+    schedule = Schedule(seed, entries, boards, False, 1, None, Limits())
+    return Plan("check", schedule, tuple(found), (), ()).with_keys([single_key(seed)])
+
+
+def _alone(game: Game, bots: Sequence[ResolvedBot], seed: int) -> Plan:
+    """The plan of `arena match` for these seats."""
+    opening = OPENING.fullmatch(game.default_opening)
+    assert opening is not None
+    return single_plan(game, bots, seed, int(opening[1] or 0))
+
+
+def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:
+    """The bot in the first, second and last seat, with the dice that `arena match` would draw."""
+    for place in sorted({0, 1, game.players - 1}):
+        seats = tuple(BOT if seat == place else OTHER for seat in range(game.players))
+        alone = _alone(game, [plan.bots[entry] for entry in seats], plan.schedule.seed)
+        block = single_match(alone).block
+        yield MatchSpec(block._replace(board=index, table=seats), 0, seats)
+
+
+def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerProcess) -> BoardCheck:
+    """Each match twice, with others in between: all in turn, then all in the opposite order."""
+    matches = list(_matches(plan, index, game))
+    played = list(_played(plan, [*matches, *reversed(matches)], worker))
+    problems: dict[str, Problem] = {}
+    for match in matches:
+        seat = match.seats.index(BOT)
+        found = [stored for each, stored in played if each == match]
+        for problem in _problems(plan.bots[BOT], found, seat, _command(plan, game, spec, match)):
+            problems.setdefault(problem.cause, problem)
+    moves = [
+        move
+        for match, stored in played
+        for move in stored.clocks
+        if move.seat == match.seats.index(BOT) and move.ply >= 0
+    ]
+    return BoardCheck(
+        game=game.spec,
+        players=game.players,
+        matches=len(played),
+        problems=list(problems.values()),
+        timed=any(stored.timed for _, stored in played),
+        walls=[move.wall for move in moves],
+        cpus=[move.cpu for move in moves],
+        hung=_hung(*played[-1]),
+    )
+
+
+def _played(plan: Plan, matches: Sequence[MatchSpec], worker: WorkerProcess) -> Iterator[tuple[MatchSpec, StoredMatch]]:
+    """Matches with how they went, up to the first in which the bot runs out of time."""
+    for match in matches:
+        (stored,) = play_specs(plan, [match], worker)
+        yield match, stored
+        if _hung(match, stored):
+            return
+
+
+def _hung(match: MatchSpec, stored: StoredMatch) -> bool:
+    """Whether the bot ran out of time; before play that is an `init` fault by the clock."""
+    cause, _ = stored.falls.get(match.seats.index(BOT), ("", 0))
+    return stored.timed and cause in ("timeout", "init")
+
+
+def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, command: str) -> Iterator[Problem]:
+    """What went wrong in a match, as often as it was played."""
+    fell = next((stored for stored in played if seat in stored.falls), None)
+    if fell is not None:
+        cause, ply = fell.falls[seat]
+        when = "before play" if ply < 0 else f"at ply {ply + 1}"
+        yield Problem(cause, f"in seat {seat}, {when}", fell.details.get(seat, "").strip(), command)
+    if fell is not None or len(played) < 2:
+        return
+    first, second = played
+    if first.course != second.course and not (first.timed or second.timed):
+        ply = next(at for at, (one, two) in enumerate(zip(first.course, second.course, strict=False)) if one != two)
+        resettable = bot.bundle.is_program and read_program(bot.bundle.files[MANIFEST], bot.source.name).resettable
+        yield Problem(
+            NOT_RESETTABLE if resettable else NOT_REPEATABLE,
+            f"in seat {seat}, at ply {ply + 1}",
+            f"first it played {first.course[ply]}, and {second.course[ply]} when the same match was played again",
+            command,
+        )
+
+
+def _command(plan: Plan, game: Game, spec: str, match: MatchSpec) -> str:
+    bots = [spec if entry == BOT else OPPONENT for entry in match.seats]
+    seed, isolation = str(plan.schedule.seed), plan.bots[BOT].isolation
+    return shlex.join(["arena", "match", game.spec, *bots, "--seed", seed, "--isolation", isolation])

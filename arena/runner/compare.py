@@ -1,0 +1,312 @@
+"""Two strategies compared: blocks are played until a sequential test decides, or a fixed number of them.
+
+With two players a block is a seat-swapped pair of matches, with more a duel; either way both meet the same opening and,
+unless a sandboxed or submitted bot sits there and nobody asked for common dice, the same dice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from arena.core.errors import ConfigError
+from arena.core.limits import Limits
+from arena.core.machine import cores
+from arena.core.match_ids import Kind
+from arena.core.models import COMPARISONS, Isolation
+from arena.core.paths import home_folder
+from arena.plan.config import OPENING
+from arena.plan.dice_keys import has_own_dice, now, with_dice_keys, with_disclosed_keys
+from arena.plan.logs import LOG
+from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
+from arena.runner.run import Outcome, Progress, Run
+from arena.runner.sequential import InOrder
+from arena.runner.tally import Tally
+from arena.schedule.blocks import Entry, Schedule
+from arena.schedule.duels import Duel
+from arena.stats.estimates import Estimate, fixed_estimate, mean_and_variance, stopped_estimate
+from arena.stats.paired import Saving, dice_saving
+from arena.stats.sprt import NORMALIZED, Sprt, elo_from_score
+from arena.store import Store
+from arena.workers.process import WorkerProcess
+from engine import Game, game_type, load_game
+
+MAX_BLOCKS = 10_000
+FILLERS = ("greedy", "random")
+"""Who fills the other seats when nobody is named."""
+
+End = Literal["decided", "fixed", "max_blocks", "openings", "interrupted", "not_played"]
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """What a comparison came to. Scores are A's, from 0 to 1, 1/2 for equal strength."""
+
+    a: str
+    b: str
+    game: str
+    players: int
+    fillers: tuple[str, ...]
+    seed: int
+    opening: int
+    test: Sprt | None
+    """None when the number of blocks was fixed."""
+    end: End
+    tally: Tally
+    estimate: Estimate | None
+    """None without a block."""
+    saving: Saving
+    """By what a block's matches share: dice, opening and seeds; with `own_dice` the opening alone."""
+    own_dice: bool
+    """Whether the matches of a block have dice of their own."""
+    plan: Plan
+    outcome: Outcome
+    folder: Path
+
+    @property
+    def duel(self) -> bool:
+        """Whether the blocks are duels, not seat-swapped pairs."""
+        return self.plan.schedule.duel is not None
+
+    @property
+    def elo(self) -> Estimate | None:
+        """The estimate as logistic Elo."""
+        return self._as(elo_from_score)
+
+    @property
+    def difference(self) -> Estimate | None:
+        """The estimate as A's mean return minus B's, from -2 to 2."""
+        return self._as(lambda score: 4 * (score - 0.5))
+
+    @property
+    def normalized_elo(self) -> Estimate | None:
+        """The estimate in deviations of a match's score: (score - 1/2) / (sqrt(2) deviation) * 800 / ln 10."""
+        deviation = math.sqrt(2 * mean_and_variance(self.tally.counts)[1]) if self.estimate else 0.0
+        return self._as(lambda score: (score - 0.5) / deviation * NORMALIZED) if deviation else None
+
+    def _as(self, unit: Callable[[float], float]) -> Estimate | None:
+        each = self.estimate
+        return Estimate(unit(each.score), unit(each.low), unit(each.high)) if each else None
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data, described in reports/README.md; a function of the log and the question alone."""
+        tally, test = self.tally, self.test
+        return {
+            "a": self.a,
+            "b": self.b,
+            "game": self.game,
+            "players": self.players,
+            "fillers": list(self.fillers),
+            "block": "duel" if self.duel else "pair",
+            "seed": self.seed,
+            "opening": self.opening,
+            "test": {**asdict(test), "lower": test.lower, "upper": test.upper, "llr": tally.llr} if test else None,
+            "end": self.end,
+            "decision": tally.verdict,
+            "blocks": len(tally.blocks),
+            "repeated_blocks": tally.repeats,
+            "matches": 2 * len(tally.blocks),
+            "score_counts": [int(count) for count in tally.counts],
+            "estimate": "median-unbiased" if self.end == "decided" else "mean",
+            "score": _plain(self.estimate),
+            "return_difference": _plain(self.difference),
+            "elo": _plain(self.elo),
+            "normalized_elo": _plain(self.normalized_elo),
+            "forfeits": {"a": tally.forfeits[0], "b": tally.forfeits[1]},
+            "common_dice": None if self.own_dice or math.isnan(self.saving.factor) else asdict(self.saving),
+        }
+
+
+def _plain(estimate: Estimate | None) -> dict[str, float] | None:
+    return {"value": estimate.score, "low": estimate.low, "high": estimate.high} if estimate else None
+
+
+def compare(
+    a: str,
+    b: str,
+    game: str,
+    players: int | None = None,
+    fillers: Sequence[str] = (),
+    test: Sprt | None = None,
+    fixed: int | None = None,
+    max_blocks: int = MAX_BLOCKS,
+    seed: int = 0,
+    opening: str | None = None,
+    isolation: Isolation | None = None,
+    workers: int | None = None,
+    home: str | Path | None = None,
+    common_dice: bool = False,
+    show: Callable[[Progress, Tally], None] = lambda progress, tally: None,
+    planned: Callable[[Plan, Sprt | None], None] = lambda plan, test: None,
+) -> Comparison:
+    """Play what the comparison's log still lacks until it is decided; again: read the log, and go on if need be.
+
+    The log lies under the home folder, one for each two bots, game, number of players and fillers, whatever the
+    test: another alpha reads the same blocks. `fixed` plays so many blocks and tests nothing. `common_dice` has both
+    matches of a block share secret dice, for sandboxed or submitted bots whose authors are trusted.
+    """
+    home_folder(home)
+    _check_numbers(fixed=fixed, max_blocks=max_blocks, workers=workers)
+    if not 0 <= seed < 2**63:
+        raise ConfigError(f"seed = {seed}: must be from 0 to 2^63 - 1")
+    asked = None if fixed is not None else test or Sprt()
+    worker = WorkerProcess()
+    try:
+        loaded = load_game(game, game_type(game.partition("(")[0]).min_players if players is None else players)
+        plan, entries = comparison_plan(
+            loaded, (a, b), fillers, fixed or max_blocks, seed, opening, isolation, worker, home, common_dice
+        )
+        folder = home_folder(home) / plan.name
+        with Store.create(folder / LOG) as store:
+            plan = with_dice_keys(plan, store)
+            plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
+            tally = Tally(asked, loaded.players, _setup_plies(loaded) + plan.schedule.boards[0].opening)
+            barrier = InOrder(plan.schedule, tally, entries, store)
+            planned(plan, asked)
+
+            def told(progress: Progress) -> None:
+                show(progress, tally)
+
+            outcome = Run(plan, store, workers or cores(), "local", None, worker, told, barrier.into).play()
+            if outcome.complete:
+                store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+            resolved = with_disclosed_keys(plan.resolved(), store)
+        found = _comparison(plan, entries, asked, tally, outcome, folder)
+        _write(found, resolved)
+        return found
+    finally:
+        worker.stop()
+
+
+def _check_numbers(**numbers: int | None) -> None:
+    for name, number in numbers.items():
+        if number is not None and not 1 <= number <= 10_000_000:
+            raise ConfigError(f"{name} = {number}: must be from 1 to 10,000,000")
+
+
+def comparison_plan(
+    game: Game,
+    pair: tuple[str, str],
+    fillers: Sequence[str],
+    blocks: int,
+    seed: int = 0,
+    opening: str | None = None,
+    isolation: Isolation | None = None,
+    worker: WorkerProcess | None = None,
+    home: str | Path | None = None,
+    common_dice: bool = False,
+) -> tuple[Plan, tuple[int, int]]:
+    """The plan of a comparison, and the entries of A and B. Which of the two is named first changes nothing in it."""
+    chosen = OPENING.fullmatch(opening or game.default_opening)
+    if chosen is None:
+        raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
+    wanted = [*pair, *(fillers or (FILLERS if game.players > 2 else ()))]
+    named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
+    bots = resolve_bots(
+        [Wanted(spec, {}, isolation) for spec in wanted], [game], (), worker, lambda at: f"{named[at]}: ", home
+    )
+    for name, bot in zip(named, bots, strict=True):
+        if bot.refusals[0] is not None:
+            raise ConfigError(f"{name}: {bot.spec} {bot.refusals[0]}")
+    if bots[0].identity == bots[1].identity:
+        raise ConfigError(f"A and B are the same bot, {bots[0].spec}: there is nothing to compare")
+    unique = sorted({bot.identity: bot for bot in bots}.values(), key=lambda bot: (bot.spec, bot.identity))
+    a, b, *others = [[each.identity for each in unique].index(bot.identity) for bot in bots]
+    keys = entry_keys([bot.spec for bot in unique], [bot.identity for bot in unique])
+    duel = Duel(min(a, b), max(a, b), tuple(sorted(set(others)))) if others else None
+    board = single_plan(game, bots[: game.players], seed, int(chosen[1] or 0)).schedule.boards[0]
+    schedule = Schedule(
+        seed=seed,
+        entries=tuple(
+            Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, unique, strict=True)
+        ),
+        boards=(replace(board, entries=tuple(range(len(unique))), blocks=blocks),),
+        permutations=False,
+        max_tables=1,
+        hero=None,
+        limits=Limits(),
+        duel=duel,
+        secret_dice=Kind.COMMON if common_dice else Kind.SECRET,
+    )
+    return Plan(_name(schedule, unique), schedule, tuple(unique), (), ()), (a, b)
+
+
+def _name(schedule: Schedule, bots: Sequence[ResolvedBot]) -> str:
+    """The folder of a comparison's log: readable, another for another question; editing a bot changes nothing in it."""
+    (board,), duel = schedule.boards, schedule.duel
+    keys = [entry.key for entry in schedule.entries]
+    two = [keys[entry] for entry in (duel[:2] if duel else (0, 1))]
+    rest = [keys[entry] for entry in duel.fillers] if duel else []
+    digest = hashlib.blake2b(json.dumps([board.game, board.players, two, rest]).encode(), digest_size=4).hexdigest()
+    words = [re.sub(r"[^A-Za-z0-9]+", "_", key).strip("_")[:24] for key in two]
+    return f"{COMPARISONS}/{board.slug}-{words[0]}-{words[1]}-{digest}"
+
+
+def _setup_plies(game: Game) -> int:
+    """Plies of chance before the first decision."""
+    state, count = game.new_initial_state(), 0
+    while state.is_chance_node():
+        state.apply_action(state.chance_outcomes()[0][0])
+        count += 1
+    return count
+
+
+def _comparison(
+    plan: Plan, entries: tuple[int, int], test: Sprt | None, tally: Tally, outcome: Outcome, folder: Path
+) -> Comparison:
+    (board,), labels = plan.schedule.boards, [entry.label for entry in plan.schedule.entries]
+    duel = plan.schedule.duel
+    scale = board.players - 1
+    units = np.array([(each.units_a, each.units_b, each.seat) for each in tally.evidence], float).reshape(-1, 3)
+    estimate = None
+    if tally.counts.any():
+        sequential = test is not None and tally.verdict is not None
+        estimate = stopped_estimate(tally.counts, test) if sequential and test else fixed_estimate(tally.counts)
+    return Comparison(
+        a=labels[entries[0]],
+        b=labels[entries[1]],
+        game=board.game,
+        players=board.players,
+        fillers=tuple(labels[entry] for entry in duel.fillers) if duel else (),
+        seed=plan.schedule.seed,
+        opening=board.opening,
+        test=test,
+        end=_end(test, tally, outcome),
+        tally=tally,
+        estimate=estimate,
+        saving=dice_saving(units[:, 0] / scale - 1, units[:, 1] / scale - 1, units[:, 2]),
+        own_dice=has_own_dice(plan.schedule, 0),
+        plan=plan,
+        outcome=outcome,
+        folder=folder,
+    )
+
+
+def _end(test: Sprt | None, tally: Tally, outcome: Outcome) -> End:
+    if tally.verdict is not None:
+        return "decided"
+    if test is not None and tally.exhausted:
+        return "openings"
+    if outcome.interrupted:
+        return "interrupted"
+    if outcome.not_played:
+        return "not_played"
+    return "fixed" if test is None else "max_blocks"
+
+
+def _write(comparison: Comparison, resolved: dict[str, Any]) -> None:
+    """Write comparison.json and plan.json beside the log."""
+    from arena.core.files import write_file
+    from arena.plan.files import write_plan
+
+    write_plan(comparison.folder, resolved)
+    content = json.dumps(comparison.as_dict(), indent=1, ensure_ascii=False) + "\n"
+    write_file(comparison.folder / "comparison.json", [content.encode()])

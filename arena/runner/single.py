@@ -1,0 +1,155 @@
+"""Play single matches outside any log."""
+
+from __future__ import annotations
+
+import json
+import secrets
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, get_args
+
+from arena.core.errors import ConfigError, WorkerError
+from arena.core.models import Isolation
+from arena.core.paths import home_folder
+from arena.match.dice import key_hash
+from arena.match.game_faults import GameError, GameFault
+from arena.match.stored import SecretKey, StoredMatch
+from arena.plan.config import OPENING
+from arena.plan.resolve import Plan, Wanted, resolve_bots, single_plan
+from arena.registry.discovery import spec_of
+from arena.schedule.blocks import MatchSpec
+from arena.store import MatchRow, read_clocks
+from arena.workers.pools import Chunk
+from arena.workers.process import STARTS, Death, WorkerProcess
+from engine import load_game
+
+SEEDS = 2**63
+"""A tournament's or match's seed is below."""
+
+
+def play_match(
+    game: str,
+    bots: Sequence[str | type],
+    seed: int | None = None,
+    opening: str | None = None,
+    isolation: Isolation | Sequence[Isolation | None] | None = None,
+    home: str | Path | None = None,
+) -> StoredMatch:
+    """Play one match outside any log: bots by seat, all chance from the seed. A worker process runs the bots.
+
+    The same seed gives the same match. Without one it is 0, and drawn at random where a sandboxed or submitted bot
+    plays, which could guess a small one; it is the `seed` of the result.
+    A bot is given by its spec, or by its class, which must stand in a file. `isolation` is one level for all bots, or
+    one by seat; None leaves a bot where it runs by itself.
+    """
+    home_folder(home)
+    specs = _specs(bots)
+    if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
+        raise ConfigError(f"seed = {seed!r}: must be a whole number from 0 to 2^63 - 1")
+    levels = [isolation] * len(specs) if isolation is None or isinstance(isolation, str) else list(isolation)
+    for level in levels:
+        if level is not None and level not in get_args(Isolation):
+            raise ConfigError(f"isolation = {level!r}: must be {', '.join(get_args(Isolation))}")
+    if len(levels) != len(specs):
+        raise ConfigError(f"isolation: {len(levels)} levels for {len(specs)} bots; give one, or one for each seat")
+    loaded = load_game(game, len(specs))
+    chosen = OPENING.fullmatch(opening or loaded.default_opening)
+    if chosen is None:
+        raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
+    worker = WorkerProcess()
+    try:
+        wanted = [Wanted(spec, {}, level) for spec, level in zip(specs, levels, strict=True)]
+        found = resolve_bots(wanted, [loaded], (), worker, lambda seat: f"seat {seat}: ", home)
+        for bot in found:
+            if bot.refusals[0] is not None:
+                raise ConfigError(f"{bot.spec} {bot.refusals[0]}")
+        if seed is None:
+            seed = 0 if all(bot.trusted for bot in found) else random_seed()
+        plan = single_plan(loaded, found, seed, int(chosen[1] or 0))
+        worker.give_plan(plan.message())
+        return play_specs(plan, [single_match(plan)], worker)[0]
+    finally:
+        worker.stop()
+
+
+def _specs(bots: object) -> list[str]:
+    """The specs of bots by seat, as `play_match` is given them."""
+    if isinstance(bots, (str, type)) or not isinstance(bots, Iterable):
+        name = bots.__name__ if isinstance(bots, type) else repr(bots)
+        raise ConfigError(f"bots = {name}: must be a list with a bot for each seat, such as ['random', 'greedy']")
+    return [spec_of(bot) for bot in bots]
+
+
+def random_seed() -> int:
+    """A seed that nobody can guess."""
+    return secrets.randbits(63)
+
+
+def single_match(plan: Plan) -> MatchSpec:
+    """The match of a plan that has one."""
+    return plan.schedule.matches(plan.schedule.block(0, 0, tuple(range(len(plan.bots)))))[0]
+
+
+def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) -> list[StoredMatch]:
+    """Play matches outside any log, in this order, by a worker that has the plan.
+
+    A worker that is killed while it plays is started again, `STARTS` times in all, before anybody is charged.
+    """
+    charged: list[tuple[MatchSpec, list[list[Any]]]] = [(spec, []) for spec in specs]
+    forgiven, killed = False, 0
+    rows: list[list[Any]] = []
+    while left := charged[len(rows) :]:
+        reply = worker.play(Chunk(left, 0).message())
+        if not isinstance(reply, Death):
+            played = json.loads(reply)
+            if "game" in played:
+                number, fault = played["game"]
+                board = plan.schedule.boards[left[number][0].block.board]
+                raise GameError(replace(GameFault(**fault), game=board.game, players=board.players))
+            rows += played["rows"]
+            continue
+        if reply.starved and not forgiven:
+            forgiven = True
+            continue
+        killed += reply.killed
+        if reply.killed and killed < STARTS:
+            continue
+        charges = left[reply.number][1]
+        if reply.seat < 0 or any(reply.seat == charge[0] for charge in charges):
+            raise WorkerError(f"the match could not be played: its worker process ended ({reply.how or reply.cause})")
+        charges.append([reply.seat, reply.ply, reply.cause, reply.how])
+    return [_stored(plan, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
+
+
+def _stored(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
+    schedule = plan.schedule
+    board = schedule.boards[spec.block.board]
+    return StoredMatch(
+        identity=spec.block.identity,
+        block_id=spec.block.id,
+        lineup=spec.lineup,
+        game=board.game,
+        players=board.players,
+        round=spec.block.round,
+        opening=board.opening,
+        seed=schedule.seed,
+        ended=row.ended,
+        course=row.course.split(),
+        final=row.final,
+        timed=row.timed,
+        notes=[(ply, text) for ply, text in row.notes],
+        bots=[schedule.entries[entry].spec for entry in spec.seats],
+        ranks=[seat[0] for seat in row.seats],
+        scores=[seat[1] for seat in row.seats],
+        falls={seat: (cause, ply) for seat, (_, _, cause, ply) in enumerate(row.seats) if cause is not None},
+        details={int(seat): text for seat, text in row.details.items()},
+        clocks=read_clocks(row.clocks),
+        again=row.again,
+        dice=spec.block.dice,
+        secret=next((_undisclosed(key) for key in plan.secret_keys if key_hash(key) == spec.block.key), None),
+    )
+
+
+def _undisclosed(key: bytes) -> SecretKey:
+    return SecretKey(key, key_hash(key), "", None)

@@ -1,0 +1,1 @@
+"""Blocks, seatings, tables and duels. Pure."""

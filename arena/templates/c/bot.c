@@ -1,1 +1,0 @@
-../../../examples/c/bot.c

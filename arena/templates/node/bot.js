@@ -1,1 +1,0 @@
-../../../examples/node/bot.js

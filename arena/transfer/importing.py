@@ -1,0 +1,225 @@
+"""Reading matches as JSON Lines into a log: all of them or none, each replayed and audited before it is believed."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError
+from arena.core.files import made_folder, own_folder
+from arena.core.match_ids import match_id
+from arena.core.paths import home_folder
+from arena.match.json_lines import Record, bare, read_records
+from arena.match.replay import check_draws, check_game, check_words, replay
+from arena.match.stored import StoredMatch
+from arena.plan.adaptive import with_stages
+from arena.plan.config import tournament_name
+from arena.plan.dice_keys import now
+from arena.plan.files import ReadPlan, read_plan, without_keys
+from arena.results.match_files import blocks_in_plan
+from arena.schedule.blocks import Block, MatchSpec, Schedule
+from arena.store import BotRow, Finished, MatchRow, Store
+from arena.store.schema import lock_log
+
+BATCH = 256
+"""Matches written, and blocks looked up, at a time."""
+LOG = "matches.db"
+IMPORTED = "import"
+"""The worker of matches that were not played here."""
+Numbered = tuple[str, Record]
+"""Where a record was read, and the record."""
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What an import did."""
+
+    log: Path
+    added: int
+    skipped: int
+    """Matches that the log had already."""
+    remarks: tuple[str, ...] = ()
+    """What is to be said of the log."""
+
+
+def import_records(
+    files: Sequence[Path], name: str, plan: Path | None = None, home: str | Path | None = None
+) -> Imported:
+    """Read matches into the log of the tournament `name`, made if need be; raises an `ArenaError` and changes nothing.
+
+    `plan` is by default the plan.json beside the first file.
+    """
+    try:
+        tournament_name(name)
+    except ValueError as error:
+        raise ConfigError(f"--name {name}: {error}") from None
+    for path in files:
+        if not path.exists():
+            raise ConfigError(f"{path}: no such file")
+        if path.is_dir():
+            raise ConfigError(f"{path}: is a folder; name a file of matches")
+    read = read_plan(plan or files[0].parent / "plan.json")
+    log = home_folder(home) / name / LOG
+    if log.exists():
+        with Store.create(log) as store:
+            return Imported(log, *_take(store, read, files), store.remarks)
+    with made_folder(home_folder(home)), own_folder(home_folder(home), ".import-") as folder:
+        made = folder / "import.db"
+        with Store.create(made) as store:
+            counts = _take(store, read, files)
+        put(made, log)
+    return Imported(log, *counts)
+
+
+def put(made: Path, log: Path) -> None:
+    """Give a finished log its place, unless somebody was faster."""
+    lock = lock_log(log)
+    try:
+        if log.exists():
+            raise ConfigError(f"{log}: another run has made this log meanwhile; try again")
+        for suffix in ("-wal", "-shm"):  # of a log that somebody has removed: SQLite would take them for this one's
+            Path(f"{log}{suffix}").unlink(missing_ok=True)
+        made.rename(log)
+    finally:
+        os.close(lock)
+
+
+def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int]:
+    """Read records into an open log, in one transaction: how many were added, how many were there."""
+    added = skipped = 0
+    places = _Places(plan)
+    records = ((f"{path}, line {line}", record) for path in files for line, record in read_records(path))
+    with store.transaction():
+        run = _begin(store, plan)
+        while batch := list(itertools.islice(records, BATCH)):
+            new = list(_new(store, batch))
+            store.add(plan.schedule, [places.result(where, record) for where, record in new], run)
+            added += len(new)
+            skipped += len(batch) - len(new)
+        if not added + skipped:
+            raise RecordError(f"{', '.join(map(str, files))}: no matches in there")
+        if _is_complete(store, plan.schedule):
+            store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+    return added, skipped
+
+
+def _begin(store: Store, plan: ReadPlan) -> int:
+    """Note the import as a run, with the keys of secret dice."""
+    kept = {key.checked() for key in store.secret_keys()}
+    for key in plan.secret_keys:
+        if key not in kept:
+            store.keep_key(key, now(), now())
+    resolved = without_keys(plan.resolved)
+    bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in plan.schedule.entries]
+    return store.begin_run(json.dumps(resolved), json.dumps(plan.versions), now(), bots, {})
+
+
+def _new(store: Store, batch: Sequence[Numbered]) -> Iterator[Numbered]:
+    """The records that the log lacks; raises `RecordError` for one that it has otherwise."""
+    found = store.matches([record.match.identity for _, record in batch])
+    known = {(match.identity, match.lineup): _content(match) for matches in found.values() for match in matches}
+    for where, record in batch:
+        at = (record.match.identity, record.match.lineup)
+        if at not in known:
+            known[at] = _content(record.match)
+            yield where, record
+        elif known[at] != _content(record.match):
+            raise RecordError(f"{where}: match {record.id} is known already, with another course or result")
+
+
+def _content(match: StoredMatch) -> StoredMatch:
+    return replace(bare(match), bots=[])
+
+
+def _is_complete(store: Store, schedule: Schedule) -> bool:
+    """Whether every match of the plan is in the log."""
+    blocks = blocks_in_plan(store, with_stages(store, schedule))
+    while batch := list(itertools.islice(blocks, BATCH)):
+        found = store.finished([block.identity for block in batch])
+        if any(len(found.get(block.identity, ())) < schedule.lineups(schedule.boards[block.board]) for block in batch):
+            return False
+    return True
+
+
+class _Places:
+    """Finds the place of records in a plan, and checks them against it and the rules."""
+
+    def __init__(self, plan: ReadPlan) -> None:
+        self.plan = plan
+        self.schedules = {hash: replace(plan.schedule, keys=(hash,)) for hash in plan.schedule.keys}
+        """By the hash of a secret key."""
+        self.boards = {(board.game, board.players): index for index, board in enumerate(plan.schedule.boards)}
+        self.entries = {entry.label: index for index, entry in enumerate(plan.schedule.entries)}
+        for board in plan.schedule.boards:
+            try:
+                check_game(board)
+            except StoreError as error:
+                raise RecordError(f"{plan.path}: {error}") from None
+        if len(self.boards) < len(plan.schedule.boards):
+            raise RecordError(f"{plan.path}: has a board twice")
+
+    def result(self, where: str, record: Record) -> Finished:
+        """A record as a finished match; raises `RecordError` when it does not fit the plan, the rules or the dice."""
+        block = self._block(where, record)
+        try:
+            check_words(record.match)
+            check_draws(replay(record.match, self.plan.keys(block)))
+        except ArenaError as error:
+            raise RecordError(f"{where}: {error}") from None
+        seats = tuple(self.entries[label] for label in record.labels)
+        return Finished(MatchSpec(block, record.match.lineup, seats), _row(record.match), IMPORTED, 1)
+
+    def _block(self, where: str, record: Record) -> Block:
+        match, schedule = record.match, self.schedules.get(record.secret, self.plan.schedule)
+        index = self.boards.get((match.game, match.players))
+        if index is None:
+            raise RecordError(f"{where}: the plan has no board {match.game}, {match.players} players")
+        board = schedule.boards[index]
+        seats = [self.entries.get(label, -1) for label in record.labels]
+        twice = len(set(seats)) < len(seats) and schedule.duel is None
+        if twice or not set(seats) <= set(board.entries):
+            raise RecordError(f"{where}: the plan does not seat {', '.join(record.labels)} together on {board.title}")
+        if match.lineup >= schedule.lineups(board):
+            raise RecordError(f"{where}: the plan has no line-up {match.lineup}")
+        order = sorted(seats, key=board.entries.index)
+        block = schedule.block(index, match.round, tuple(order))
+        entries = [schedule.entries[entry] for entry in seats]
+        compared: list[tuple[str, Any, Any]] = [
+            ("bots", list(schedule.seats(block, match.lineup)), seats),
+            ("identities", [entry.identity for entry in entries], list(record.identities)),
+            ("specs", [entry.spec for entry in entries], match.bots),
+            ("opening", board.opening, match.opening),
+            ("rules_version", board.rules_version, record.rules_version),
+            ("seed", schedule.seed, match.seed),
+            ("dice", block.dice, match.dice),
+            ("dice_key_hash", block.key, record.secret),
+            ("block", block.id, match.block_id),
+            ("match", match_id(block.identity, match.lineup), record.id),
+        ]
+        for key, ours, theirs in compared:
+            if ours != theirs:
+                raise RecordError(f"{where}: match {record.id} is none of the plan: another {key}")
+        return block
+
+
+def _row(match: StoredMatch) -> MatchRow:
+    falls = [match.falls.get(seat, (None, None)) for seat in range(match.players)]
+    return MatchRow(
+        lineup=match.lineup,
+        ended=match.ended,
+        plies=len(match.course),
+        timed=match.timed,
+        final=match.final,
+        course=" ".join(match.course),
+        notes=[list(note) for note in match.notes],
+        seats=[[*result, *fall] for *result, fall in zip(match.ranks, match.scores, falls, strict=True)],
+        details={},
+        seconds=0.0,
+        clocks="",
+        again=False,
+    )

@@ -1,0 +1,85 @@
+"""What a tournament exported, held against what its log says now."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+
+import pandas as pd
+
+from arena.core.files import own_folder, read_regular
+from arena.plan.adaptive import with_stages
+from arena.plan.config import FORMATS
+from arena.plan.dice_keys import with_disclosed_keys
+from arena.plan.files import write_plan
+from arena.plan.resolve import stage_data
+from arena.results.exports import JSON_LINES, export_log
+from arena.schedule.blocks import Schedule
+from arena.store import Store
+from arena.verify.findings import Findings
+from arena.verify.plans import LoggedPlan
+
+MOST_LONGER = 4
+"""How many times as long as ours a file may be that another version of a library wrote."""
+Wanted = tuple[str, Sequence[str]]
+"""What to export, and in which formats."""
+
+
+def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple[list[str], list[str]]:
+    """The files beside the log that exports write, and those of them that an export would write otherwise."""
+    folder, compared, different = store.path.parent, [], []
+    with findings.guard("what was exported cannot be compared"), own_folder(None, "arena-exports-") as place:
+        wanted = list(_there(folder, plan.schedule))
+        if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
+            schedule = with_stages(store, plan.schedule)
+            boards = [{**board, **stage_data(schedule, at)} for at, board in enumerate(plan.resolved["boards"])]
+            resolved = {**plan.resolved, "boards": boards}
+            for what, formats in wanted or [("", [])]:
+                export_log(store, resolved, place, [what], formats)
+            if plan.is_comparison:
+                write_plan(place, with_disclosed_keys(resolved, store))
+        for made in sorted(place.iterdir()):
+            theirs = folder / made.name
+            if theirs.is_file():
+                compared.append(made.name)
+                if not _same(theirs, made):
+                    different.append(made.name)
+    return compared, different
+
+
+def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
+    """What has been exported, by the names of the files."""
+    slugs = [board.slug for board in schedule.boards]
+    for what, names in (("leaderboards", slugs), ("pairs", [f"{slug}_pairs" for slug in slugs])):
+        formats: list[str] = [kind for kind in FORMATS if any((folder / f"{name}.{kind}").is_file() for name in names)]
+        if formats:
+            yield what, formats
+    formats = [kind for kind in (*FORMATS, JSON_LINES) if (folder / f"matches.{kind}").is_file()]
+    if formats:
+        yield "matches", formats
+
+
+def _same(theirs: Path, ours: Path) -> bool:
+    """Whether two files are the same, byte for byte; of Parquet, whose bytes change with its library, the tables."""
+    other = ours.read_bytes()
+    try:
+        one = read_regular(theirs, MOST_LONGER * len(other) + 2**20)
+    except (OSError, ValueError):
+        return False
+    if one == other or theirs.suffix != ".parquet":
+        return one == other
+    try:
+        if _rows(one) != _rows(other):  # a few bytes may stand for any number
+            return False
+        return pd.read_parquet(io.BytesIO(one)).equals(pd.read_parquet(io.BytesIO(other)))
+    except Exception:  # whatever the library makes of a file that is none
+        return False
+
+
+def _rows(content: bytes) -> tuple[int, int]:
+    """Rows and columns that a Parquet file says it has."""
+    from pyarrow.parquet import read_metadata
+
+    about = read_metadata(io.BytesIO(content))
+    return about.num_rows, about.num_columns

@@ -1,0 +1,204 @@
+"""The matches of a log, block by block: held against the plan, replayed, every draw recomputed."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.core.errors import ArenaError, StoreError
+from arena.core.match_ids import Kind, match_id
+from arena.match.dice import KeyPair, key_pair
+from arena.match.replay import check_game, check_match, check_words, game_of
+from arena.match.stored import StoredMatch
+from arena.plan.resolve import schedule_from
+from arena.schedule.blocks import Block, Schedule
+from arena.store import Store
+from arena.verify.findings import MOST_TOLD, Finding
+from arena.verify.rows import Rows, Stored, check_side, read_rows, stored_match
+from arena.verify.tables import open_log
+from engine import Game
+
+NO_PLAN, UNKNOWN = -1, -2
+
+
+class Task(NamedTuple):
+    """Blocks of the log to be checked."""
+
+    plan: int
+    """Which plan they belong to; `NO_PLAN`, or `UNKNOWN` when plans could not be read."""
+    blocks: list[tuple[int, Block | None]]
+    """Each with its key in the log."""
+
+
+@dataclass
+class Checked:
+    """What checking some blocks came to."""
+
+    matches: int = 0
+    draws: int = 0
+    unverified: int = 0
+    """Matches whose rules are not those of this arena: they were not replayed."""
+    count: int = 0
+    findings: list[Finding] = field(default_factory=list)
+
+    def add(self, finding: Finding) -> None:
+        """Note what is wrong; only so many are kept, all are counted."""
+        self.count += 1
+        if len(self.findings) < MOST_TOLD:
+            self.findings.append(finding)
+
+
+class Checker:
+    """Checks blocks of a log on a connection of its own; there is one in each process."""
+
+    def __init__(self, path: Path, plans: Sequence[str], secret: Mapping[str, bytes]) -> None:
+        """`secret` has keys by their hashes."""
+        self.schedules = [schedule_from(json.loads(plan)) for plan in plans]
+        self.secret = secret
+        self.db = open_log(path)
+        self.store = Store(path, self.db, None)
+        self.bots = {
+            bot: (identity, spec) for bot, identity, spec in self.db.execute("SELECT bot, identity, spec FROM bots")
+        }
+        self.runs = {run for (run,) in self.db.execute("SELECT run FROM runs")}
+        self.games: dict[Any, Game | None] = {}
+        self.keys: dict[tuple[Kind, int, str | None], KeyPair] = {}
+
+    def close(self) -> None:
+        self.db.close()
+
+    def check(self, task: Task) -> Checked:
+        """Check blocks; what cannot be read is found out one by one, so that only that is not checked."""
+        done = Checked()
+        try:
+            rows = read_rows(self.db, [key for key, _ in task.blocks])
+        except Exception:  # a damaged log may fail in any way
+            for place in task.blocks:
+                self._check_alone(task.plan, place, done)
+            return done
+        for key, block in task.blocks:
+            self._check_block(task.plan, block, rows[key], done)
+        return done
+
+    def _check_alone(self, plan: int, place: tuple[int, Block | None], done: Checked) -> None:
+        """Check one block, or find out which of its matches cannot be read."""
+        key, block = place
+        try:
+            rows = read_rows(self.db, [key])[key]
+        except Exception as error:
+            name = match_id(block.identity, 0) if block else None
+            done.add(Finding(f"block {key} cannot be read: {error}", match=name, table="blocks"))
+            for lineup in self._lineups(plan, block):
+                try:
+                    read_rows(self.db, [key], lineup)
+                except Exception as of_match:
+                    assert block is not None
+                    done.add(Finding(f"cannot be read: {of_match}", match_id(block.identity, lineup), "matches"))
+        else:
+            self._check_block(plan, block, rows, done)
+
+    def _lineups(self, plan: int, block: Block | None) -> range:
+        if block is None:
+            return range(0)
+        schedule = self.schedules[plan]
+        return range(schedule.lineups(schedule.boards[block.board]))
+
+    def _check_block(self, plan: int, block: Block | None, rows: Rows, done: Checked) -> None:
+        stored = rows.block
+        lineups = [match[0] for match in rows.matches]
+        try:
+            self._check_place(plan, block, stored)
+        except StoreError as error:
+            self._note(error, stored, lineups[0] if lineups else 0, "blocks", done)
+        for table, found in (("seats", rows.seats), ("timings", rows.timings), ("faults", rows.faults)):
+            for lineup in sorted(found.keys() - set(lineups)):
+                self._note(StoreError(f"is in {table}, but not in matches"), stored, lineup, table, done)
+        for match in rows.matches:
+            done.matches += 1
+            try:
+                self._check_match(plan, block, rows, match, done)
+            except Exception as error:
+                self._note(error, stored, match[0], "matches", done)
+
+    def _check_place(self, plan: int, block: Block | None, stored: Stored) -> None:
+        """That a block's row is what the plan says."""
+        if stored.number is not None and stored.key is None:
+            raise StoreError(f"its block has the key {stored.number}, which is not in the log")
+        if block is None:
+            if plan == NO_PLAN:
+                raise StoreError("its block belongs to no plan of the log")
+            return
+        schedule = self.schedules[plan]
+        board = schedule.boards[block.board]
+        ours = (block.identity, block.id, board.game, board.players, block.round, board.opening, schedule.seed)
+        dice = (int(block.dice), block.key or None)
+        for name, mine, theirs in zip(Stored._fields, (*ours, *dice), stored, strict=False):
+            if mine != theirs:
+                raise StoreError(f"the {name} of its block is {_shown(theirs)}, {_shown(mine)} by the plan")
+
+    def _check_match(self, plan: int, block: Block | None, rows: Rows, row: tuple, done: Checked) -> None:
+        lineup = row[0]
+        seats, stored = rows.seats.get(lineup, []), rows.block
+        if block is not None:
+            self._check_seats(self.schedules[plan], block, lineup, seats)
+        elif [seat[0] for seat in seats] != [*range(stored.players)]:
+            raise StoreError(f"has seats {_listed(seat[0] for seat in seats)} of {stored.players} players")
+        match = stored_match(stored, row, seats)
+        check_side(rows, lineup, match, self.runs)
+        check_words(match)
+        game = self._game(plan, block, match)
+        if game is None:
+            done.unverified += 1
+        else:
+            done.draws += check_match(match, self._keys(match, stored.key), game)
+
+    def _check_seats(self, schedule: Schedule, block: Block, lineup: int, seats: list[tuple]) -> None:
+        """That those whom the plan seats there sit there."""
+        board = schedule.boards[block.board]
+        if not 0 <= lineup < schedule.lineups(board):
+            raise StoreError(f"the plan has no line-up {lineup}")
+        if [seat[0] for seat in seats] != [*range(board.players)]:
+            raise StoreError(f"has seats {_listed(seat[0] for seat in seats)} of {board.players} players")
+        for seat, entry in zip(seats, schedule.seats(block, lineup), strict=True):
+            ours = schedule.entries[entry]
+            if self.bots.get(seat[1]) != (ours.identity, ours.spec):
+                there = self.bots.get(seat[1], ("a bot that is not in the log",))[0]
+                raise StoreError(f"seat {seat[0]} has {there}, {ours.identity} by the plan")
+
+    def _game(self, plan: int, block: Block | None, match: StoredMatch) -> Game | None:
+        """The game of a board; None when its rules are not those of this arena."""
+        at = (plan, block.board) if block is not None else (match.game, match.players)
+        if at not in self.games:
+            try:
+                self.games[at] = check_game(self.schedules[plan].boards[block.board]) if block else game_of(match)
+            except ArenaError:
+                self.games[at] = None
+        return self.games[at]
+
+    def _keys(self, match: StoredMatch, secret: str | None) -> KeyPair | None:
+        """Of the dice and of bots' seeds; None when the secret one is missing."""
+        if secret is not None and secret not in self.secret:
+            return None
+        at = (match.dice, match.seed, secret)
+        if at not in self.keys:
+            self.keys[at] = key_pair(match.dice, match.seed, None if secret is None else self.secret[secret])
+        return self.keys[at]
+
+    def _note(self, error: Exception, block: Stored, lineup: int, table: str, done: Checked) -> None:
+        name = match_id(block.identity, lineup)
+        text = str(error).removeprefix(f"match {name}: ") or type(error).__name__
+        with contextlib.suppress(Exception):  # of a damaged index: the whole id will do
+            name = self.store.short_id(block.identity, lineup)
+        done.add(Finding(text, match=name, table=table))
+
+
+def _shown(value: Any) -> str:
+    return value.hex() if isinstance(value, bytes) else str(value)
+
+
+def _listed(numbers: Any) -> str:
+    return ", ".join(map(str, numbers)) or "none"

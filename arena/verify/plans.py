@@ -1,0 +1,184 @@
+"""The runs of a log: their plans, bots, bundles and keys, each checked against what it is a hash of."""
+
+from __future__ import annotations
+
+import json
+import sqlite3
+import zlib
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from arena.core.errors import StoreError
+from arena.core.models import COMPARISONS
+from arena.match.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
+from arena.match.stored import SecretKey
+from arena.plan.files import checked_plan
+from arena.plan.resolve import bot_identity, dice_as_data
+from arena.registry.bundles import MAX_BYTES, Bundle
+from arena.schedule.blocks import Schedule
+from arena.store import BotRow
+from arena.verify.findings import Findings
+
+MAX_BUNDLE = 4 * MAX_BYTES
+"""Bytes of a bundle unpacked: its files in hexadecimal, and their names."""
+
+
+@dataclass
+class LoggedPlan:
+    """A plan of one or more runs."""
+
+    runs: list[int]
+    """The latest one first."""
+    resolved: dict[str, Any]
+    schedule: Schedule
+    finished: bool = False
+    """Whether one of the runs noted that all of it was in the log."""
+
+    @property
+    def is_comparison(self) -> bool:
+        """Whether it is played only until a test is decided."""
+        return str(self.resolved["name"]).startswith(f"{COMPARISONS}/")
+
+
+@dataclass
+class Contents:
+    """What a log holds besides its matches, as far as it can be read."""
+
+    plans: list[LoggedPlan] = field(default_factory=list)
+    """Those of the latest runs first."""
+    unread: int = 0
+    """Plans that cannot be read."""
+    bots: dict[str, BotRow] = field(default_factory=dict)
+    bundles: dict[str, Bundle] = field(default_factory=dict)
+    """Without the modules that hold the bots."""
+    secret: dict[str, SecretKey] = field(default_factory=dict)
+    """The keys of secret dice that are what their hashes say, by these."""
+
+
+def read_contents(db: sqlite3.Connection, findings: Findings) -> Contents:
+    """Read and check all tables that hold no matches."""
+    contents = Contents()
+    with findings.guard("cannot be read", table="keys"):
+        for row in db.execute("SELECT key, hash, drawn, disclosed FROM keys ORDER BY number").fetchall():
+            with findings.guard(f"the key with the hash {row[1]!a} cannot be read", table="keys"):
+                contents.secret[row[1]] = _secret_key(SecretKey(*row))
+    with findings.guard("cannot be read", table="bundles"):
+        for key, packed in db.execute("SELECT bundle, files FROM bundles ORDER BY bundle"):
+            with findings.guard(f"bundle {key} cannot be read", table="bundles"):
+                contents.bundles[key] = _bundle(key, packed)
+    with findings.guard("cannot be read", table="bots"):
+        for row in db.execute("SELECT identity, spec, module, class, bundle FROM bots ORDER BY bot"):
+            contents.bots[row[0]] = BotRow(*row)
+    with findings.guard("cannot be read", table="runs"):
+        _read_runs(db, contents, findings)
+    if not contents.plans and not contents.unread:
+        findings.add("holds no run", table="runs")
+    for plan in contents.plans:
+        _check_dice(plan, contents, findings)
+        for bot in plan.resolved["bots"]:
+            with findings.guard(f"bot {bot['identity']}", table="bots"):
+                _check_bot(bot, contents)
+    _check_unused(contents, findings)
+    return contents
+
+
+def _secret_key(key: SecretKey) -> SecretKey:
+    key.checked()
+    for when in filter(None, (key.drawn, key.disclosed)):
+        datetime.fromisoformat(when)
+    return key
+
+
+def _bundle(key: str, packed: bytes) -> Bundle:
+    unpacker = zlib.decompressobj()
+    content = unpacker.decompress(packed, MAX_BUNDLE)
+    if not unpacker.eof or unpacker.unused_data:
+        raise StoreError("is damaged, or too large")
+    bundle = Bundle("", {name: bytes.fromhex(text) for name, text in json.loads(content).items()})
+    if bundle.hash != key:
+        raise StoreError(f"its files have the hash {bundle.hash}")
+    return bundle
+
+
+def _read_runs(db: sqlite3.Connection, contents: Contents, findings: Findings) -> None:
+    known: dict[str, LoggedPlan | None] = {}
+    query = "SELECT run, plan, versions, started, finished FROM runs ORDER BY run DESC"
+    for run, text, versions, started, finished in db.execute(query):
+        with findings.guard(f"run {run}: its times and versions cannot be read", table="runs"):
+            for when in (started, *filter(None, [finished])):
+                datetime.fromisoformat(when)
+            if not all(isinstance(version, str) for version in dict(json.loads(versions)).values()):
+                raise StoreError("a version is no text")
+        if text not in known:
+            known[text] = None
+            with findings.guard(f"run {run}: its plan cannot be read", table="runs"):
+                known[text] = LoggedPlan([], *checked_plan(json.loads(text), "not a plan"))
+                contents.plans += filter(None, [known[text]])
+            contents.unread += known[text] is None
+        if (plan := known[text]) is not None:
+            plan.runs.append(run)
+            plan.finished |= finished is not None
+
+
+def _check_dice(plan: LoggedPlan, contents: Contents, findings: Findings) -> None:
+    """That the public keys of a plan follow from its seed, and the secret ones are in the log."""
+    resolved, schedule, run = plan.resolved, plan.schedule, plan.runs[0]
+    for hash in schedule.keys:
+        if hash not in contents.secret:
+            findings.add(f"a key of the secret dice of run {run} is not there, or damaged", table="keys")
+        elif plan.finished and contents.secret[hash].disclosed is None:
+            findings.add(f"a key is not disclosed, though run {run} is finished", table="keys")
+    if schedule.has_secret_dice and not schedule.keys:
+        findings.add(f"run {run} has secret dice, but its plan no key of them", table="runs")
+    for name, ours in _public_keys(resolved, schedule).items():
+        if resolved[name] != ours:
+            findings.add(f"run {run}: the {name} of its plan does not follow from the seed", table="runs")
+    for key in resolved.get("secret_keys") or ():
+        if key["key"] is not None:
+            findings.add(f"run {run}: its plan holds a secret key", table="runs")
+
+
+def _public_keys(resolved: dict[str, Any], schedule: Schedule) -> dict[str, str | None]:
+    """What a plan says of its keys as it follows from the seed, and from which bots are trusted."""
+    dice, bots = (public_key(schedule.seed, person) for person in (DICE_PERSON, BOTS_PERSON))
+    if "dice_key_hash" not in resolved:
+        kinds = dice_as_data(schedule)
+        return {name: kinds[name] for name in ("dice", "common_dice", "public_dice_key", "public_bots_key")}
+    if schedule.keys:
+        return {"bots_key": bots.hex(), "dice_key": None}
+    return {"bots_key": bots.hex(), "dice_key": dice.hex(), "dice_key_hash": key_hash(dice)}
+
+
+def _check_bot(planned: dict[str, Any], contents: Contents) -> None:
+    """That a planned bot is in the log and its identity follows from its source and parameters.
+
+    Of bots whose matches were imported the source is not there.
+    """
+    row = contents.bots.get(planned["identity"])
+    if row is None:
+        raise StoreError("is in a plan, but not in the log")
+    name, spec = row.identity.rpartition("@")[0], planned["spec"]
+    if row.spec != spec or not (spec == name or spec.startswith(f"{name}:")):
+        raise StoreError(f"its spec is {row.spec}, {spec} in the plan")
+    if not (row.bundle or row.module or row.class_name):
+        return
+    if bot_identity(name, row.bundle, row.class_name, planned["params"]) != row.identity:
+        raise StoreError("its identity does not follow from its class, parameters and bundle")
+    bundle = contents.bundles.get(row.bundle)
+    if bundle is None:
+        raise StoreError(f"its bundle {row.bundle} is not there, or damaged")
+    base = row.module.replace(".", "/")
+    if not {row.module, f"{base}.py", f"{base}/__init__.py"} & set(bundle.files):
+        raise StoreError(f"its bundle has no module {row.module}")
+
+
+def _check_unused(contents: Contents, findings: Findings) -> None:
+    """That no bot and no bundle is there for nothing."""
+    if contents.unread:
+        return
+    planned = {bot["identity"] for plan in contents.plans for bot in plan.resolved["bots"]}
+    for identity in sorted(contents.bots.keys() - planned):
+        findings.add(f"bot {identity} is in no plan", table="bots")
+    for key in sorted(contents.bundles.keys() - {row.bundle for row in contents.bots.values()}):
+        findings.add(f"bundle {key} belongs to no bot", table="bundles")

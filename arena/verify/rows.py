@@ -1,0 +1,152 @@
+"""The rows of a log's blocks, as they are: nothing in them is believed before it is checked."""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import zlib
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from arena.core.errors import StoreError
+from arena.core.match_ids import Kind
+from arena.match.referee import CLOCK_CAUSES, MAX_NOTES
+from arena.match.stored import StoredMatch
+from arena.store import LONG_COURSE, MAX_COURSE
+
+CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+),[0-9]+,[0-9]+(?: (?!$)|$))*")
+
+
+class Stored(NamedTuple):
+    """A block's row, with its board."""
+
+    identity: bytes
+    id: bytes
+    game: str
+    players: int
+    round: int
+    opening: int
+    seed: int
+    dice: int
+    key: str | None
+    """Hash of the key of secret dice."""
+    number: int | None
+    """Of that key in the log."""
+
+
+@dataclass
+class Rows:
+    """All rows of a block."""
+
+    block: Stored
+    matches: list[tuple] = field(default_factory=list)
+    seats: defaultdict[int, list[tuple]] = field(default_factory=lambda: defaultdict(list))
+    timings: dict[int, tuple] = field(default_factory=dict)
+    faults: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
+    """Seats with a text of a fault."""
+
+
+def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> dict[int, Rows]:
+    """All rows of some blocks, or of one match."""
+    marks = f"block IN ({','.join('?' * len(keys))})"
+    query = (
+        "SELECT block, identity, id, game, players, round, opening, seed, dice, hash, blocks.key "
+        f"FROM blocks LEFT JOIN boards USING (board) LEFT JOIN keys ON number = blocks.key WHERE {marks}"
+    )
+    found = {key: Rows(Stored(*row)) for key, *row in db.execute(query, keys)}
+    if lineup is not None:
+        marks += f" AND lineup = {lineup:d}"
+    columns = "block, lineup, ended, plies, timed, final, course, notes"
+    for key, *row in db.execute(f"SELECT {columns} FROM matches WHERE {marks} ORDER BY block, lineup", keys):
+        found[key].matches.append(tuple(row))
+    columns = "block, lineup, seat, bot, rank, score, cause, fell"
+    for key, at, *row in db.execute(f"SELECT {columns} FROM seats WHERE {marks} ORDER BY block, lineup, seat", keys):
+        found[key].seats[at].append(tuple(row))
+    columns = "block, lineup, run, worker, seconds, clocks, again, attempts"
+    for key, at, *row in db.execute(f"SELECT {columns} FROM timings WHERE {marks}", keys):
+        found[key].timings[at] = tuple(row)
+    for key, at, seat, detail in db.execute(f"SELECT block, lineup, seat, detail FROM faults WHERE {marks}", keys):
+        found[key].faults[at].append(seat if isinstance(detail, str) else -1)
+    return found
+
+
+def stored_match(block: Stored, row: tuple, seats: list[tuple]) -> StoredMatch:
+    """A match as `arena.match.replay` takes it; raises `StoreError` when its row is not one that the arena writes."""
+    lineup, ended, plies, timed, final, packed, notes = row
+    course = _course(packed)
+    falls = {}
+    for seat, _, _, _, cause, fell in seats:
+        if (cause is None) != (fell is None):
+            raise StoreError(f"seat {seat} has a cause of a forfeit, but no ply, or the other way round")
+        if cause is not None:
+            falls[seat] = (cause, fell)
+    clocked = any(cause in CLOCK_CAUSES for cause, _ in falls.values())
+    if plies != len(course):
+        raise StoreError(f"has {len(course)} plies, but its row says {plies}")
+    if timed not in (0, 1) or clocked > timed:
+        raise StoreError(f"timed cannot be {timed}")
+    return StoredMatch(
+        identity=block.identity,
+        block_id=block.id,
+        lineup=lineup,
+        game=block.game,
+        players=block.players,
+        round=block.round,
+        opening=block.opening,
+        seed=block.seed,
+        ended=ended,
+        course=course,
+        final=final.hex(),
+        timed=bool(timed),
+        notes=_notes(notes, plies) if notes is not None else [],
+        bots=[],
+        ranks=[seat[2] for seat in seats],
+        scores=[seat[3] for seat in seats],
+        falls=falls,
+        details={},
+        clocks=[],
+        again=False,
+        dice=Kind(block.dice),
+    )
+
+
+def _course(packed: Any) -> list[str]:
+    """A course as the log holds it, whole and laid out as it was written."""
+    text = packed
+    if isinstance(packed, bytes):
+        unpacker = zlib.decompressobj()
+        text = unpacker.decompress(packed, MAX_COURSE).decode()
+        if not unpacker.eof or unpacker.unused_data:
+            raise StoreError("its course is damaged, or too long")
+    course = text.split()
+    if " ".join(course) != text or isinstance(packed, bytes) != (len(text) >= LONG_COURSE):
+        raise StoreError("its course is not laid out as the arena does")
+    return course
+
+
+def _notes(text: str, plies: int) -> list[tuple[int, str]]:
+    notes = [(ply, note) for ply, note in json.loads(text)]
+    at = [ply for ply, _ in notes]
+    whole = all(type(ply) is int and isinstance(note, str) for ply, note in notes)
+    if not notes or not whole or at != sorted(set(at)) or not 0 <= at[0] <= at[-1] < plies:
+        raise StoreError("its notes do not belong to its plies, one each in their order")
+    if sum(len(note) for _, note in notes[:-1]) >= MAX_NOTES:
+        raise StoreError(f"its notes have more than {MAX_NOTES:,} characters")
+    return notes
+
+
+def check_side(rows: Rows, lineup: int, match: StoredMatch, runs: set[int]) -> None:
+    """That the rows of side tables are there and such as the arena writes them."""
+    if lineup not in rows.timings:
+        raise StoreError("has no row in timings")
+    run, worker, seconds, clocks, again, attempts = rows.timings[lineup]
+    if run not in runs:
+        raise StoreError(f"was played in run {run}, which is not in the log")
+    plain = isinstance(worker, str) and isinstance(seconds, float) and seconds >= 0 and again in (0, 1)
+    if not plain or not isinstance(attempts, int) or attempts < 1 or not CLOCKS.fullmatch(clocks):
+        raise StoreError("its row in timings is not one that the arena writes")
+    if not set(rows.faults.get(lineup, ())) <= set(match.falls):
+        raise StoreError("a fault is told of a seat that did not forfeit")

@@ -1,0 +1,61 @@
+"""Checking blocks here, or in several processes; these import no more than they need, so that they start soon."""
+
+from __future__ import annotations
+
+import multiprocessing
+import signal
+from collections import deque
+from collections.abc import Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from typing import Any
+
+from arena.core.errors import WorkerError
+from arena.core.process_trees import signal_at_parents_end
+from arena.verify.matches import Checked, Checker, Task
+
+WAITING = 4
+"""Batches handed out at a time for each process."""
+
+
+def alone(tasks: Iterator[Task], arguments: tuple[Any, ...]) -> Iterator[Checked]:
+    """What checking each task comes to, here; `arguments` are those of `Checker`."""
+    checker = Checker(*arguments)
+    try:
+        yield from map(checker.check, tasks)
+    finally:
+        checker.close()
+
+
+_checker: Checker | None = None
+"""Of a process that serves `spread`."""
+
+
+def _set_up(*arguments: Any) -> None:
+    global _checker
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process
+    signal_at_parents_end(signal.SIGKILL)
+    _checker = Checker(*arguments)
+
+
+def _check(task: Task) -> Checked:
+    assert _checker is not None
+    return _checker.check(task)
+
+
+def spread(tasks: Iterator[Task], arguments: tuple[Any, ...], workers: int) -> Iterator[Checked]:
+    """The same in processes; a few tasks for each are under way, so that plans may have any size."""
+    context = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(workers, context, _set_up, arguments) as pool:
+        under_way: deque[Future[Checked]] = deque()
+        try:
+            for task in tasks:
+                under_way.append(pool.submit(_check, task))
+                if len(under_way) > WAITING * workers:
+                    yield under_way.popleft().result()
+            while under_way:
+                yield under_way.popleft().result()
+        except BrokenProcessPool:
+            raise WorkerError("a process that checked matches has ended; --workers 1 does without") from None
+        finally:
+            pool.shutdown(cancel_futures=True)

@@ -1,0 +1,246 @@
+"""Verifying a log or an archive: is it whole, is every match what the rules, the dice and its plan say?
+
+Nothing is written, a damaged or hostile log is told of and never trusted, and no bot is run unless matches are to be
+played again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import zipfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Literal
+
+from arena.core.errors import ConfigError, OlderLogError, StoreError, WorkerError
+from arena.core.machine import cores
+from arena.core.models import Isolation
+from arena.plan.logs import LOG, find_log
+from arena.store import Store
+from arena.store.reading import MATCH_ID
+from arena.store.writers import read_writer
+from arena.verify.exports import compare_exports
+from arena.verify.findings import Finding, Findings
+from arena.verify.plans import Contents, LoggedPlan, read_contents
+from arena.verify.reruns import Verdict, rerun_matches
+from arena.verify.tables import check_file, check_orphans, open_log
+from arena.verify.walk import Walked, walk
+
+Rerun = int | Literal["all"]
+Show = Callable[[str, int, int], None]
+"""Told what is being done, and how much of how much of it is."""
+
+
+def _unseen(what: str, done: int, total: int) -> None:
+    pass
+
+
+@dataclass
+class Report:
+    """What a verification found."""
+
+    target: str
+    log: str
+    """The file's name."""
+    manifest: str | None = None
+    """BLAKE2b-256 of an archive's manifest, which has the hashes of all its files."""
+    running: bool = False
+    finished: bool = False
+    """Whether all of the latest plan was noted to be there."""
+    comparison: bool = False
+    runs: int = 0
+    walked: Walked = field(default_factory=Walked)
+    compared: list[str] = field(default_factory=list)
+    """Exported files that were compared."""
+    rerun: int = 0
+    """Matches that were played again."""
+    bots: list[Verdict] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+    """What is no fault, but worth knowing."""
+    findings: list[Finding] = field(default_factory=list)
+    count: int = 0
+    """Findings in all, also those that are not told."""
+
+    @property
+    def sound(self) -> bool:
+        """Whether nothing is wrong."""
+        return self.count == 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data, described in reports/README.md."""
+        walked = self.walked
+        return {
+            "target": self.target,
+            "log": self.log,
+            "manifest": self.manifest,
+            "sound": self.sound,
+            "running": self.running,
+            "finished": self.finished,
+            "runs": self.runs,
+            "blocks": walked.blocks,
+            "blocks_of_earlier_plans": walked.other,
+            "matches": walked.matches,
+            "draws": walked.draws,
+            "not_replayed": walked.unverified,
+            "planned": None if self.comparison else walked.planned,
+            "missing": None if self.comparison else walked.planned - walked.present,
+            "compared": self.compared,
+            "rerun": self.rerun,
+            "bots": [vars(bot) for bot in self.bots],
+            "remarks": self.remarks,
+            "findings": [vars(finding) for finding in self.findings],
+            "count": self.count,
+        }
+
+
+def verify(
+    target: str | Path,
+    home: str | Path | None = None,
+    rerun: Rerun | None = None,
+    seed: int = 0,
+    workers: int | None = None,
+    isolation: Isolation | None = None,
+    show: Show = _unseen,
+) -> Report:
+    """Verify a tournament or comparison (its name, folder, configuration or log) or an archive of `arena bundle`.
+
+    `rerun` plays so many matches again, or all, chosen by `seed`; `isolation` is where bots then run, by default where
+    the plan says, of an archive in the sandbox. `workers` processes check large logs, and play; as always with
+    `multiprocessing`, a script that calls this needs `if __name__ == "__main__"`. Raises an `ArenaError` when there is
+    nothing to verify; whatever is wrong with the content is in the report.
+    """
+    workers = cores() if workers is None else workers
+    if workers < 1:
+        raise ConfigError(f"workers = {workers}: at least 1 is needed")
+    if rerun is not None and rerun != "all" and rerun < 1:
+        raise ConfigError(f"rerun = {rerun}: must be all, or at least 1")
+    job = _Job(rerun, seed, workers, isolation, show)
+    path = Path(target)
+    if path.is_file() and (path.suffix == ".zip" or zipfile.is_zipfile(path)):
+        from arena.verify.archive import unpacked
+
+        with unpacked(path, job.findings) as (folder, manifest):
+            report = Report(str(target), LOG, manifest)
+            if folder is not None:
+                job.isolation = isolation or "sandbox"
+                try:
+                    job.verify(folder / LOG, report)
+                except OlderLogError:
+                    raise OlderLogError(
+                        f"{path}: its log is of an older version; unpack it, `arena upgrade` {LOG}, and verify that"
+                    ) from None
+                job.check_sources(folder)
+    else:
+        log = find_log(target, home)
+        if not log.is_file():
+            raise StoreError(f"{log}: no such match log; `arena run` makes one")
+        report = Report(str(target), log.name, running=read_writer(log)[0])
+        job.verify(log, report)
+    report.findings, report.count = job.findings.told, job.findings.count
+    return report
+
+
+class _Job:
+    """One verification: how, and what it has found so far."""
+
+    def __init__(self, rerun: Rerun | None, seed: int, workers: int, isolation: Isolation | None, show: Show) -> None:
+        self.rerun, self.seed, self.workers, self.isolation, self.show = rerun, seed, workers, isolation, show
+        self.findings = Findings()
+        self.contents = Contents()
+
+    def verify(self, log: Path, report: Report) -> None:
+        """All that can be verified of a log."""
+        with self._opened(log) as db:
+            if db is None:
+                return
+            self.show("checking the file", 0, 0)
+            check_file(db, log, self.findings)
+            self.contents = contents = read_contents(db, self.findings)
+            check_orphans(db, self.findings)
+            store = Store(log, db, None)
+            self._check_matches(db, store, log, report)
+            self._check_digests(store)
+            if not contents.plans:
+                return
+            newest = contents.plans[0]
+            report.finished, report.comparison = newest.finished, newest.is_comparison
+            report.runs = sum(len(plan.runs) for plan in contents.plans) + contents.unread
+            if log.name == LOG:
+                self.show("comparing what was exported", 0, 0)
+                report.compared, different = compare_exports(store, newest, self.findings)
+                if different and newest.finished:
+                    for name in different:
+                        self.findings.add("differs from what the log says", file=name)
+                elif different:
+                    report.remarks.append(
+                        f"{', '.join(different)} differ from what the log says, as is to be expected after an "
+                        "interrupted run"
+                    )
+            if self.rerun is not None:
+                self._play_again(store, newest, report)
+
+    def _play_again(self, store: Store, plan: LoggedPlan, report: Report) -> None:
+        assert self.rerun is not None
+
+        def told(done: int, total: int) -> None:
+            self.show("playing again", done, total)
+
+        how = (self.rerun, self.seed, self.workers, self.isolation)
+        try:
+            again = rerun_matches(store, plan, self.contents, self.findings, *how, told)
+        except (ConfigError, WorkerError):  # of this machine, not of the log
+            raise
+        except Exception as error:
+            self.findings.add(f"its matches cannot be played again: {error}", file=report.log)
+            return
+        report.rerun, report.bots = again.matches, again.verdicts
+        report.remarks += again.remarks
+
+    def check_sources(self, folder: Path) -> None:
+        """That the sources in an archive are those that the log says have played."""
+        from arena.verify.archive import check_sources
+
+        check_sources(folder, self.contents, self.findings)
+
+    @contextlib.contextmanager
+    def _opened(self, log: Path) -> Iterator[sqlite3.Connection | None]:
+        """The log at one moment, whatever a run adds meanwhile; None when it cannot be opened."""
+        try:
+            db = open_log(log)
+        except OlderLogError:
+            raise
+        except (StoreError, OSError) as error:
+            self.findings.add(str(error).removeprefix(f"{log}: "), file=log.name)
+            yield None
+            return
+        with contextlib.closing(db):
+            db.execute("BEGIN")
+            yield db
+
+    def _check_digests(self, store: Store) -> None:
+        """That nothing was changed after it was written."""
+        self.show("checking digests", 0, 0)
+        told = "is not as it was written: its digest is another one"
+        with self.findings.guard("its digests cannot be checked"):
+            for name in store.damaged():
+                if MATCH_ID.fullmatch(name):
+                    identity, _, lineup = name.partition("-")
+                    self.findings.add(told, match=store.short_id(bytes.fromhex(identity), int(lineup)))
+                else:
+                    self.findings.add(f"{name} {told}", file=store.path.name)
+
+    def _check_matches(self, db: sqlite3.Connection, store: Store, log: Path, report: Report) -> None:
+        with self.findings.guard("its matches cannot be read", file=log.name):
+            total = store.totals()[0]
+            report.walked = walk(
+                *(log, db, self.contents, self.findings, self.workers),
+                lambda done: self.show("replaying", done, total),
+            )
+        walked = report.walked
+        if walked.unverified:
+            remark = f"{walked.unverified:,} matches were played by other rules than this arena has, and not replayed"
+            report.remarks.append(remark)
+            if walked.matches == walked.unverified:
+                self.findings.add("no match could be replayed: this arena has other rules", file=log.name)

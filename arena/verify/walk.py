@@ -1,0 +1,194 @@
+"""Through all blocks of a log, plan by plan, on one core or several."""
+
+from __future__ import annotations
+
+import itertools
+import json
+import sqlite3
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from arena.core.match_ids import match_id
+from arena.plan.adaptive import with_stages
+from arena.plan.disqualification import in_plan
+from arena.results.leaderboards import benched
+from arena.schedule.blocks import Block, Schedule
+from arena.store import Store
+from arena.verify.findings import Findings
+from arena.verify.matches import NO_PLAN, UNKNOWN, Task
+from arena.verify.plans import Contents, LoggedPlan
+from arena.verify.spread import alone, spread
+
+BATCH = 128
+"""Blocks looked up and checked at a time."""
+FEW = 20_000
+"""Matches that are sooner checked than further processes are up."""
+Told = Callable[[int], None]
+
+
+@dataclass
+class Walked:
+    """What the matches of a log came to."""
+
+    blocks: int = 0
+    other: int = 0
+    """Of these, in earlier plans alone."""
+    matches: int = 0
+    draws: int = 0
+    unverified: int = 0
+    """Matches whose rules this arena does not have: they were not replayed."""
+    planned: int = 0
+    """Matches of the latest plan."""
+    present: int = 0
+    """Of these, in the log."""
+
+
+class Presence:
+    """How much of a plan is in the log; it is told of its blocks in fold order."""
+
+    def __init__(self, schedule: Schedule, out: Sequence[Mapping[int, int]]) -> None:
+        self.schedule, self.out = schedule, out
+        self.planned = sum(_planned(schedule, board, out[board]) for board in range(len(schedule.boards)))
+        self.present = 0
+        self.first: str | None = None
+        """The id of the first match that is lacking."""
+        self.part = False
+        """Whether a block is there in part."""
+        self.gap = False
+        """Whether there is anything after the first that is lacking."""
+
+    def take(self, block: Block, lineups: set[int]) -> None:
+        """Note which line-ups of a block are in the log."""
+        if not in_plan(self.out[block.board], block.round, block.table):
+            return
+        self.present += len(lineups)
+        self.gap |= self.first is not None and bool(lineups)
+        lacking = set(range(self.schedule.lineups(self.schedule.boards[block.board]))) - lineups
+        if lacking and self.first is None:
+            self.first = match_id(block.identity, min(lacking))
+            self.gap |= any(lineup > min(lacking) for lineup in lineups)
+        self.part |= bool(lacking) and bool(lineups)
+
+
+def _planned(schedule: Schedule, board: int, out: Mapping[int, int]) -> int:
+    """Matches of a board, without those that benched bots have left."""
+    blocks = sum(
+        min(count, *(out.get(entry, count) + 1 for entry in table))
+        for table, count in zip(schedule.tables[board], schedule.counts(board), strict=True)
+    )
+    return blocks * schedule.lineups(schedule.boards[board])
+
+
+class Walk:
+    """Finds the place of every block of a log in its plans."""
+
+    def __init__(self, db: sqlite3.Connection, store: Store, contents: Contents, findings: Findings) -> None:
+        self.db, self.store, self.contents, self.findings = db, store, contents, findings
+        self.walked = Walked()
+        self.seen: set[int] = set()
+        self.followed = not contents.unread
+        """Whether all plans could be read, so that a block that is in none is to be told."""
+
+    def tasks(self) -> Iterator[Task]:
+        """Every block of the log once, with its place in the latest plan that has it."""
+        self.walked.blocks = self.db.execute("SELECT count(*) FROM blocks").fetchone()[0]
+        for number, plan in enumerate(self.contents.plans):
+            if number == 0 or plan.finished or not self._all_seen:
+                before = len(self.seen)
+                try:
+                    yield from self._of_plan(number, plan)
+                except Exception as error:  # a damaged log may say anything of how far its plan has come
+                    self.followed = False
+                    self.findings.add(f"the plan of run {plan.runs[0]} cannot be followed: {error}", table="runs")
+                if number:
+                    self.walked.other += len(self.seen) - before
+        yield from self._rest()
+
+    @property
+    def _all_seen(self) -> bool:
+        return len(self.seen) >= self.walked.blocks
+
+    def _of_plan(self, number: int, plan: LoggedPlan) -> Iterator[Task]:
+        """The blocks of the log that belong to a plan, and to none before; whether it is complete, too."""
+        schedule = with_stages(self.store, plan.schedule)
+        presence = Presence(schedule, [benched(self.store, schedule, board) for board in range(len(schedule.boards))])
+        blocks = schedule.blocks()
+        whole = plan.finished and not plan.is_comparison
+        while batch := list(itertools.islice(blocks, BATCH)):
+            yield from self._there(number, batch, presence)
+            if self._all_seen and (presence.first or not whole or presence.present == presence.planned):
+                break
+        if number == 0:
+            self.walked.planned, self.walked.present = presence.planned, presence.present
+        self._tell(plan, presence)
+        for hash in schedule.keys if len(schedule.keys) > 1 else ():
+            if not self._all_seen:
+                yield from self._left_behind(number, with_stages(self.store, replace(schedule, keys=(hash,))))
+
+    def _there(self, number: int, batch: Sequence[Block], presence: Presence | None = None) -> Iterator[Task]:
+        """Those of a plan's blocks that are in the log, unless they were seen before."""
+        known = self._known([block.identity for block in batch])
+        found: list[tuple[int, Block | None]] = []
+        for block in batch:
+            key, lineups = known.get(block.identity, (None, set()))
+            if presence is not None:
+                presence.take(block, lineups)
+            if key is not None and key not in self.seen:
+                self.seen.add(key)
+                found.append((key, block))
+        if found:
+            yield Task(number, found)
+
+    def _left_behind(self, number: int, schedule: Schedule) -> Iterator[Task]:
+        """Blocks that were played in part before their key was disclosed, and then anew, or in two logs."""
+        blocks = schedule.blocks()
+        while batch := list(itertools.islice(blocks, BATCH)):
+            yield from self._there(number, batch)
+
+    def _tell(self, plan: LoggedPlan, presence: Presence) -> None:
+        """What a plan must not lack. A comparison is played in order until it is decided, not to the end."""
+        if presence.first is None:
+            return
+        if plan.is_comparison and (presence.gap or (presence.part and plan.finished)):
+            self.findings.add("is not there, though later ones of the comparison are", match=presence.first)
+        elif plan.finished and not plan.is_comparison:
+            self.findings.add(f"is not there, though run {plan.runs[0]} is finished", match=presence.first)
+
+    def _known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, set[int]]]:
+        """The keys and line-ups of the blocks that are in the log."""
+        found: dict[bytes, tuple[int, set[int]]] = {}
+        query = (
+            "SELECT identity, block, lineup FROM blocks LEFT JOIN matches USING (block) "
+            f"WHERE identity IN ({','.join('?' * len(identities))})"
+        )
+        for identity, key, lineup in self.db.execute(query, identities):
+            lineups = found.setdefault(identity, (key, set()))[1]
+            if lineup is not None:
+                lineups.add(lineup)
+        return found
+
+    def _rest(self) -> Iterator[Task]:
+        """The blocks that belong to no plan."""
+        keys = [key for (key,) in self.db.execute("SELECT block FROM blocks ORDER BY block") if key not in self.seen]
+        for start in range(0, len(keys), BATCH):
+            yield Task(NO_PLAN if self.followed else UNKNOWN, [(key, None) for key in keys[start : start + BATCH]])
+
+
+def walk(
+    path: Path, db: sqlite3.Connection, contents: Contents, findings: Findings, workers: int, show: Told
+) -> Walked:
+    """Check every match of a log; findings come in the same order for any number of workers."""
+    walk = Walk(db, Store(path, db, None), contents, findings)
+    plans = [json.dumps(plan.resolved) for plan in contents.plans]
+    arguments = (path, plans, {hash: key.key for hash, key in contents.secret.items()})
+    matches = db.execute("SELECT count(*) FROM matches").fetchone()[0]
+    tasks = walk.tasks()
+    several = workers > 1 and matches > FEW
+    for done in spread(tasks, arguments, workers) if several else alone(tasks, arguments):
+        walk.walked.matches += done.matches
+        walk.walked.draws += done.draws
+        walk.walked.unverified += done.unverified
+        findings.take(done.findings, done.count)
+        show(walk.walked.matches)
+    return walk.walked

@@ -1,0 +1,68 @@
+"""Asking bots what they declare, in a worker process: a submitted bot once, others for each plan."""
+
+from __future__ import annotations
+
+import contextlib
+from collections.abc import Sequence
+
+from arena.core.errors import BotError, WorkerError
+from arena.core.models import Isolation
+from arena.registry.bundles import Bundle
+from arena.registry.declarations import Board, Declaration, first_answers, read
+from arena.registry.discovery import Source
+from arena.registry.submissions import answers_of, keep_answers
+from arena.workers.process import STARTS, Death, WorkerProcess
+
+LIMIT = 120.0
+"""Seconds that a bot's module may take to load."""
+
+
+def declared(
+    source: Source, bundle: Bundle, isolation: Isolation, boards: Sequence[Board], worker: WorkerProcess
+) -> Declaration:
+    """What a bot declares, its refusals by board; raises `BotError` when it cannot be used.
+
+    What a submitted bot said first stands; it is asked about boards alone that it has not been asked about.
+    """
+    if source.version is None or source.is_program:
+        return ask(source, bundle, isolation, boards, worker)
+    before = answers_of(source.version, source.folder)
+    if before is not None and (known := before.about(boards)) is not None:
+        return known
+    told = ask(source, bundle, isolation, boards, worker)
+    after = first_answers(before, told, boards)
+    with contextlib.suppress(OSError):  # who cannot write there asks again
+        keep_answers(source.version, after, source.folder)
+    found = after.about(boards)
+    assert found is not None
+    return found
+
+
+def ask(
+    source: Source, bundle: Bundle, isolation: Isolation, boards: Sequence[Board], worker: WorkerProcess
+) -> Declaration:
+    """What a bot says of itself now; raises `BotError` when it cannot be used.
+
+    When the worker is killed it is asked again: the first time that says nothing of the bot. Bots in processes of their
+    own cannot end the worker at all; then `WorkerError` is raised.
+    """
+    bot = {
+        "name": source.name,
+        "module": bundle.module,
+        "class": source.class_name,
+        "files": {name: content.hex() for name, content in bundle.files.items()},
+        "isolation": isolation,
+        "boards": boards,
+    }
+    message = {"do": "describe", "bot": bot}
+    told = worker.call(message, LIMIT)
+    for _ in range(STARTS - 1):
+        if isinstance(told, Death) and told.cause != "timeout" and (told.killed or isolation != "none"):
+            told = worker.call(message, LIMIT)
+    if not isinstance(told, Death):
+        return read(told, len(boards), source.name)
+    if told.cause != "timeout" and isolation != "none":  # what ended was no process of the bot's
+        raise WorkerError(f"a worker process ended {STARTS} times while bot '{source.name}' was asked ({told.how})")
+    times = f" {STARTS} times" if told.killed else ""
+    how = f"hung for {LIMIT:g} s" if told.cause == "timeout" else f"ended its process{times} ({told.how})"
+    raise BotError(f"bot '{source.name}' {how} while it was loaded")

@@ -1,0 +1,138 @@
+"""Workers behind one chunk protocol: what a pool of them is, and the pool of processes on this machine."""
+
+from __future__ import annotations
+
+import json
+import queue
+import threading
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from arena.schedule.blocks import MatchSpec
+from arena.workers.process import Death, WorkerProcess
+
+IN_FLIGHT = 2
+"""Chunks that a worker is handed at a time: one in play, one waiting."""
+LISTEN = 0.1
+
+
+class Pool(Protocol):
+    """Workers that take chunks and put (worker, chunk, reply) into the runner's queue."""
+
+    @property
+    def size(self) -> int:
+        """Workers that can play now."""
+
+    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
+        """Workers that hold fewer than so many chunks, those with the fewest first."""
+
+    def submit(self, worker: int, chunk: Chunk) -> None: ...
+
+    def retire(self) -> None:
+        """Take no further chunk; those in flight still come back."""
+
+    def close(self) -> None:
+        """End the workers, whatever they are doing; chunks still in flight are dropped."""
+
+
+Charged = tuple[MatchSpec, list[list[Any]]]
+"""A match with the faults it is charged with: [seat, ply, cause, how]."""
+
+
+@dataclass(eq=False)
+class Chunk:
+    """Matches that go to one worker together."""
+
+    matches: list[Charged]
+    board: int
+    worker_name: str = ""
+    seconds: float = 0.0
+    """What it is expected to take."""
+    worker: tuple[int, int] = (0, 0)
+    """The pool and the worker that it went to."""
+    spent: tuple[int, ...] = ()
+    """Entries for whose processes, killed from outside, no match is played again any more."""
+
+    def message(self) -> bytes:
+        """The chunk as a worker reads it."""
+        rows = [
+            [[spec.block.board, spec.seats, spec.block.key, *map(bytes.hex, spec.stream_ids)], spec.lineup, charges]
+            for spec, charges in self.matches
+        ]
+        return json.dumps({"do": "play", "matches": rows, "spent": self.spent}, separators=(",", ":")).encode()
+
+
+@dataclass(frozen=True)
+class Lost:
+    """A reply that never came, as its worker was lost with all it had: its chunk is handed out again."""
+
+    in_play: bool = True
+    """Whether the chunk was being played, not waiting behind another one."""
+
+
+Answer = bytes | Death | Lost | BaseException
+Reply = tuple[int, Chunk, Answer]
+
+
+class LocalPool:
+    """Worker processes on this machine, each served by a thread that does nothing but wait for it."""
+
+    def __init__(
+        self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], first: WorkerProcess | None = None
+    ) -> None:
+        self._replies = replies
+        self._plan = plan
+        self._workers = [first or WorkerProcess(), *(WorkerProcess() for _ in range(count - 1))]
+        self._inboxes: list[queue.SimpleQueue[Chunk | None]] = [queue.SimpleQueue() for _ in self._workers]
+        self._load = [0] * count
+        self._retired = self._closed = False
+        self.threads = [
+            threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"worker-{number}")
+            for number in range(count)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def _serve(self, number: int) -> None:
+        worker = self._workers[number]
+        ready = False
+        while (chunk := self._inboxes[number].get()) is not None and not self._closed:
+            try:
+                if not ready:
+                    if worker.name == "":
+                        worker.start()
+                    worker.give_plan(self._plan)
+                    ready = True
+                reply: Answer = worker.play(chunk.message())
+                chunk.worker_name = worker.name
+            except Exception as error:
+                reply = error
+            self._load[number] -= 1
+            self._replies.put((number, chunk, reply))
+        worker.stop()
+
+    @property
+    def size(self) -> int:
+        return 0 if self._retired else len(self._workers)
+
+    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
+        if self._retired:
+            return []
+        return sorted((n for n, load in enumerate(self._load) if load < ahead), key=lambda n: self._load[n])
+
+    def submit(self, worker: int, chunk: Chunk) -> None:
+        self._load[worker] += 1
+        self._inboxes[worker].put(chunk)
+
+    def retire(self) -> None:
+        self._retired = True
+        for inbox in self._inboxes:
+            inbox.put(None)
+
+    def close(self) -> None:
+        self._closed = True
+        self.retire()
+        for worker, thread in zip(self._workers, self.threads, strict=True):
+            while thread.is_alive():  # it may be starting a new process just now
+                worker.stop()
+                thread.join(LISTEN)

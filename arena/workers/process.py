@@ -1,0 +1,316 @@
+"""One worker process from outside: spawn it, hand it messages, watch it, end it. Used by drivers and by Ray workers."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import mmap
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from typing import Any, NamedTuple
+
+from arena.core.errors import UnwritableError, WorkerError, has_no_room, no_room
+from arena.core.files import own_folder
+from arena.core.process_trees import PATIENCE, STOPPED, WAITING, end_tree, send, thread_states
+from arena.core.versions import code_hash
+from arena.match.heartbeat import NOBODY, SIZE, STARVED, Status, Work
+from arena.registry.plugin_games import folders_for
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+"""Environment of every process that bots run in: sums of several threads, and hashes, would differ from run to run."""
+GRACE = 2.0
+"""Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
+START_LIMIT = 120.0
+STARTS = 3
+"""Tries to start a worker that is killed before it plays."""
+LAST_BREATH = 2 * PATIENCE
+"""Seconds in which a worker that has closed its socket, or is to end, is gone with all that bots started."""
+NO_ROOM = b'{"no room"'
+"""How a reply begins that tells of a full disk."""
+SPOILED = b'{"spoiled"'
+"""How a reply begins of a worker that is to play no further match: it may lack rows of the last ones of its chunk."""
+LOOK = 0.1
+STILL_LIMIT = 5.0
+"""Seconds after which a worker that uses no processor time is taken for stopped: a living one has a heartbeat."""
+LONGEST_LOOK = 1.0
+"""Seconds of stillness that one look tells of at most: when more have passed, it was this process that was stopped."""
+
+
+@dataclass(frozen=True)
+class Death:
+    """A worker process ended while it played: which match of the chunk, which seat was at work (-1: none), and why."""
+
+    number: int
+    seat: int
+    ply: int
+    cause: str
+    starved: bool = False
+    """Whether the worker had little of the processor for what it did not finish in time."""
+    how: str = ""
+    """How the process ended, in words."""
+    killed: bool = False
+    """Whether by SIGKILL, which may have come from anywhere."""
+
+
+class Killed(WorkerError):
+    """A worker process ended before it played, and did not say why."""
+
+
+class Seen(NamedTuple):
+    """What a worker was first seen at, when, and with how much processor time behind it; in nanoseconds."""
+
+    work: Work
+    since: int
+    cpu: int
+
+
+class Pulse:
+    """Whether a worker lives, told by the processor time that it uses."""
+
+    def __init__(self, process: int) -> None:
+        """`process` is its number, 0 while that is not known."""
+        self.process = process
+        self._used, self._still, self._looked = -1, 0.0, time.monotonic()
+
+    def has_stopped(self, between_moves: bool) -> bool:
+        """Whether a signal has stopped it for a while or, `between_moves`, nothing at all happens in it.
+
+        A process that waits for a processor, the disk or a debugger has not stopped, however long that takes.
+        """
+        now, used = time.monotonic(), processor_time(self.process) if self.process else 0
+        self._still = self._still + min(now - self._looked, LONGEST_LOOK) if used == self._used else 0.0
+        self._used, self._looked = used, now
+        if self._still < STILL_LIMIT or not self.process:
+            return False
+        states = thread_states(self.process)
+        return bool(states & STOPPED or (between_moves and states and not states & WAITING))
+
+
+class WorkerProcess:
+    """A worker, started again with the same plan whenever it dies.
+
+    It works in an empty folder, made inside `folder` or else the system's temporary folder, and removed when it ends.
+    """
+
+    def __init__(self, folder: str | None = None) -> None:
+        self._parent = folder
+        self._plan: bytes | None = None
+        self._games: tuple[str, ...] = ()
+        """Where it imports the plan's games from before all else."""
+        self._process: subprocess.Popen[bytes] | None = None
+        """Of the supervisor."""
+        self._worker = 0
+        """The number of the worker's process."""
+        self._ending = threading.Lock()
+        self._seen: Seen | None = None
+        self.versions: dict[str, str] = {}
+        self.name = ""
+
+    def start(self) -> None:
+        """Spawn and greet it; raises `WorkerError` when it does not come up or runs other code."""
+        for left in reversed(range(STARTS)):
+            try:
+                self._start()
+                return
+            except Killed:
+                if not left:
+                    raise
+            except OSError as error:
+                if has_no_room(error):
+                    raise no_room(error, self._parent or tempfile.gettempdir()) from None
+                raise
+
+    def _start(self) -> None:
+        if _plays_bots():
+            raise WorkerError(
+                'matches are played while a bot\'s file is read; put what plays them below if __name__ == "__main__":'
+            )
+        self._games = folders_for(self._plan) if self._plan is not None else ()
+        ours, theirs = socket.socketpair()
+        with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
+            status.write(bytes(SIZE))  # on a disk that is full this fails, while a file of holes would end us later on
+            status.flush()
+            self._status = Status(mmap.mmap(status.fileno(), SIZE))
+            self._status.rest(0)
+            self._folder = contextlib.ExitStack()
+            folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
+            path = os.pathsep.join([*self._games, *filter(None, [os.environ.get("PYTHONPATH")])])
+            environment = {**os.environ, **ALIKE, "PYTHONPATH": path}
+            self._process = subprocess.Popen(
+                [
+                    *(sys.executable, "-P", "-m", "arena.workers.supervisor", str(os.getpid())),
+                    *(str(theirs.fileno()), str(status.fileno()), folder),
+                ],
+                pass_fds=(theirs.fileno(), status.fileno()),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                cwd=folder,
+                env=environment,
+                start_new_session=True,
+            )
+            theirs.close()
+            self._connection = Connection(ours.detach())
+            hello = self.call({"do": "hello"}, START_LIMIT)
+            if isinstance(hello, Death):
+                complaints.seek(0)
+                lines = complaints.read().decode(errors="replace").strip().splitlines()
+                kind = WorkerError if lines else Killed
+                raise kind(f"a worker process did not start: {lines[-1] if lines else hello.how}")
+        if hello["code"] != code_hash():
+            self.stop()
+            raise WorkerError(
+                "a worker process runs another version of the arena than this command; was it just edited?"
+            )
+        self._worker = hello["pid"]
+        self.versions = hello["versions"]
+        self.name = f"{hello['host']}:{hello['pid']}"
+        if self._plan is not None:
+            self._tell_plan(self._plan)
+
+    def give_plan(self, plan: bytes) -> None:
+        """Tell it the plan, starting it anew if it may know other versions of the plan's games.
+
+        A worker started later is told by itself. Raises `WorkerError` when it cannot play the plan.
+        """
+        self._plan = plan
+        if self._process is None or folders_for(plan) != self._games:
+            self.stop()
+            self.start()
+            return
+        try:
+            self._tell_plan(plan)
+        except Killed:
+            self.start()
+
+    def _tell_plan(self, plan: bytes) -> None:
+        reply = self._exchange(plan, START_LIMIT)
+        if isinstance(reply, Death):
+            raise Killed(f"a worker process ended while it read the plan ({reply.how})")
+        if refusal := json.loads(reply)["refusal"]:
+            raise WorkerError(refusal)
+
+    def call(self, message: dict[str, Any], limit: float | None = None) -> dict[str, Any] | Death:
+        """Its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers.
+
+        After a death the next message goes to a fresh process.
+        """
+        if self._process is None:
+            self.start()
+        reply = self._exchange(json.dumps(message).encode(), limit)
+        return reply if isinstance(reply, Death) else json.loads(reply)
+
+    def play(self, chunk: bytes) -> bytes | Death:
+        """Play a chunk of matches; after a death the next chunk goes to a fresh process.
+
+        So it does when a match has spoiled the process for others: then the reply has no rows of the matches after it.
+        Raises `UnwritableError` when it has no room for what it keeps on disk.
+        """
+        if self._process is None:
+            self.start()
+        reply = self._exchange(chunk, None)
+        if isinstance(reply, bytes) and reply.startswith(NO_ROOM):
+            raise UnwritableError(*json.loads(reply)["no room"])
+        if isinstance(reply, bytes) and reply.startswith(SPOILED):
+            self.stop()
+        return reply
+
+    def _exchange(self, message: bytes, limit: float | None) -> bytes | Death:
+        self._seen = None
+        try:
+            self._status.rest(0)  # the worker is idle: an old deadline counts no more
+            self._connection.send_bytes(message)
+            deadline = None if limit is None else time.monotonic() + limit
+            pulse = Pulse(self._worker)
+            while not self._connection.poll(LOOK):
+                if pulse.has_stopped(between_moves=self._status.read().seat == NOBODY):
+                    return self._bury("crash", "it was stopped")
+                if self._overrun() or (deadline is not None and time.monotonic() > deadline):
+                    return self._bury("timeout")
+            return self._connection.recv_bytes()
+        except (EOFError, OSError):
+            return self._bury("crash")
+
+    def _overrun(self) -> bool:
+        """Whether the worker is still at something whose time is up; it may write while we read, so look twice."""
+        work = self._status.read()
+        if self._seen is None or self._seen.work != work:
+            self._seen = Seen(work, time.monotonic_ns(), processor_time(self._worker))
+        if time.monotonic_ns() <= work.until + GRACE * 1e9:
+            return False
+        time.sleep(LOOK)
+        return self._status.read() == work
+
+    def _bury(self, cause: str, how: str = "") -> Death:
+        work = self._status.read()
+        starved = cause == "timeout" and self._starved()
+        code = None
+        if not how:
+            code = _code_of(self._process.pid) if cause != "timeout" and self._process is not None else None
+            how = "it hung" if cause == "timeout" else "it does not answer" if code is None else in_words(code)
+        self.stop()
+        return Death(work.number, work.seat, work.ply, cause, starved, how, code == -signal.SIGKILL)
+
+    def _starved(self) -> bool:
+        """Whether it was left without the processor for most of the time that it was seen at its work."""
+        if self._seen is None:
+            return False
+        used = processor_time(self._worker) - self._seen.cpu
+        return used < STARVED * (time.monotonic_ns() - self._seen.since)
+
+    def stop(self) -> None:
+        """End it, whatever it does; any thread may call this."""
+        with self._ending:
+            if self._process is None:
+                return
+            for number in (signal.SIGTERM, signal.SIGCONT):
+                send(self._process.pid, number)
+            _code_of(self._process.pid)
+            end_tree(self._process.pid)  # what a supervisor that was killed has left
+            self._process.wait()
+            self._process = None
+            self._connection.close()
+            self._status.close()
+            self._folder.close()
+
+
+def _plays_bots() -> bool:
+    """Whether this process is itself one in which bots run."""
+    program = getattr(sys.modules.get("__main__"), "__spec__", None)
+    return program is not None and program.name.startswith(("arena.workers.supervisor", "arena.workers.sandbox."))
+
+
+def _code_of(process: int) -> int | None:
+    """How a child ends, below 0 by a signal, left for others to take notice of; None when it does not, for a while."""
+    until = time.monotonic() + LAST_BREATH
+    with contextlib.suppress(ChildProcessError):
+        while time.monotonic() < until:
+            if (ended := os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
+                return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
+            time.sleep(0.001)
+    return None
+
+
+def in_words(code: int) -> str:
+    """How a process ended, from its exit code, which is negative for a signal."""
+    if code >= 0:
+        return f"it ended with code {code}"
+    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
+    return f"killed by {name}{', perhaps for want of memory' if -code == signal.SIGKILL else ''}"
+
+
+def processor_time(process: int) -> int:
+    """Nanoseconds of processor time that a process has used, all its threads together; 0 when it is gone."""
+    try:
+        return time.clock_gettime_ns(~process << 3 | 2)
+    except OSError:
+        return 0

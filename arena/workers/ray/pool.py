@@ -1,0 +1,192 @@
+"""Ray workers, on a cluster or on this machine, behind the chunk protocol; `arena.workers.ray.driver` knows Ray."""
+
+from __future__ import annotations
+
+import contextlib
+import itertools
+import os
+import queue
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from arena.core.errors import ClusterError
+from arena.workers.pools import IN_FLIGHT, LISTEN, Answer, Chunk, Lost
+
+SILENCE = 10.0
+"""Seconds after which a cluster whose head says nothing is taken for lost; a living one is heard of every second."""
+JOIN_LIMIT = 180.0
+"""The same while it is joined or started."""
+LONGEST_LOOK = 1.0
+"""Seconds of silence that one look tells of at most: when more have passed, it was this process that was stopped."""
+COMPLAINTS = "complaints"
+LEAVE_LIMIT = 12.0
+"""Seconds that actors, and Ray when it was started for the run, are given to end."""
+
+
+class RayPool:
+    """Workers on a Ray cluster: one for every processor that it has at the time."""
+
+    def __init__(self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], address: str | None) -> None:
+        """Returns when the first worker can play; raises `ClusterError` when none will."""
+        self.remarks: list[str] = []
+        """What a user should be told: nodes left out, and why."""
+        self._replies, self._address = replies, address
+        self._load: dict[int, int] = {}
+        """By worker that can play: chunks that it holds."""
+        self._chunks: dict[int, tuple[int, Chunk]] = {}
+        """By ticket: the worker, and the chunk that it holds."""
+        self._tickets = itertools.count()
+        self._lock = threading.Lock()
+        self._closed = self._retired = False
+        self._ended = threading.Event()
+        self._folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
+        self._process, self._connection = _start_driver(self._folder)
+        try:
+            self._connection.send((address, count, self._folder, plan))
+            self._silent, self._looked = 0.0, time.monotonic()
+            while not self._load:
+                self._take(JOIN_LIMIT)
+        except BaseException:
+            self._end(wait=address is None)
+            raise
+
+    @property
+    def size(self) -> int:
+        return 0 if self._retired else len(self._load)
+
+    def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
+        if self._retired:
+            return []
+        with self._lock:
+            load = dict(self._load)
+        return sorted((worker for worker in load if load[worker] < ahead), key=load.__getitem__)
+
+    def submit(self, worker: int, chunk: Chunk) -> None:
+        ticket = next(self._tickets)
+        with self._lock:
+            if worker in self._load:
+                self._load[worker] += 1
+            self._chunks[ticket] = worker, chunk
+        with contextlib.suppress(OSError):  # the cluster is lost, which `serve` tells
+            self._connection.send((worker, ticket, chunk.message()))
+
+    def serve(self, wanted: bool = True) -> None:
+        """Pass replies on until the pool is closed, or the cluster lost: then a `ClusterError` is the last of them.
+
+        A pool that is no longer `wanted` ends at once.
+        """
+        lost = False
+        try:
+            while wanted and not self._closed:
+                self._take(SILENCE)
+        except Exception as error:
+            lost = True
+            told = error if isinstance(error, ClusterError) else ClusterError(f"Ray failed: {error}")
+            self._replies.put((0, Chunk([], 0), told))
+        finally:
+            self._end(wait=not lost or self._address is None)
+
+    def _take(self, limit: float) -> None:
+        """What the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
+        try:
+            if self._connection.poll(LISTEN):
+                kind, *message = self._connection.recv()
+                getattr(self, f"_take_{kind}")(*message)
+            now = time.monotonic()
+            self._silent += min(now - self._looked, LONGEST_LOOK)
+            self._looked = now
+            if self._silent > limit:
+                raise ClusterError(f"{self._where()} has not answered for {limit:g} s: its head is lost, or cut off")
+        except (EOFError, OSError):
+            why = "" if self._load else f" ({_last_line(Path(self._folder, COMPLAINTS))})"
+            raise ClusterError(f"{self._where()} is lost: Ray has ended{why}") from None
+
+    def _where(self) -> str:
+        return "Ray on this machine" if self._address is None else f"the Ray cluster at {self._address}"
+
+    def _take_alive(self) -> None:
+        """The cluster's head is there; workers may play on for a while when it is not."""
+        self._silent = 0.0
+
+    def _take_up(self, worker: int) -> None:
+        with self._lock:
+            self._load[worker] = 0
+
+    def _take_down(self, worker: int) -> None:
+        with self._lock:
+            self._load.pop(worker, None)
+
+    def _take_remark(self, line: str) -> None:
+        self.remarks.append(line)
+
+    def _take_failed(self, why: str) -> None:
+        raise ClusterError(f"{self._where()} cannot play: {why}")
+
+    def _take_lost(self, ticket: int, in_play: bool) -> None:
+        self._reply(ticket, Lost(in_play))
+
+    def _take_reply(self, ticket: int, name: str, answer: Answer) -> None:
+        self._chunks[ticket][1].worker_name = name
+        self._reply(ticket, answer)
+
+    def _reply(self, ticket: int, answer: Answer) -> None:
+        with self._lock:
+            worker, chunk = self._chunks.pop(ticket)
+            if worker in self._load:
+                self._load[worker] -= 1
+        self._replies.put((worker, chunk, answer))
+
+    def tell_to(self, remarks: list[str]) -> None:
+        """Add its remarks, also those to come, to somebody's list."""
+        remarks += self.remarks
+        self.remarks = remarks
+
+    def retire(self) -> None:
+        self._retired = True
+
+    def close(self) -> None:
+        self._closed = True
+        self._ended.wait()
+
+    def _end(self, wait: bool) -> None:
+        """End the driver, which takes its actors with it; one that may be stuck is not waited for."""
+        with contextlib.suppress(OSError):
+            self._connection.send(None)
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self._process.wait(LEAVE_LIMIT if wait else 0)
+        self._process.kill()
+        self._process.wait()
+        self._connection.close()
+        shutil.rmtree(self._folder, ignore_errors=True)
+        self._ended.set()
+
+
+def _start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
+    """The process that knows Ray, out of reach of Ctrl-C, in an empty folder: Ray adds it to workers' search paths."""
+    ours, theirs = socket.socketpair()
+    with theirs, Path(folder, COMPLAINTS).open("wb") as complaints:
+        command = [*(sys.executable, "-P", "-c"), f"from arena.workers.ray.driver import main; main({theirs.fileno()})"]
+        process = subprocess.Popen(
+            command,
+            pass_fds=(theirs.fileno(),),
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=complaints,
+            cwd=folder,
+            env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+            start_new_session=True,
+        )
+    return process, Connection(ours.detach())
+
+
+def _last_line(path: Path) -> str:
+    lines = path.read_text(errors="replace").strip().splitlines()
+    return lines[-1] if lines else "it does not say why"

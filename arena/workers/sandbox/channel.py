@@ -1,0 +1,289 @@
+"""A bot's process as the referee sees it: lines of JSON to and fro, its clock, its memory, its end."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import math
+import os
+import select
+import signal
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from arena.core.process_trees import below, resident, threads_of, wake
+from arena.match.referee import MAX_TRACEBACK, Fault
+from arena.workers.sandbox.launch import MOST_FILES
+
+MAX_LINE = 65_536
+MAX_STDERR = 16_384
+"""Bytes of its stderr that are kept: the first half and the last."""
+LOOK = 0.05
+"""Seconds between two looks at a busy process."""
+MOST_THREADS = 256
+"""Threads that a bot may have, those of its children included."""
+DYING = 1.0
+"""Seconds that a process may take to end once it has closed a pipe; on a starved machine it takes some."""
+READ = 65_536
+CAUSES = ("crash", "memory", "illegal_action")
+
+
+class Pipes(NamedTuple):
+    """Our ends of a process's three pipes."""
+
+    to_bot: int
+    from_bot: int
+    stderr: int
+
+
+class Ended(Fault):
+    """The process ended, and nobody here had ended it."""
+
+
+class Channel:
+    """Both ends of the talk with one process, which is stopped whenever it is not asked.
+
+    Owns the three descriptors and the process's.
+    """
+
+    def __init__(
+        self, pipes: Pipes, number: int, process: int, memory: int, tmp: str = "", seconds: float = math.inf
+    ) -> None:
+        """`number` is the process's as seen from here, `process` its descriptor; `memory` in MiB.
+
+        `tmp` is a path, as seen from here, to the file system that holds its private temporary files, if it has any.
+        `seconds` of processor time are what the kernel grants it.
+        """
+        self.to_bot, self.from_bot, self.stderr = pipes
+        self.tmp = tmp
+        self.looked = 0.0  # when its memory was looked at
+        self.number, self.process = number, process
+        self.memory = memory * 2**20 + resident(self.number)
+        self.cpu = 0.0
+        self.seconds = seconds
+        self.asked = time.monotonic()
+        """When it was last set going."""
+        self.oom_kills = oom_kills()
+        self.open = True
+        self.greeted = False
+        self._said = b""
+        self._poll = select.poll()
+        for descriptor in (self.from_bot, self.stderr):
+            self._poll.register(descriptor, select.POLLIN)
+        for descriptor in pipes:
+            os.set_blocking(descriptor, False)
+
+    def request(self, message: dict[str, Any], limit: float, slack: float = 0.0) -> dict[str, Any]:
+        """Its answer to a message; raises `Fault`, after which the process is dead.
+
+        `limit` and `slack` are wall-clock seconds.
+        """
+        self.asked = time.monotonic()
+        try:
+            self._signal(signal.SIGCONT)
+            line = self._exchange(json.dumps(message, separators=(",", ":")).encode() + b"\n", limit, slack)
+            self._signal(signal.SIGSTOP)
+            self._look_at_clock()
+            return self._understood(line)
+        except Fault:
+            self._look_at_clock()
+            self.close()
+            raise
+
+    def tell(self, message: dict[str, Any]) -> None:
+        """Leave a message that asks for no answer, to be read when the process goes on; it ends if it is behind."""
+        line = json.dumps(message, separators=(",", ":")).encode() + b"\n"
+        try:
+            if os.write(self.to_bot, line) == len(line):
+                return
+        except OSError:
+            pass
+        self.close()
+
+    def _exchange(self, line: bytes, limit: float, slack: float) -> bytes:
+        if self._waiting():
+            raise Fault("protocol", "it wrote to standard output before it was asked")
+        deadline = time.monotonic() + limit + slack
+        unsent = memoryview(line)
+        said = b""
+        while True:
+            if unsent:
+                unsent = self._send(unsent)
+            wait = min(deadline - time.monotonic(), LOOK if not unsent else 0.001)
+            if wait <= 0:
+                raise Fault("timeout", f"no answer within {limit:g} s")
+            for descriptor, _ in self._poll.poll(wait * 1000):
+                if descriptor == self.stderr:
+                    self._listen()
+                else:
+                    said = self._read(said)
+            self._look()
+            if b"\n" in said:
+                return self._one_line(said)
+            if len(said) > MAX_LINE:
+                raise Fault("protocol", f"a line of more than {MAX_LINE} bytes")
+
+    def _send(self, unsent: memoryview) -> memoryview:
+        try:
+            return unsent[os.write(self.to_bot, unsent) :]
+        except BlockingIOError:
+            return unsent
+        except BrokenPipeError:
+            raise self._ended("input") from None
+
+    def _read(self, said: bytes) -> bytes:
+        try:
+            part = os.read(self.from_bot, READ)
+        except BlockingIOError:
+            return said
+        if not part:
+            raise self._ended("output")
+        return said + part
+
+    def _ended(self, closed: str) -> Fault:
+        """What to call it that standard input or output is closed."""
+        if not self._gone(DYING):
+            return Fault("protocol", f"it closed its standard {closed}")
+        return Ended("crash", "its process ended")
+
+    @property
+    def may_have_spent(self) -> bool:
+        """Whether it may have used up its processor time, for which the kernel kills it."""
+        running = (time.monotonic() - self.asked) * (os.cpu_count() or 1)
+        return self.cpu + running >= self.seconds
+
+    @property
+    def out_of_memory(self) -> bool:
+        """Whether the kernel has killed for want of memory, anywhere on this machine, since the process was started."""
+        return oom_kills() > self.oom_kills
+
+    def _one_line(self, said: bytes) -> bytes:
+        line, _, rest = said.partition(b"\n")
+        if rest or len(line) > MAX_LINE:
+            raise Fault("protocol", "more than one line in answer" if rest else f"a line of over {MAX_LINE} bytes")
+        return line
+
+    def _waiting(self) -> bool:
+        return any(descriptor == self.from_bot and event & select.POLLIN for descriptor, event in self._poll.poll(0))
+
+    def _understood(self, line: bytes) -> dict[str, Any]:
+        try:
+            message = json.loads(line.decode("utf-8"), parse_constant=_refuse)
+        except (ValueError, RecursionError):
+            raise Fault("protocol", f"not a line of JSON: {_shown(line)}") from None
+        if not isinstance(message, dict) or not isinstance(message.get("type"), str):
+            raise Fault("protocol", f'not an object with a "type": {_shown(line)}')
+        if message["type"] == "fault":
+            cause, detail = message.get("cause"), message.get("detail", "")
+            if cause not in CAUSES or not isinstance(detail, str):
+                raise Fault("protocol", f"a fault without a known cause: {_shown(line)}")
+            raise Fault(cause, detail[-MAX_TRACEBACK:])
+        return message
+
+    def _listen(self) -> None:
+        """Take what it wrote to stderr; of too much the middle is dropped."""
+        try:
+            part = os.read(self.stderr, READ)
+        except BlockingIOError:
+            return
+        if not part:
+            self._poll.unregister(self.stderr)
+            return
+        self._said += part
+        if len(self._said) > MAX_STDERR:
+            self._said = self._said[: MAX_STDERR // 2] + self._said[-MAX_STDERR // 2 :]
+
+    @property
+    def last_words(self) -> str:
+        """The end of what it wrote to stderr."""
+        return self._said.decode("utf-8", "replace")[-MAX_TRACEBACK:].strip()
+
+    def _look_at_clock(self) -> None:
+        """Read how much processor time the process has used (all its threads), while it is there."""
+        with contextlib.suppress(OSError):
+            self.cpu = time.clock_gettime(~self.number << 3 | 2)
+
+    def _look(self) -> None:
+        """Now and then: set it going should it have been stopped, and see to what the kernel's limits leave open.
+
+        That is shared memory, threads, files of no size.
+        """
+        if time.monotonic() - self.looked < LOOK:
+            return
+        self.looked = time.monotonic()
+        wake(self.number)
+        if resident(self.number) > self.memory:
+            raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
+        if self._threads() > MOST_THREADS:
+            raise Fault("memory", f"it runs more than {MOST_THREADS} threads")
+        if self.tmp and self._files() > MOST_FILES:
+            raise Fault("memory", f"it made more than {MOST_FILES:,} files")
+
+    def _files(self) -> int:
+        """How many files it has made; 0 as long as its sandbox is being made and it still sees the machine's."""
+        with contextlib.suppress(OSError), _folder(self.tmp) as folder:  # it may just have ended
+            if not os.path.samestat(os.fstat(folder), os.stat("/tmp")):
+                files = os.fstatvfs(folder)
+                return files.f_files - files.f_ffree
+        return 0
+
+    def _threads(self) -> int:
+        """How many threads it has, with those of its children."""
+        own = threads_of(self.number)
+        return own if own > MOST_THREADS else own + sum(map(threads_of, below(self.number)))
+
+    def _signal(self, number: signal.Signals) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self.process, number)
+
+    def leave(self, limit: float) -> None:
+        """Ask it to end, and wait a little."""
+        self.tell({"type": "quit"})
+        if self.open:
+            self._signal(signal.SIGCONT)
+            self._gone(limit)
+
+    def _gone(self, limit: float) -> bool:
+        """Whether the process ends within so many seconds."""
+        poll = select.poll()
+        poll.register(self.process, select.POLLIN)
+        return bool(poll.poll(limit * 1000))
+
+    def close(self) -> None:
+        """End the process and let go of everything."""
+        if not self.open:
+            return
+        self.open = False
+        self._signal(signal.SIGKILL)
+        with contextlib.suppress(KeyError):
+            self._listen()
+        for descriptor in (self.to_bot, self.from_bot, self.stderr, self.process):
+            os.close(descriptor)
+
+
+def oom_kills() -> int:
+    """How often the kernel has killed a process for want of memory; 0 where it does not say."""
+    with contextlib.suppress(OSError):
+        text = Path("/proc/vmstat").read_text()
+        return int(text.partition("\noom_kill ")[2].partition("\n")[0] or 0)
+    return 0
+
+
+@contextlib.contextmanager
+def _folder(path: str) -> Iterator[int]:
+    descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _refuse(constant: str) -> None:
+    raise ValueError(constant)
+
+
+def _shown(line: bytes) -> str:
+    text = line.decode("utf-8", "replace")
+    return text if len(text) <= 200 else f"{text[:200]}..."

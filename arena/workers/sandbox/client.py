@@ -1,0 +1,69 @@
+"""Speaks the protocol for a Python bot, in the process that plays one match: the bot is the same file as in-process."""
+
+from __future__ import annotations
+
+import json
+import os
+import traceback
+from typing import Any
+
+import engine
+from arena.match.referee import MAX_TRACEBACK, answer_of
+from arena.registry.bundles import Bundle
+from arena.registry.describe import defaults, describe
+from arena.registry.loader import load_class
+from bots.base import made
+from engine.game import ILLEGAL
+
+PROTOCOL = 1
+
+
+class Client:
+    """A bot's side of the protocol over two descriptors."""
+
+    def __init__(self, bundle: Bundle, class_name: str, source: int, target: int) -> None:
+        self.bundle, self.class_name = bundle, class_name
+        self.source = open(source, "rb")  # noqa: SIM115 - for the life of the process
+        self.target = target
+        self.bot: Any = None
+        self.state: Any = None
+
+    def serve(self) -> None:
+        """Answer until the match is over or nobody asks any more."""
+        for line in self.source:
+            message = json.loads(line)
+            if message["type"] in ("gameover", "quit"):
+                return
+            try:
+                answer = getattr(self, f"do_{message['type']}")(message)
+            except MemoryError:
+                answer = {"type": "fault", "cause": "memory", "detail": "MemoryError"}
+            except BaseException:  # a bot may raise anything
+                answer = {"type": "fault", "cause": "crash", "detail": traceback.format_exc()[-MAX_TRACEBACK:]}
+            os.write(self.target, json.dumps(answer, separators=(",", ":")).encode() + b"\n")
+
+    def do_hello(self, message: dict[str, Any]) -> dict[str, Any]:
+        self.bot_class = load_class(self.bundle, self.class_name)
+        return {"type": "ready", "declared": defaults(self.bot_class)}
+
+    def do_describe(self, message: dict[str, Any]) -> dict[str, Any]:
+        """What the bot says of itself; not part of the protocol, as programs say it in their manifest."""
+        return {"type": "description", "description": describe(self.bundle, message["bot"])}
+
+    def do_newgame(self, message: dict[str, Any]) -> dict[str, Any]:
+        game = engine.load_game(message["spec"], message["players"])
+        self.state = game.new_initial_state()
+        self.bot = made(self.bot_class, game, message["seat"], int(message["seed"]), message["options"])
+        self.bot.prepare()
+        return {"type": "ready", "timed": bool(getattr(self.bot, "timed", False))}
+
+    def do_move(self, message: dict[str, Any]) -> dict[str, Any]:
+        state = self.state
+        for _, text in message["plies"]:
+            state.apply_action(state.string_to_action(text))
+        given = answer_of(self.bot, state.clone(), message["clock"]["move"])
+        answer = {"type": "action"} if given.note is None else {"type": "action", "note": given.note}
+        if given.action == ILLEGAL or given.action not in state.legal_actions():
+            detail = given.refusal or str(state.refuse(given.action))
+            return {"type": "fault", "cause": "illegal_action", "detail": detail}
+        return {**answer, "action": state.action_to_string(given.action)}

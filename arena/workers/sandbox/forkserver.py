@@ -1,0 +1,261 @@
+"""The parent of Python bots' processes: loads the engine and the games once, then forks a child for each match.
+
+It runs inside the sandbox (or, at level `process`, beside it) and never sees a bot's code: the child loads the bot. So
+nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. Its
+master, `arena.workers.sandbox.parent`, sends JSON over the socket that is this process's standard input, and with each
+order to fork a socket that only the child reads: from it come the bot's limits, the ends of three pipes and two files,
+the bot's source and what it has compiled before.
+
+In the sandbox each child gets a /tmp of its own and the same process number, and finds /proc empty: what the kernel
+counts, or keeps of a folder or of this process, would tell one match about another.
+
+Run as `python -I -S forkserver.py LEVEL PATH ...` with what `sys.path` needs.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+
+if __name__ == "__main__":
+    sys.path += sys.argv[2:]
+
+import ctypes
+import gc
+import json
+import signal
+import socket
+from multiprocessing.connection import Connection
+from pathlib import Path
+from typing import Any
+
+from arena.core.files import remove
+from arena.core.process_trees import close_to_others, end_below, keep_orphans
+from arena.registry.bundles import unpacked
+from arena.workers.sandbox import launch
+from arena.workers.sandbox.client import Client
+from arena.workers.sandbox.compiled import lay_out
+from arena.workers.sandbox.rehearsal import load, rehearse
+
+PROTOCOL_IN, PROTOCOL_OUT = 3, 4
+SECCOMP_MODE_FILTER = 2
+CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 0x1000
+CAPABILITY_VERSION = 0x20080522
+FORK, BURY, SWEEP = b"f", b"b", b"s"
+"""Orders of the master: start a child, with a socket of its own; tell how it ended; clear away what it left."""
+LETTER = 4096
+"""Bytes of a message to a child, at most."""
+LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
+
+
+class ForkServer:
+    """Answers one master."""
+
+    def __init__(self, sandboxed: bool) -> None:
+        self.sandboxed = sandboxed
+        self.socket = socket.socket(fileno=os.dup(0))
+        self.connection = Connection(os.dup(0))
+        self.child = 0
+        self.settled = False
+        self.filter = b""
+        self.folder = Path.cwd()
+
+    def serve(self) -> None:
+        """Until the master is gone: messages in JSON until all is loaded, from then on orders of a byte."""
+        with contextlib.suppress(EOFError, OSError):
+            while not self.settled:
+                message = json.loads(self.connection.recv_bytes())
+                reply = getattr(self, f"do_{message['do']}")(message)
+                self.connection.send_bytes(json.dumps(reply).encode())
+            self.take_orders()
+        self.sweep()
+
+    def take_orders(self) -> None:
+        """Whatever comes with an order is for the child: this process does, and allocates, the same for every match."""
+        while True:
+            order, letters, _, _ = socket.recv_fds(self.socket, 1, 1)
+            if order == FORK:
+                self.fork(letters[0])
+            elif order == BURY:
+                self.bury()
+            elif order == SWEEP:
+                self.sweep()
+            else:
+                return
+
+    def do_hello(self, message: dict[str, Any]) -> dict[str, Any]:
+        """`filter`: the seccomp filter that children put on, in hexadecimal."""
+        self.filter = bytes.fromhex(message["filter"])
+        return {}
+
+    def do_load(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Load modules that are not the bot author's: a few installed packages, our own bots."""
+        load(message["modules"])
+        return {}
+
+    def do_warm(self, message: dict[str, Any]) -> dict[str, Any]:
+        """Load a game, and what our own bots among some modules prepare for it."""
+        with contextlib.suppress(Exception):  # a game at fault is found where it is played
+            rehearse(tuple(message["modules"]), message["game"], message["players"])
+        return {}
+
+    def do_settle(self, message: dict[str, Any]) -> dict[str, Any]:
+        """All is loaded: from here on this process stays as it is, so that no child can tell how many were before."""
+        self.settled = True
+        gc.collect()
+        gc.disable()
+        gc.freeze()
+        return {}
+
+    def fork(self, letter: int) -> None:
+        """Start a child for one match; a descriptor of its process goes back."""
+        self.sweep()
+        self.number_next_child()
+        self.child = os.fork()
+        if self.child == 0:
+            self.become_child(letter)
+        os.close(letter)
+        descriptor = os.pidfd_open(self.child)
+        socket.send_fds(self.socket, [FORK], [descriptor])
+        os.close(descriptor)
+
+    def bury(self) -> None:
+        """Tell how the child ended, which it has."""
+        self.socket.send(b"%4d" % os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1]))
+
+    def number_next_child(self) -> None:
+        """Every child of a sandbox has the same number; numbers go on from it when the bot starts threads."""
+        if self.sandboxed and os.path.exists(LAST_NUMBER):
+            descriptor = os.open(LAST_NUMBER, os.O_WRONLY)
+            os.write(descriptor, b"%d" % os.getpid())
+            os.close(descriptor)
+
+    def become_child(self, letter: int) -> None:
+        """Give up everything but the pipes, then speak for the bot until the match is over."""
+        code = 1
+        try:
+            gc.collect()
+            gc.enable()
+            os.setsid()
+            with socket.socket(fileno=letter) as told:
+                content, descriptors, _, _ = socket.recv_fds(told, LETTER, 5)
+            message = json.loads(content)
+            compiled = unpacked(_received(descriptors.pop()))
+            name, _, source = _received(descriptors.pop()).partition(b"\n")
+            _lay_out_descriptors(descriptors)
+            memory = message["memory"] + _megabytes_of_data()
+            if self.sandboxed:
+                _set_apart()
+                launch.control(launch.PR_SET_THP_DISABLE, 1)
+                lay_out(compiled.files)
+            launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)
+            launch.control(launch.PR_SET_NO_NEW_PRIVS, 1)
+            launch.limit(memory, message["seconds"])
+            if self.sandboxed:
+                _put_on(self.filter)
+            Client(unpacked(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()
+            code = 0
+        finally:
+            os._exit(code)
+
+    def sweep(self) -> None:
+        """End the last match's child and whatever it left: processes, files."""
+        if not self.child:
+            return
+        if self.sandboxed:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(-1, signal.SIGKILL)  # everything in the sandbox but this process, its first
+        else:
+            end_below(os.getpid())
+        with contextlib.suppress(ChildProcessError):
+            while os.waitpid(-1, 0):
+                pass
+        self.child = 0
+        if not self.sandboxed:
+            for path in self.folder.iterdir():
+                remove(str(path))
+
+
+def _received(descriptor: int) -> bytes:
+    """What is in a file, which is closed."""
+    with open(descriptor, "rb") as file:
+        file.seek(0)
+        return file.read()
+
+
+def _lay_out_descriptors(pipes: list[int]) -> None:
+    """Nothing on standard input, the stderr pipe on both standard outputs, the protocol on 3 and 4, no other."""
+    high = [os.dup2(pipe, 1000 + place, inheritable=False) for place, pipe in enumerate(pipes)]
+    null = os.open(os.devnull, os.O_RDONLY)
+    for source, target in ((null, 0), (high[2], 1), (high[2], 2), (high[0], PROTOCOL_IN), (high[1], PROTOCOL_OUT)):
+        os.dup2(source, target, inheritable=target < PROTOCOL_IN)
+    os.closerange(PROTOCOL_OUT + 1, 1100)
+    sys.stdin = open(0)  # noqa: SIM115 - for the life of the process
+    sys.stdout = open(1, "w", encoding="utf-8", errors="replace", buffering=1)  # noqa: SIM115
+    sys.stderr = open(2, "w", encoding="utf-8", errors="replace", buffering=1)  # noqa: SIM115
+
+
+def _megabytes_of_data() -> int:
+    """What this process has of private memory already, which a child inherits."""
+    pages = int(Path("/proc/self/statm").read_text().split()[5])
+    return pages * os.sysconf("SC_PAGE_SIZE") // 2**20 + 1
+
+
+def _set_apart() -> None:
+    """A sandbox within the sandbox: /tmp and /proc empty, and no capability any more."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    options = f"size={launch.TMP_BYTES},nr_inodes={launch.MOST_FILES},mode=755".encode()
+    _check(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC), "unshare")
+    shown = {path: os.open(path, os.O_PATH) for path in _mounted_in_tmp()}
+    _check(libc.mount(b"tmpfs", b"/tmp", b"tmpfs", MS_NOSUID | MS_NODEV, options), "a new /tmp")
+    for path, descriptor in shown.items():
+        source = Path(f"/proc/self/fd/{descriptor}")
+        if source.is_dir():
+            path.mkdir(parents=True, exist_ok=True)
+        else:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.touch()
+        _check(libc.mount(os.fsencode(source), os.fsencode(path), None, MS_BIND, None), str(path))
+        os.close(descriptor)
+    _check(libc.mount(b"tmpfs", b"/proc", b"tmpfs", MS_RDONLY | MS_NOSUID | MS_NODEV, b"size=4k,mode=555"), "hiding")
+    os.chdir("/tmp")
+    _check(libc.capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()), "capset")
+
+
+def _mounted_in_tmp() -> list[Path]:
+    """What of ours the sandbox shows below /tmp, outer folders first."""
+    points = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
+    return [Path(point.encode().decode("unicode_escape")) for point in points if point.startswith("/tmp/")]
+
+
+def _check(result: int, what: str) -> None:
+    if result != 0:
+        raise OSError(ctypes.get_errno(), f"{what}: {os.strerror(ctypes.get_errno())}")
+
+
+class _Program(ctypes.Structure):
+    _fields_ = (("length", ctypes.c_ushort), ("filter", ctypes.c_char_p))
+
+
+def _put_on(rules: bytes) -> None:
+    """Install a seccomp filter for good; raises `OSError`."""
+    program = _Program(len(rules) // 8, rules)
+    prctl = ctypes.CDLL(None, use_errno=True).prctl
+    prctl.argtypes = [ctypes.c_int, ctypes.c_ulong, ctypes.c_void_p, ctypes.c_ulong, ctypes.c_ulong]
+    if prctl(launch.PR_SET_SECCOMP, SECCOMP_MODE_FILTER, ctypes.byref(program), 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), "seccomp filter refused")
+
+
+def main() -> None:
+    """Serve standard input."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+    launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)  # also while it is stopped
+    close_to_others()
+    keep_orphans()
+    ForkServer(sys.argv[1] == "sandbox").serve()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,152 @@
+"""What a bot compiles with Numba, kept for its next matches: else every match's process would compile it anew.
+
+A rehearsal on made-up dice, before any match, compiles it; nothing of a match can get into what is kept. It goes to
+processes of the same bot alone, as its source does.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import hashlib
+import os
+import stat
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from arena.core.files import is_plain_path
+from arena.core.limits import Limits
+from arena.match.dice import Streams
+from arena.match.referee import Answer, Contestant, Entrant, Fault, First, Match, Player, play_match
+from arena.registry.bundles import Bundle, packed, unpacked
+from arena.workers.sandbox.compiled import OWN
+from arena.workers.sandbox.host import Host, RemoteBot
+from arena.workers.sandbox.players import RemotePlayer
+from engine import Game
+from engine.cache import cache_root
+from engine.kernel import numba_cache
+
+MOVES = 3
+"""Moves of the bot in a rehearsal."""
+LIMITS = Limits(seconds_per_move=20.0, seconds_to_prepare=120.0)
+"""Played twice at worst, it is over before a worker counts as silent."""
+_known: dict[str, Bundle] = {}
+MOST_BYTES = 64 * 2**20
+MOST_FILES = 4000
+ENDS = (".nbi", ".nbc")
+"""How the names of Numba's files end: indexes, and code."""
+
+
+def compiled(bot: RemoteBot, host: Host, game: Game) -> Bundle:
+    """What a sandboxed bot compiles for a game: from the machine's cache, or by a rehearsal.
+
+    Nothing for a bot that does not import Numba itself.
+    """
+    if bot.isolation != "sandbox" or not any(name.partition(".")[0] == "numba" for name in bot.modules):
+        return Bundle("", {})
+    parts = (bot.bundle.hash, bot.class_name, game.spec, str(game.players), numba_cache())
+    key = hashlib.blake2b(" ".join(parts).encode(), digest_size=16).hexdigest()
+    if key not in _known:
+        kept = cache_root() / "kernels" / key
+        with contextlib.suppress(OSError, ValueError):  # damaged, or not there: it is compiled once more
+            _known[key] = unpacked(kept.read_bytes())
+    if key not in _known:
+        _known[key] = Bundle("", rehearsed(bot, host, game))
+        if _known[key].files:
+            _keep(kept, packed(_known[key]))
+    return _known[key]
+
+
+def rehearsed(bot: RemoteBot, host: Host, game: Game) -> dict[str, bytes]:
+    """What it compiles in its first moves of a match that counts nowhere."""
+    rehearsal = _Rehearsal(bot, host)
+    seats: list[Entrant] = [rehearsal, *[Contestant(First, {})] * (game.players - 1)]
+    play_match(game, seats, Streams(bytes(32), bytes(32), bytes(16)), limits=LIMITS)
+    return rehearsal.found
+
+
+class _Rehearsal:
+    """A seat's bot in a rehearsal."""
+
+    def __init__(self, bot: RemoteBot, host: Host) -> None:
+        self.bot, self.host = bot, host
+        self.found: dict[str, bytes] = {}
+
+    def join(self, match: Match, seat: int) -> Player:
+        return _Rehearsing(self, match, seat)
+
+
+class _Rehearsing(RemotePlayer):
+    """Plays a few moves, then is looked at and falls."""
+
+    def __init__(self, rehearsal: _Rehearsal, match: Match, seat: int) -> None:
+        super().__init__(rehearsal.bot, rehearsal.host, match, seat)
+        self.rehearsal = rehearsal
+        self.moves = 0
+
+    def choose(self, limit: float) -> Answer:
+        if self.moves == MOVES:
+            self.look()
+            raise Fault("crash", "it has rehearsed enough")
+        self.moves += 1
+        return super().choose(limit)
+
+    def close(self) -> None:
+        if not self.fallen:
+            self.look()
+        super().close()
+
+    def look(self) -> None:
+        """Take what the stopped process has compiled."""
+        if self.channel is not None and self.channel.open and not self.rehearsal.found:
+            with contextlib.suppress(OSError):
+                self.rehearsal.found = dict(_files(f"/proc/{self.channel.number}/root{OWN}"))
+
+
+def _files(folder: str) -> Iterator[tuple[str, bytes]]:
+    """Regular files two levels down, named as Numba names them.
+
+    What lies there is the bot's doing: no link is followed, names are checked, sizes are bounded.
+    """
+    left, files = MOST_BYTES, 0
+    for path, descriptor in _opened(folder):
+        state = os.fstat(descriptor)
+        files += 1
+        if not stat.S_ISREG(state.st_mode) or state.st_size > left or files > MOST_FILES:
+            continue
+        content = os.read(descriptor, state.st_size)
+        left -= len(content)
+        yield path, content
+
+
+def _opened(folder: str) -> Iterator[tuple[str, int]]:
+    with _open(folder, os.O_DIRECTORY) as top:
+        for name in _named(top):
+            with contextlib.suppress(OSError), _open(name, os.O_DIRECTORY, top) as middle:
+                for file in _named(middle, ENDS):
+                    with contextlib.suppress(OSError), _open(file, os.O_NONBLOCK, middle) as descriptor:
+                        yield f"{name}/{file}", descriptor
+
+
+def _named(folder: int, ends: tuple[str, ...] = ("",)) -> list[str]:
+    """The names in a folder that mean one file each and nothing more, in order."""
+    names = [name for name in os.listdir(folder) if name.isprintable() and is_plain_path(name) and name.endswith(ends)]
+    return sorted(names)[:MOST_FILES]
+
+
+@contextlib.contextmanager
+def _open(name: str, flags: int, folder: int | None = None) -> Iterator[int]:
+    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flags, dir_fd=folder)
+    try:
+        yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _keep(path: Path, content: bytes) -> None:
+    """Write a file whole or not at all; a cache that cannot be written to is done without."""
+    with contextlib.suppress(OSError):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.NamedTemporaryFile(dir=path.parent, delete=False) as file:
+            file.write(content)
+        os.replace(file.name, path)

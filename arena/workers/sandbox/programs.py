@@ -1,0 +1,111 @@
+"""Programs as bots: started for each match, or outside the sandbox for one after another."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+from typing import Any
+
+from arena.core.limits import Limits
+from arena.match.referee import Fault, Killed
+from arena.registry.bundles import MANIFEST
+from arena.registry.manifest import read_program
+from arena.workers.sandbox.building import built
+from arena.workers.sandbox.channel import DYING, Channel
+from arena.workers.sandbox.host import RemoteBot, bound_threads, must_be_able, open_pipes, processor_seconds
+from arena.workers.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
+from engine import Game
+
+LEAVE_LIMIT = 0.2
+"""Seconds that a program may take to end by itself when its match is over."""
+
+
+class ProgramHost:
+    """A program's process: started anew for each match, unless it says that it can begin afresh by itself.
+
+    In the sandbox nobody's word is taken for that.
+    """
+
+    def __init__(self, bot: RemoteBot) -> None:
+        must_be_able(bot.isolation)
+        self.bot = bot
+        self.program = read_program(bot.bundle.files[MANIFEST], bot.name)
+        self.stays = self.program.resettable and bot.isolation != "sandbox"
+        self._stack = contextlib.ExitStack()
+        self._channel: Channel | None = None
+        self._blocks: set[bytes] = set()
+        self.failure = ""
+        try:
+            self.folder = built(bot.bundle, self.program, bot.isolation)
+        except Fault as fault:
+            self.failure = str(fault)
+
+    def begin(self, block: bytes, game: Game) -> None:
+        """A process that knows the dice of this block may not play again in it."""
+        if block in self._blocks and game.has_chance:
+            self.close()
+            self._blocks.clear()
+        self._blocks.add(block)
+
+    def open(self, bot: RemoteBot, limits: Limits) -> Channel:
+        """The process, which has the processor time of a whole match left."""
+        if self.failure:
+            raise Fault("init", self.failure)
+        allowed = processor_seconds(limits)
+        if self._channel is None or not self._channel.open or self._channel.cpu > allowed:
+            self.close()
+            self._channel = self._start(limits.memory, 2 * allowed if self.stays else allowed)
+        return self._channel
+
+    def _start(self, memory: int, seconds: float) -> Channel:
+        inside = "/bot" if self.bot.isolation == "sandbox" else str(self.folder)
+        spawn = Spawn(
+            self.program.command,
+            self.bot.isolation,
+            environment=program_environment(self.program.command[0], self.bot.isolation),
+            readable=program_paths(self.program.command[0]),
+            bound=[(str(self.folder), inside)] if self.bot.isolation == "sandbox" else [],
+            folder=inside,
+            limits={"memory": memory, "seconds": seconds},
+        )
+        try:
+            with open_pipes() as (pipes, theirs):
+                self._process, number = self._stack.enter_context(spawn.start(*theirs))
+                process = os.pidfd_open(number)
+        except OSError as error:
+            gone = isinstance(error, ProcessLookupError) and self.bot.isolation == "sandbox"
+            if isinstance(error, KilledAtStart) or (gone and self.code() == -signal.SIGKILL):
+                raise Killed("its process was killed from outside (SIGKILL) as it was started") from None
+            raise Fault("init", f"'{self.program.command[0]}' cannot be started: {error}") from None
+        if self.bot.isolation == "sandbox":
+            bound_threads(number)
+        tmp = f"/proc/{number}/root/tmp" if self.bot.isolation == "sandbox" else ""
+        return Channel(pipes, number, process, memory, tmp, seconds)
+
+    def code(self) -> int | None:
+        """How the program ended; of one in the sandbox bubblewrap tells, which adds 128 to a signal.
+
+        No program there can end with such a code for SIGKILL by itself (`arena.workers.sandbox.seccomp`).
+        """
+        try:
+            code = self._process.wait(DYING)
+        except subprocess.TimeoutExpired:
+            return None
+        return 128 - code if self.bot.isolation == "sandbox" and code > 128 else code
+
+    def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
+        if channel is None or over is None:
+            self.close()
+            return
+        channel.tell(over)
+        if not self.stays:
+            channel.leave(LEAVE_LIMIT)
+            self.close()
+
+    def close(self) -> None:
+        if self._channel is not None:
+            self._channel.close()
+        self._channel = None
+        self._stack.close()

@@ -1,0 +1,171 @@
+"""What a ladder shows: which rungs are apart, and which moves of two-player Epicycle keep the game's value.
+
+`python -m scripts.ladder CONFIG FOLDER` reads the log of a tournament that has been played and writes for every board
+`GAME_Np_rungs.csv` and `GAME_Np_pairs.csv`, every two of them; and all tables but the pairs in `results.md`.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+
+from arena.core.errors import ArenaError
+from arena.plan.logs import open_log
+from arena.plan.resolve import schedule_from
+from arena.results.leaderboards import board_matches, summary
+from arena.results.report import markdown, match_lines, write_file
+from arena.schedule.blocks import Schedule
+from arena.stats.head_to_head import compare_pairs, rounded
+from arena.store import Store
+from bots.search.perfect_solver import solve
+from engine import State, load_game
+from engine.specs import split_bot_spec
+
+COLUMNS = ["bot", "mean_return", "return_low", "return_high", "matches"]
+STEP = 4
+"""A rung must be above the one with so many times less of its budget."""
+
+
+def rungs(matches: pd.DataFrame, players: int) -> pd.DataFrame:
+    """The board's bots by mean return, best first."""
+    board = rounded(summary(matches, players))[COLUMNS]
+    return board.sort_values(["mean_return", "bot"], ascending=[False, True], ignore_index=True)
+
+
+def pairs(matches: pd.DataFrame, players: int, order: Iterable[str]) -> pd.DataFrame:
+    """Every two bots: how much more the upper returned in matches that both played, with Student's 95 % interval.
+
+    Blocks are the independent units, as on leaderboards. `apart` is "yes" when the interval is above 0, "reversed" when
+    it is below, else "no".
+    """
+    compared = compare_pairs(matches, players, order)
+    low, high = compared["difference_low"], compared["difference_high"]
+    compared["half_width"] = (high - low) / 2
+    compared["apart"] = np.select([low > 0, high < 0], ["yes", "reversed"], "no")
+    columns = {"bot": "upper", "opponent": "lower"}
+    return compared.rename(columns=columns)[["upper", "lower", "matches", "difference", "half_width", "apart"]]
+
+
+def is_step(upper: str, lower: str) -> bool:
+    """Whether both are the same bot and the upper has four times the budget."""
+    (name, mine), (other, theirs) = split_bot_spec(upper), split_bot_spec(lower)
+    different = [key for key in mine | theirs if mine.get(key) != theirs.get(key)]
+    if name != other or len(different) != 1 or different[0] not in mine or different[0] not in theirs:
+        return False
+    budgets = mine[different[0]], theirs[different[0]]
+    return all(budget.isdecimal() for budget in budgets) and int(budgets[0]) == STEP * int(budgets[1])
+
+
+def kept_values(lines: Iterable[str]) -> pd.DataFrame:
+    """For each bot the share of its moves in two-player Epicycle that keep the value of the solved game.
+
+    `free` counts moves where the bot could choose, `critical` those where some choice would have given value away.
+    """
+    counts: dict[str, list[int]] = {}
+    for line in lines:
+        match = json.loads(line)
+        for seat, kept, critical in judged_moves(match["course"].split(), match["opening"]):
+            total = counts.setdefault(match["bots"][seat], [0, 0, 0, 0])
+            for place, counted in enumerate((True, kept, critical, critical and kept)):
+                total[place] += counted
+    rows = [
+        (bot, free, kept / free, critical, critical_kept / max(critical, 1))
+        for bot, (free, kept, critical, critical_kept) in counts.items()
+    ]
+    table = pd.DataFrame(rows, columns=["bot", "free", "kept", "critical", "critical_kept"])
+    return table.sort_values(["critical_kept", "bot"], ascending=[False, True], ignore_index=True)
+
+
+def judged_moves(course: list[str], opening: int) -> Iterator[tuple[int, bool, bool]]:
+    """(seat, whether the move kept the value, whether one could lose it) of every free move after the opening."""
+    state = load_game("epicycle", 2).new_initial_state()
+    for ply, text in enumerate(course):
+        action = state.string_to_action(text)
+        if ply >= opening and len(state.legal_actions()) > 1:
+            values = {choice: value_after(state, choice) for choice in state.legal_actions()}
+            best = max(values.values())
+            yield state.current_player(), values[action] == best, min(values.values()) < best
+        state.apply_action(action)
+
+
+def value_after(state: State, action: int) -> int:
+    """What the seat to move has after an action if nobody errs: 1 won, 0 drawn, -1 lost."""
+    child = state.child(action)
+    if child.is_terminal():
+        return round(child.returns()[state.current_player()])
+    return -int(solve().value[solve().number(child)])  # type: ignore[arg-type]
+
+
+def steps(compared: pd.DataFrame) -> pd.DataFrame:
+    """The pairs of a bot and the same bot with a quarter of the budget, the richer one first."""
+    turned = compared.rename(columns={"upper": "lower", "lower": "upper"})
+    turned = turned.assign(
+        difference=-compared["difference"],
+        apart=compared["apart"].map({"yes": "reversed", "reversed": "yes", "no": "no"}),
+    )
+    both = pd.concat([compared, turned[list(compared.columns)]], ignore_index=True)
+    found = [is_step(upper, lower) for upper, lower in zip(both["upper"], both["lower"], strict=True)]
+    return both[found].sort_values(["upper", "lower"], ignore_index=True)
+
+
+def above_next(ladder: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
+    """For each rung whether it is apart from the next one below; empty for the lowest."""
+    apart = compared.set_index(["upper", "lower"])["apart"]
+    below = [*ladder["bot"].iloc[1:], None]
+    return pd.Series([apart.get(pair, "") for pair in zip(ladder["bot"], below, strict=True)], ladder.index)
+
+
+def two_player_epicycle(lines: Iterable[str]) -> Iterator[str]:
+    """The matches, out of all, that the solver can judge."""
+    for line in lines:
+        match = json.loads(line)
+        if (match["game"], match["players"]) == ("epicycle", 2):
+            yield line
+
+
+def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
+    """Write everything; the paths written."""
+    sections, stepped, written = [], [], []
+    for index, board in enumerate(schedule.boards):
+        matches = board_matches(store, schedule, index).drop(columns="news")  # every block is an observation
+        ladder = rounded(rungs(matches, board.players))
+        compared = rounded(pairs(matches, board.players, ladder["bot"]))
+        ladder["above_next"] = above_next(ladder, compared)
+        for name, frame in (("rungs", ladder), ("pairs", compared)):
+            written.append(folder / f"{board.slug}_{name}.csv")
+            write_file(written[-1], [frame.to_csv(index=False, lineterminator="\n").encode()])
+        sections.append(f"## {board.title}\n\n{markdown(ladder)}")
+        found = rounded(steps(compared))
+        found.insert(0, "board", board.title)
+        stepped.append(found)
+    kept = rounded(kept_values(two_player_epicycle(match_lines(store, schedule))))
+    parts = [
+        f"# Results\n\n## Four times the budget\n\n{markdown(pd.concat(stepped, ignore_index=True))}",
+        f"## Moves that keep the value of two-player Epicycle\n\n{markdown(kept)}",
+        *sections,
+    ]
+    written.append(folder / "results.md")
+    write_file(written[-1], ["\n".join(parts).encode()])
+    return written
+
+
+def main() -> None:
+    """Read a tournament's log and write its ladder."""
+    if len(sys.argv) != 3:
+        sys.exit("usage: python -m scripts.ladder TOURNAMENT FOLDER")
+    try:
+        store, resolved = open_log(sys.argv[1])
+        with store:
+            for path in write_ladder(store, store.known(schedule_from(resolved)), Path(sys.argv[2])):
+                print(path)
+    except ArenaError as error:
+        sys.exit(f"error: {error}")
+
+
+if __name__ == "__main__":
+    main()

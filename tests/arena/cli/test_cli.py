@@ -1,0 +1,594 @@
+"""The command line, command by command, as a user meets it."""
+
+from __future__ import annotations
+
+import contextlib
+import csv
+import ctypes
+import io
+import json
+import os
+import re
+import shutil
+import signal
+import sqlite3
+import subprocess
+import sys
+
+import pytest
+
+import engine
+from arena import api
+from arena.cli.app import run_command
+from arena.cli.bots import reflowed
+from arena.match.referee import final_hash
+from tests.support import tournaments
+from tests.support.tournaments import ARENA, arena, home_of, log_of, write
+
+COMMANDS = (
+    *("run", "leaderboard", "export", "import", "diff", "games", "bots", "match", "replay", "doctor"),
+    *("new-bot", "check", "submit", "withdraw"),
+    *("merge", "upgrade", "status"),
+    *("pairs", "luck", "compare", "power", "verify", "bundle"),
+)
+LONG = "a bot with a name of all forty letters.."
+CONFIG = f"""
+name = "small"
+seed = 3
+blocks = 2
+games = [{{ game = "epicycle", players = [2, 3] }}, {{ game = "epicycle(setup=random)", players = 2 }}]
+bots = [{{ bot = "random" }}, {{ bot = "b.py:Low" }}, {{ bot = "b.py:Low", label = "{LONG}" }}]
+"""
+BOTS = """
+from bots import Bot
+
+
+class Low(Bot):
+    '''Take the lowest action.'''
+
+    def choose(self, state):
+        self.note = "as low as it gets"
+        return state.legal_actions()[0]
+
+
+class Stuck(Bot):
+    '''Never move.'''
+
+    def choose(self, state):
+        while True:
+            pass
+
+
+class Wrong(Bot):
+    '''Return what is no action.'''
+
+    def choose(self, state):
+        return 99
+"""
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """A small tournament that has been played."""
+    config = write(tmp_path_factory.mktemp("played"), CONFIG, BOTS)
+    api.run(config, home_of(config), workers=1, backend="local")
+    return config
+
+
+@pytest.fixture
+def here(played, monkeypatch):
+    """Its folder as the working folder; the configuration is `t.toml`."""
+    monkeypatch.chdir(played.parent)
+    monkeypatch.setenv("ARENA_HOME", "reports")
+    return played.parent
+
+
+@pytest.fixture
+def copy(played, tmp_path, monkeypatch):
+    """A copy of it that a test may spoil, as the working folder."""
+    shutil.copytree(played.parent, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("ARENA_HOME", "reports")
+    return tmp_path / "t.toml"
+
+
+def say(capsys, *arguments):
+    """Standard output of a command that succeeds."""
+    code = run_command([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    assert (code, said.err) == (0, "")
+    return said.out
+
+
+def complain(capsys, *arguments):
+    """The one line that a command which fails prints."""
+    code = run_command([str(argument) for argument in arguments])
+    said = capsys.readouterr()
+    assert (code, said.out) == (1, "")
+    assert said.err.startswith("error: ")
+    assert (said.err.count("\n"), said.err.count("Traceback")) == (1, 0)
+    return said.err
+
+
+def plies_of(said):
+    """The moves and rolls that a command has printed."""
+    return re.findall(r"^ *[0-9]+ (?:seat [0-9]|dice): (\S+)", said, re.MULTILINE)
+
+
+def lines_of(config):
+    """The matches of the log, as they are exported."""
+    api.export(config, home_of(config), config.parent, ["matches"])
+    return [json.loads(line) for line in (config.parent / "matches.jsonl").read_text().splitlines()]
+
+
+# Help
+
+
+def test_every_command_has_help_with_an_example_and_imports_nothing_heavy_for_it():
+    script = f"""
+import sys
+from arena.cli.app import run_command
+print(run_command([]))
+for command in {COMMANDS!r}:
+    print(run_command([command, "--help"]))
+heavy = ("numpy", "numba", "pandas", "ray", "trueskill", "scipy", "pyarrow", "arena.api", "engine", "bots")
+print("heavy:", *(name for name in heavy if name in sys.modules))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, env={**os.environ, "COLUMNS": "80"}
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout.splitlines()[-1] == "heavy:"
+    assert max(map(len, done.stdout.splitlines())) <= 80
+    for command in COMMANDS:
+        assert f"  Example: arena {command}" in done.stdout
+    assert done.stdout.splitlines().count("0") == 1 + len(COMMANDS)
+
+
+def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
+    typed = []
+    names = ["running.run_tournament", "boards.print_leaderboards", "exporting.export_files", "bots.print_games"]
+    names += ["bots.print_bots", "matches.print_match", "matches.print_replay", "submitting.print_new_bot"]
+    names += ["exporting.print_import", "diffing.print_diff"]
+    names += ["logs.print_merge", "logs.print_upgrade", "status.print_status"]
+    names += ["submitting.print_check", "submitting.print_submit", "submitting.print_withdraw"]
+    names += ["comparing.print_comparison", "comparing.print_power"]
+    names += ["verifying.print_verification", "verifying.print_bundle"]
+    names += ["statistics.print_pairs", "statistics.print_luck"]
+    names += ["logs.print_merge", "logs.print_upgrade", "status.print_status"]
+    for name in names:
+        monkeypatch.setattr(f"arena.cli.{name}", lambda *given: typed.append(given) or 0)
+    monkeypatch.setattr("arena.cli.doctor.print_findings", lambda *given: not typed.append(given))
+    for command in COMMANDS:
+        example = say(capsys, command, "--help").rpartition("Example: arena ")[2]
+        assert run_command(example.split()) == 0, example
+    assert len(typed) == len(COMMANDS)
+
+
+# Errors
+
+
+@pytest.mark.parametrize(
+    ("arguments", "told"),
+    [
+        ("run", "Missing argument 'CONFIG'"),
+        ("leaderbord t.toml", "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
+        ("run t.toml --workrs 3", "No such option: --workrs"),
+        ("run t.toml --workers 0", "'--workers'"),
+        ("run t.toml --workers many", "'--workers'"),
+        ("run t.toml --backend rai", "backend = 'rai': must be auto, local or ray"),
+        ("run missing.toml", "missing.toml: no such file"),
+        ("run reports", "reports: is a folder; name a TOML file"),
+        ("leaderboard t.toml --format xml", "--format xml: must be table, csv, json or md"),
+        ("leaderboard t.toml --game chess", "has no such board; it has epicycle, 2 players; epicycle, 3 players"),
+        ("leaderboard t.toml --players 5", "has no such board"),
+        ("leaderboard nothing", "nothing: no tournament of that name under reports"),
+        ("leaderboard nothing.db", "nothing.db: no such match log"),
+        ("leaderboard b.py", "b.py: no tournament of that name"),
+        ("export t.toml --what matchs", "'matchs' cannot be exported; did you mean 'matches'?"),
+        ("export t.toml --format xls", "'xls' cannot be exported; known: csv, json, md, parquet, html, tex, jsonl"),
+        ("games epicicle", "no game 'epicicle'; did you mean 'epicycle'?"),
+        ("bots randon", "no bot 'randon'; did you mean 'random'?"),
+        ("bots c.py:Low", "no file 'c.py' in the working folder"),
+        ("bots b.py:Lou", "b.py: has no class 'Lou'; did you mean 'Low'?"),
+        ("match epicycle random randon", "no bot 'randon'; did you mean 'random'?"),
+        ("match epicycle random", "epicycle is for 2 to 5 players, not 1"),
+        ("match epicycle(setup=none) random random", "setup=none"),
+        ("match epicycle random random --seed -1", "'--seed'"),
+        ("match epicycle random random --opening two", "opening = 'two': must be none or random:k"),
+        ("replay xyz", "'xyz' is no match id"),
+        ("replay 0000000000", "reports/small/matches.db: has no match whose id begins with '0000000000'"),
+        ("replay 00 --in nothing", "nothing: no tournament of that name"),
+    ],
+)
+def test_a_user_error_is_told_in_one_line(here, capsys, arguments, told):
+    assert told in complain(capsys, *arguments.split())
+
+
+def test_a_file_that_is_no_log_is_told_in_one_line(copy, capsys):
+    log_of(copy).write_text("no log")
+    assert "is not a match log: file is not a database" in complain(capsys, "leaderboard", "t.toml")
+    assert "cannot be used as a match log: file is not a database" in complain(capsys, "run", "t.toml")
+    assert log_of(copy).read_text() == "no log"
+
+
+def test_a_log_of_another_version_is_told_in_one_line(copy, capsys):
+    with contextlib.closing(sqlite3.connect(log_of(copy))) as log:
+        log.execute("PRAGMA user_version = 99")
+    for command in ("run", "leaderboard", "export"):
+        assert "has log version 99" in complain(capsys, command, "t.toml")
+
+
+# Reading a tournament
+
+
+def test_leaderboards_are_printed_as_table_csv_json_and_markdown_and_agree(here, capsys):
+    frames = api.leaderboard("t.toml", "reports")
+    table = say(capsys, "leaderboard", "t.toml")
+    rows = list(csv.DictReader(io.StringIO(say(capsys, "leaderboard", "t.toml", "--format", "csv"))))
+    boards = json.loads(say(capsys, "leaderboard", "small", "--format", "json"))
+    markdown = say(capsys, "leaderboard", "reports/small", "--format", "md")
+    assert [(board["game"], board["players"]) for board in boards] == list(frames)
+    assert len(rows) == sum(map(len, frames.values()))
+    for (game, players), board in zip(frames, boards, strict=True):
+        printed = [row for row in rows if (row["game"], int(row["players"])) == (game, players)]
+        assert f"{game}, {players} players" in table
+        assert f"## {game}, {players} players" in markdown
+        for row, entry in zip(printed, board["leaderboard"], strict=True):
+            assert (row["bot"], float(row["rating"])) == (entry["bot"], entry["rating"])
+            assert entry["bot"] in table
+            assert f"| {entry['bot']}" in markdown
+            assert f"{entry['rating']:.2f}" in table
+
+
+def test_leaderboards_can_be_limited_to_a_game_and_a_number_of_players(here, capsys):
+    def boards(*options):
+        return [
+            (board["game"], board["players"])
+            for board in json.loads(say(capsys, "leaderboard", "t.toml", "--format", "json", *options))
+        ]
+
+    assert boards("--players", 2) == [("epicycle", 2), ("epicycle(setup=random)", 2)]
+    assert boards("--game", "epicycle", "--players", 3) == [("epicycle", 3)]
+    assert boards("--game", "epicycle(setup=random)") == [("epicycle(setup=random)", 2)]
+
+
+def test_a_tournament_without_a_complete_block_has_boards_in_every_format(copy, capsys):
+    with contextlib.closing(sqlite3.connect(log_of(copy))) as log, log:
+        for table in ("matches", "seats", "timings"):
+            log.execute(f"DELETE FROM {table}")
+    assert say(capsys, "leaderboard", "t.toml").count("no complete block yet") == 3
+    assert "epicycle, 3 players" in say(capsys, "leaderboard", "t.toml", "--format", "md")
+    assert say(capsys, "leaderboard", "t.toml", "--format", "csv").count("\n") == 1
+    assert [b["leaderboard"] for b in json.loads(say(capsys, "leaderboard", "t.toml", "--format", "json"))] == [[]] * 3
+
+
+def test_export_writes_what_it_says_where_it_is_told(here, tmp_path, capsys):
+    out = tmp_path / "deep" / "folder"
+    said = say(
+        capsys,
+        "export",
+        "t.toml",
+        "--out",
+        out,
+        "--what",
+        "matches,leaderboards",
+        "--format",
+        "md",
+    )
+    written = {str(path) for path in out.iterdir()}
+    assert set(said.splitlines()) == written
+    assert {path.rpartition("/")[2] for path in written} == {
+        "epicycle_2p.md",
+        "epicycle_3p.md",
+        "epicycle-setup.random_2p.md",
+        "matches.md",
+        "plan.json",
+        "versions.json",
+    }
+    assert (out / "epicycle_3p.md").read_bytes() == (here / "reports/small/epicycle_3p.md").read_bytes()
+
+
+def test_games_and_bots_tell_what_there_is(here, capsys):
+    games = say(capsys, "games")
+    for name in engine.game_names():
+        assert name in games
+        assert engine.game_type(name).credit.designer in say(capsys, "games", name)
+    assert "Take any legal action" in say(capsys, "bots")
+    assert "Take the lowest action." in say(capsys, "bots", "b.py:Low")
+    (here / "named.py").write_text(BOTS.replace("    def choose", '    name = "lowest"\n\n    def choose', 1))
+    assert say(capsys, "bots", "named.py:Low").startswith("lowest (named.py): Take the lowest action.")
+
+
+# Single matches
+
+
+def test_match_prints_every_ply_with_its_drawing_and_is_the_same_for_the_same_seed(here, capsys):
+    said = say(capsys, "match", "epicycle", "b.py:Low", "b.py:Low", "--seed", 7, "--show")
+    stored = api.play_match("epicycle", ["b.py:Low", "b.py:Low"], 7)
+    assert plies_of(said) == stored.course
+    assert said.count("(opening)") == 2
+    assert "— as low as it gets" in said
+    assert said.count("seat 0  ") == len(stored.course)
+
+
+def test_a_bot_that_fails_forfeits_the_match_and_the_reason_is_printed(here, capsys):
+    said = say(capsys, "match", "epicycle", "b.py:Wrong", "random", "--opening", "none")
+    assert "seat 0 forfeited at ply 1: illegal_action (99 is not legal for seat 0; legal:" in " ".join(said.split())
+    assert "Ended: forfeit." in said
+
+
+def test_replay_finds_a_match_by_the_beginning_of_its_id_and_shows_its_course(here, played, capsys):
+    for line in lines_of(played)[::7]:
+        block, lineup = line["match"].split("-")
+        said = say(capsys, "replay", f"{block[:7]}-{lineup}", "--no-show", "--audit")
+        assert said.startswith(line["match"])
+        assert " ".join(plies_of(said)) == line["course"]
+        assert "all as recorded" in said
+    shown = say(capsys, "replay", line["match"], "--in", "t.toml")
+    assert shown.count("seat 0  ") == len(plies_of(shown)) > 0
+
+
+def test_replay_names_the_matches_that_a_short_id_could_mean(here, played, capsys):
+    block = lines_of(played)[0]["match"].partition("-")[0]
+    error = complain(capsys, "replay", block[:8])
+    assert f"more than one match's id begins with '{block[:8]}', such as {block}-0 and {block}-1" in error
+
+
+def rewrite(config, line, **changed):
+    """Change columns of a match in the log, as somebody with an editor for databases could."""
+    block, lineup = line["match"].split("-")
+    with contextlib.closing(sqlite3.connect(log_of(config))) as log, log:
+        for column, value in changed.items():
+            at = "block = (SELECT block FROM blocks WHERE identity = ?) AND lineup = ?"
+            done = log.execute(
+                f"UPDATE matches SET {column} = ? WHERE {at}", (value, bytes.fromhex(block), int(lineup))
+            )
+            assert done.rowcount == 1
+
+
+def audit(line, capsys):
+    """(exit code, output, errors) of an audit."""
+    code = run_command(["replay", line["match"], "--audit", "--no-show"])
+    said = capsys.readouterr()
+    return code, said.out, said.err
+
+
+def test_a_changed_move_in_the_log_is_detected(copy, capsys):
+    line = next(line for line in lines_of(copy) if line["game"] == "epicycle" and len(line["course"].split()) > 8)
+    course = line["course"].split()
+    for ply, other in ((4, "L+"), (4, "S-"), (len(course) - 1, "M+"), (0, "L?")):
+        if course[ply] == other:
+            continue
+        rewrite(copy, line, course=" ".join([*course[:ply], other, *course[ply + 1 :]]))
+        code, _, error = audit(line, capsys)
+        assert code == 1
+        assert f"error: match {line['match']}: " in error
+        assert error.count("\n") == 1
+
+
+def test_a_changed_roll_is_detected_by_the_audit_also_when_the_rest_of_the_match_was_forged_to_fit(copy, capsys):
+    line = next(line for line in lines_of(copy) if line["game"] == "epicycle(setup=random)" and line["ranks"] == [0, 1])
+    deal = line["course"].split()[0]
+    state, course = forged(line, "LLLSSSMMM" if deal != "LLLSSSMMM" else "LLLMMMSSS")
+    assert state.ranks() == line["ranks"]
+    rewrite(copy, line, course=" ".join(course), final=bytes.fromhex(final_hash(state)))
+    assert run_command(["replay", line["match"], "--no-show"]) == 0
+    capsys.readouterr()
+    code, _, error = audit(line, capsys)
+    assert (code, error) == (1, f"error: audit: ply 1 (dice) is {course[0]} in the log, {deal} by the keys\n")
+
+
+def forged(line, first):
+    """A match with another first ply, in which the first seat wins; and its course."""
+    state = engine.load_game(line["game"], 2).new_initial_state()
+    waiting = [(state.child(state.string_to_action(first)), [first])]
+    while waiting:
+        state, course = waiting.pop()
+        if state.is_terminal() and state.ranks() == [0, 1]:
+            return state, course
+        for action in state.legal_actions() if len(course) < 12 else ():
+            waiting.append((state.child(action), [*course, state.action_to_string(action)]))
+    raise AssertionError("no such match")
+
+
+def test_a_changed_opening_move_is_detected_by_the_audit(copy, capsys):
+    line = next(line for line in lines_of(copy) if line["opening"] == 2 and line["ranks"] == [0, 1])
+    drawn = line["course"].split()[0]
+    start = engine.load_game("epicycle", 2).new_initial_state()
+    other = next(text for text in map(start.action_to_string, start.legal_actions()) if text != drawn)
+    state, course = forged(line, other)
+    rewrite(copy, line, course=" ".join(course), final=bytes.fromhex(final_hash(state)))
+    code, _, error = audit(line, capsys)
+    assert (code, error) == (1, f"error: audit: ply 1 (opening) is {other} in the log, {drawn} by the keys\n")
+
+
+# Where it runs
+
+
+def test_output_fits_the_width_that_the_terminal_says(here, played, monkeypatch, capsys):
+    name = lines_of(played)[0]["match"]
+    for columns, arguments in (
+        (80, "run t.toml"),
+        (80, "leaderboard t.toml"),
+        (60, "leaderboard t.toml"),
+        (60, "games"),
+        (60, "games epicycle"),
+        (60, "bots"),
+        (60, "bots b.py:Low"),
+        (60, "check b.py:Low --isolation none --game epicycle --players 2"),
+        (80, "check b.py:Wrong --isolation none --game epicycle --players 2"),
+        (60, "submit b.py:Low --name a_name_of_some_length --author Ann --isolation none"),
+        (60, "bots"),
+        (60, "bots a_name_of_some_length"),
+        (60, "withdraw a_name_of_some_length"),
+        (80, "match epicycle random random b.py:Low random random --show"),
+        (60, f"replay {name} --audit"),
+    ):
+        monkeypatch.setenv("COLUMNS", str(columns))
+        run_command(arguments.split())
+        said = capsys.readouterr()
+        assert said.out.strip()
+        lines = [line for line in said.out.splitlines() if "arena match" not in line]  # to be copied whole
+        assert max(map(len, lines)) <= columns, arguments
+
+
+def test_a_label_is_printed_as_it_is_written(copy, monkeypatch, capsys):
+    copy.write_text(CONFIG.replace(LONG, "(me) :smile: & me"))
+    run_command(["run", "t.toml"])
+    assert "(me) :smile: & me" in capsys.readouterr().out
+
+
+def test_everything_works_from_an_empty_folder_without_a_terminal(tmp_path):
+    matched = arena("match", "epicycle", "random", "random", folder=tmp_path)
+    assert (matched.returncode, matched.stderr) == (0, "")
+    searched = arena("replay", "00", folder=tmp_path)
+    assert (searched.returncode, searched.stderr.count("\n")) == (1, 1)
+    assert list(tmp_path.iterdir()) == []
+
+
+def without_root_powers():
+    """Even root asks for permission now (when tests run as root)."""
+    library = ctypes.CDLL(None)
+    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
+        library.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
+
+
+def test_a_log_can_be_read_in_a_folder_that_cannot_be_written_to(copy):
+    folder = log_of(copy).parent
+    for leftover in (*folder.glob("*.db-*"), *folder.glob("*.lock")):
+        leftover.unlink()
+    before = sorted(path.name for path in folder.iterdir())
+    folder.chmod(0o555)
+    try:
+        done = {
+            command: subprocess.run(
+                [*ARENA, command, "t.toml"], capture_output=True, text=True, preexec_fn=without_root_powers
+            )
+            for command in ("leaderboard", "export")
+        }
+    finally:
+        folder.chmod(0o755)
+    assert (done["leaderboard"].returncode, done["leaderboard"].stderr) == (0, "")
+    assert LONG in done["leaderboard"].stdout
+    assert done["export"].returncode == 1
+    assert done["export"].stderr.count("\n") == 1
+    assert "Permission denied" in done["export"].stderr
+    assert sorted(path.name for path in folder.iterdir()) == before
+
+
+def test_a_reader_that_leaves_ends_no_command_with_a_traceback(here):
+    read, pipe = os.pipe()
+    os.close(read)
+    for arguments in ("--help", "leaderboard t.toml", "leaderboard t.toml --format csv"):
+        done = subprocess.run([*ARENA, *arguments.split()], stdout=pipe, stderr=subprocess.PIPE, text=True)
+        assert (done.returncode, done.stderr) == (0, ""), arguments
+    os.close(pipe)
+
+
+def test_a_run_goes_on_when_nobody_reads_its_output(tmp_path):
+    config = write(tmp_path, CONFIG, BOTS)
+    read, pipe = os.pipe()
+    os.close(read)
+    done = subprocess.run([*ARENA, "run", config, "--home", home_of(config)], stdout=pipe, stderr=pipe)
+    os.close(pipe)
+    assert done.returncode == 0
+    assert tournaments.count(config) == len(lines_of(config)) == 30
+
+
+def test_a_terminal_without_our_letters_gets_others(here):
+    done = arena("leaderboard", "t.toml", "--players", 3, folder=here, PYTHONIOENCODING="ascii", COLUMNS="80")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "return ? 95 %" in done.stdout
+
+
+# Ctrl-C
+
+
+def test_ctrl_c_while_planning_ends_at_once_and_says_how_to_go_on(tmp_path):
+    config = write(
+        tmp_path, CONFIG, f"open({str(tmp_path / 'here')!r}, 'w').close()\nimport time\ntime.sleep(100)\n{BOTS}"
+    )
+    run = tournaments.start_arena("run", config, "--workers", 1, folder=tmp_path)
+    tournaments.wait_until((tmp_path / "here").exists, "the bot's module is being loaded")
+    tournaments.signal_group(run, signal.SIGINT)
+    _, said = run.communicate(timeout=tournaments.PATIENCE)
+    assert run.returncode == 130
+    assert f"To go on:\n  arena run {config} --workers 1\n" in said
+    assert "Traceback" not in said
+
+
+def test_ctrl_c_twice_drops_what_is_in_play(tmp_path):
+    stuck = BOTS.replace("while True:", f"open({str(tmp_path / 'here')!r}, 'w').close()\n        while True:")
+    config = write(tmp_path, CONFIG.replace("Low", "Stuck"), stuck)
+    run = tournaments.start_arena("run", config, "--workers", 1, "--backend", "local", folder=tmp_path)
+    tournaments.wait_until((tmp_path / "here").exists, "a bot is stuck")
+    workers = tournaments.workers_of(run.pid)
+    tournaments.signal_group(run, signal.SIGINT)
+    for line in run.stderr:
+        if line.startswith("Finishing the matches in play."):
+            break
+    tournaments.signal_group(run, signal.SIGINT)
+    _, said = run.communicate(timeout=tournaments.PATIENCE)
+    assert run.returncode == 130
+    assert "Interrupted: 0 of 30 matches are saved." in said
+    assert tournaments.gone(workers)
+
+
+@pytest.mark.parametrize("command", ["match epicycle b.py:Stuck random", "check b.py:Stuck --isolation none"])
+def test_ctrl_c_ends_other_commands_with_one_line(tmp_path, command):
+    here = tmp_path / "here"
+    write(tmp_path, CONFIG, BOTS.replace("while True:", f"open({str(here)!r}, 'w').close()\n        while True:"))
+    run = tournaments.start_arena(*command.split(), folder=tmp_path)
+    tournaments.wait_until(here.exists, "the bot is stuck")
+    tournaments.signal_group(run, signal.SIGINT)
+    _, said = run.communicate(timeout=tournaments.PATIENCE)
+    assert (run.returncode, said) == (130, "error: interrupted\n")
+
+
+# On a terminal
+
+
+def test_a_terminal_sees_progress_and_then_the_boards_alone(tmp_path):
+    config = write(tmp_path, CONFIG, BOTS)
+    screen, code = on_a_terminal([*ARENA, "run", config, "--home", home_of(config), "--workers", "1"])
+    assert code == 0, screen
+    before, _, after = screen.rpartition("\x1b[?25h")  # the cursor comes back when the progress display ends
+    assert "Getting ready" in before
+    assert "/30 matches" in before
+    assert "30 matches played" in after
+    assert "/30 matches" not in after
+
+
+def on_a_terminal(command):
+    """All that a terminal of 80 columns gets, and the exit code."""
+    import fcntl
+    import pty
+    import struct
+    import termios
+
+    master, slave = pty.openpty()
+    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
+    environment = {**os.environ, "TERM": "xterm-256color"}
+    for name in ("COLUMNS", "LINES", "NO_COLOR", "CI"):
+        environment.pop(name, None)
+    run = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True)
+    os.close(slave)
+    seen = b""
+    with contextlib.suppress(OSError):  # how a terminal's end is told
+        while data := os.read(master, 65536):
+            seen += data
+    os.close(master)
+    return seen.decode(), run.wait(timeout=tournaments.PATIENCE)
+
+
+def test_a_bot_is_told_about_with_its_idea_and_cost(capsys):
+    text = say(capsys, "bots", "greedy")
+    assert "Idea: look one ply ahead. A finished match" in " ".join(text.split())
+    assert "\nCost: " in text
+
+
+def test_indented_lines_of_a_docstring_stay_as_they_are():
+    assert reflowed("One\nline.\n\nIdea: two\nlines.\nExample: such\n    as this") == (
+        "One line.\n\nIdea: two lines.\nExample: such\n    as this"
+    )

@@ -1,0 +1,229 @@
+"""Benching: who is benched follows from plan and results alone, and so does what is in the log."""
+
+from __future__ import annotations
+
+import json
+import random
+import tempfile
+from collections import Counter
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.plan.disqualification import Bench
+from arena.results.leaderboards import benched
+from arena.runner import gate
+from arena.runner import run as runner
+from arena.runner.run import queue as work
+from arena.schedule.blocks import Schedule
+from arena.store import BotRow, Store
+from arena.workers.pools import Lost
+from arena.workers.process import Death
+from tests.support.faulty import fill_with, random_falls, random_plan, result_of, rule, sample
+from tests.support.samples import all_matches, resolved
+
+
+class MadeUpPlan:
+    """What a run needs of a plan."""
+
+    def __init__(self, plan: Schedule) -> None:
+        self.schedule = plan
+        self.bots = [
+            SimpleNamespace(row=BotRow(each.identity, each.spec, "module", "Class", "bundle")) for each in plan.entries
+        ]
+
+    def message(self):
+        return b""
+
+    def bundles(self):
+        return {"bundle": {}}
+
+    def resolved(self):
+        return resolved(self.schedule)
+
+
+class Workers:
+    """A pool that makes results up and returns chunks in any order; now and then it loses one or a worker dies."""
+
+    def __init__(self, rng, falls, count=2, stop_after=10**9, deadly=()):
+        self.rng, self.falls, self.count = rng, falls, count
+        self.stop_after, self.deadly = stop_after, deadly
+        self.flight = []
+        self.returned = []
+
+    def __call__(self, count, message, replies, first):
+        self.replies = replies
+        return self
+
+    def submit(self, worker, chunk):
+        self.flight.append((worker, chunk))
+
+    @property
+    def size(self):
+        return self.count
+
+    def idle(self, ahead=2):
+        busy = Counter(worker for worker, _ in self.flight)
+        free = [worker for worker in range(self.count) if busy[worker] < ahead]
+        if self.flight and (not free or self.rng.random() < 0.5):
+            self.finish_one()
+        while self.run.stopping and self.flight:
+            self.finish_one()
+        return [] if self.run.stopping else free
+
+    def finish_one(self):
+        self.finish(*self.flight.pop(self.rng.randrange(len(self.flight))))
+
+    def finish(self, worker, chunk):
+        self.stop_after -= 1
+        if self.stop_after in (0, -3):  # after three more chunks again: the rest is dropped
+            self.run._interrupt()
+        ids = [spec.id for spec, _ in chunk.matches]
+        fatal = [number for number, id in enumerate(ids) if id in self.deadly]
+        luck = self.rng.random()
+        if fatal:
+            answer = Death(fatal[0], -1, 0, "crash")
+        elif luck < 0.1:
+            answer = Lost()
+        elif luck < 0.15:
+            answer = Death(self.rng.randrange(len(ids)), 0, 0, "crash")
+        else:
+            self.returned += ids
+            answer = json.dumps({"rows": [self.result(spec) for spec, _ in chunk.matches]}).encode()
+        self.replies.put((worker, chunk, answer))
+
+    def result(self, spec):
+        return result_of(spec, self.falls, self.rng)
+
+    def retire(self):
+        pass
+
+    def close(self):
+        pass
+
+
+def play(plan, log, pool, monkeypatch):
+    """One run of a made-up plan with made-up workers; its outcome."""
+    first = SimpleNamespace(name="host:1", versions={}, stop=lambda: None)
+    monkeypatch.setattr(runner, "LocalPool", pool)
+    with Store.create(log) as store:
+        pool.run = runner.Run(MadeUpPlan(plan), store, pool.size, "local", None, first)
+        return pool.run.play()
+
+
+def ids_in(log, table="matches JOIN blocks USING (block)"):
+    with Store.open(log) as store:
+        found = store._db.execute(f"SELECT identity, lineup FROM {table}").fetchall()
+    return sorted(f"{identity.hex()}-{lineup}" for identity, lineup in found)
+
+
+@given(st.randoms(use_true_random=False))
+def test_the_rule_told_round_by_round_is_the_rule_applied_to_everything(rng):
+    plan = random_plan(rng)
+    falls = random_falls(plan, rng)
+    stay, boards = rule(plan, falls)
+    for index, shape in enumerate(plan.boards):
+        bench = Bench(plan.tables[index], plan.lineups(shape), plan.bench_after)
+        kept = set()
+        for number in range(shape.blocks):
+            specs = [spec for table in bench.tables for spec in plan.matches(plan.block(index, number, table))]
+            assert bench.per_round == len(specs)
+            kept.update(spec.id for spec in specs)
+            bench.close_round(Counter(spec.seats[seat] for spec in specs for seat in falls[spec.id]))
+        assert bench.benched == boards[index]
+        assert kept == {spec.id for spec in stay if spec.block.board == index}
+
+
+@settings(max_examples=60)
+@given(st.integers(0, 10**9))
+def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_the_rule_says(seed):
+    """Also when the log holds matches already that another plan with the same bots had, and this one has not.
+
+    What waits in the log when a run stops is not played again.
+    """
+    rng = random.Random(seed)
+    plan = random_plan(rng)
+    falls = random_falls(plan, rng)
+    stay, boards = rule(plan, falls)
+    expected = sorted(spec.id for spec in stay)
+    with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
+        monkeypatch.setattr(runner, "LISTEN", 0.0)
+        monkeypatch.setattr(work, "TRIES", 10**6)
+        monkeypatch.setattr(gate, "MOST_HELD", rng.choice([0, 3, 20_000]))
+        log = Path(folder) / "matches.db"
+        old = [spec for spec in all_matches(plan) if rng.random() < 0.5] if rng.random() < 0.4 else []
+        fill_with(log, plan, falls, old)
+        others = {spec.id for spec in old} - set(expected)
+        before, kept = len(old) - len(others), set[str]()
+        for stop_after in [*(rng.randint(1, 12) for _ in range(rng.randrange(4))), 10**9]:
+            pool = Workers(rng, falls, rng.randint(1, 4), stop_after)
+            outcome = play(plan, log, pool, monkeypatch)
+            progress = outcome.progress
+            assert not kept & set(pool.returned)
+            waiting = ids_in(log, "waiting")
+            there = set(ids_in(log)) - others
+            assert there <= set(expected)
+            if not others or not outcome.interrupted:  # until a bot is benched, its matches count
+                passed = len(kept & there)
+                assert (progress.found, progress.played) == (max(before, passed), len(there) - max(before, passed))
+            assert outcome.interrupted == (len(there) < len(expected))
+            assert stop_after < 10**9 or not outcome.interrupted
+            assert not there & set(waiting)
+            before, kept = len(there), there | set(waiting)
+        assert (sorted(there), progress.total, progress.left, outcome.not_played) == (expected, len(expected), 0, [])
+        with Store.open(log) as store:
+            assert [benched(store, plan, index) for index in range(len(boards))] == boards
+
+
+@pytest.mark.parametrize(("number", "out"), [(3, {0: 3}), (4, {0: 4}), (5, {})])
+def test_one_match_in_ten_is_enough_and_one_in_twelve_is_not(number, out):
+    bench = Bench([(0, 1)], 2, 1)
+    for _ in range(number):
+        bench.close_round({})
+    bench.close_round({0: 1})
+    assert (bench.matches(0, bench.rounds), bench.benched) == (2 * number + 2, out)
+
+
+def test_a_match_that_cannot_be_played_holds_up_what_depends_on_it_and_no_more(tmp_path, monkeypatch):
+    """In the first round a match ends its workers, so that nobody knows whether `winner` is to be benched after it."""
+    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    plan, falls = sample(after=4)
+    stay, out = rule(plan, falls)
+    assert out == [{2: 0}]
+    first = [spec for spec in all_matches(plan) if spec.block.round == 0]
+    (deadly,) = [spec.id for spec in first if spec.seats == (2, 0)]
+    outcome = play(plan, tmp_path / "m.db", Workers(random.Random(1), falls, deadly=[deadly]), monkeypatch)
+    certain = [spec for spec in all_matches(plan) if spec in first or 2 not in spec.seats]
+    assert ids_in(tmp_path / "m.db") == sorted(spec.id for spec in certain if spec.id != deadly)
+    assert [line.partition(":")[0] for line in outcome.not_played] == [deadly, "20 more on epicycle, 2 players"]
+    assert outcome.progress.left == 20
+    again = play(plan, tmp_path / "m.db", Workers(random.Random(2), falls), monkeypatch)
+    assert (again.not_played, again.progress.left, again.progress.played) == ([], 0, 1)
+    assert ids_in(tmp_path / "m.db") == sorted(spec.id for spec in stay)
+
+
+def test_what_was_in_play_when_a_bot_was_benched_is_played_but_not_in_the_log(tmp_path, monkeypatch):
+    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    plan, falls = sample(after=4, blocks=40)
+    stay, _ = rule(plan, falls)
+    pool = Workers(random.Random(5), falls, count=4)
+    outcome = play(plan, tmp_path / "m.db", pool, monkeypatch)
+    assert outcome.progress.total == outcome.progress.played == len(stay) < len(pool.returned)
+    assert ids_in(tmp_path / "m.db") == sorted(spec.id for spec in stay)
+
+
+def test_no_more_is_handed_out_while_too_many_results_wait(tmp_path, monkeypatch):
+    """The first match is lost again and again; what comes after it cannot be written before it has come back."""
+    monkeypatch.setattr(runner, "LISTEN", 0.0)
+    monkeypatch.setattr(gate, "MOST_HELD", 10)
+    monkeypatch.setattr(work, "MAX_CHUNK", 5)
+    plan, falls = sample(after=1, blocks=200)
+    first = all_matches(plan)[0].id
+    falls = {id: {} for id in falls}
+    pool = Workers(random.Random(1), falls, deadly=[first])
+    outcome = play(plan, tmp_path / "m.db", pool, monkeypatch)
+    assert outcome.progress.left == len(all_matches(plan)) - 6
+    assert len(pool.returned) < 50  # what was held, and the chunks in flight

@@ -1,0 +1,283 @@
+"""Comparisons: a log that is a pure function of the plan, resumed, read again, exhausted, told."""
+
+import json
+import random
+import shutil
+import signal
+import sqlite3
+from collections import Counter
+
+import numpy as np
+import pytest
+
+import engine
+from arena import api
+from arena.core.errors import ConfigError
+from arena.plan.resolve import schedule_from
+from arena.results.leaderboards import board_matches
+from arena.results.power import paired_differences, power
+from arena.results.report import match_lines
+from arena.runner.compare import compare, comparison_plan
+from arena.runner.outbox import Outbox
+from arena.runner.sequential import InOrder
+from arena.runner.tally import PATIENCE, Tally, Turn
+from arena.stats.sprt import Sprt
+from arena.store import Store
+from arena.workers.process import WorkerProcess
+from tests.support import samples
+from tests.support.tournaments import signal_group, start_arena, wait_until
+
+BOTS = """
+import os
+import time
+
+from bots import Bot
+
+
+class Low(Bot):
+    '''Take the lowest action.'''
+
+    def choose(self, state):
+        return state.legal_actions()[0]
+
+
+class High(Bot):
+    '''Take the highest action.'''
+
+    def choose(self, state):
+        return state.legal_actions()[-1]
+
+
+class Nap(Bot):
+    '''Take any action after a nap.'''
+
+    def choose(self, state):
+        time.sleep(float(os.environ.get("TEST_NAP", 0)))
+        return self.rng.choice(state.legal_actions())
+
+
+class Fragile(Bot):
+    '''Raise now and then.'''
+
+    def choose(self, state):
+        if self.seed % 3 == 0:
+            raise RuntimeError("broken on purpose")
+        return state.legal_actions()[-1]
+"""
+
+
+@pytest.fixture(scope="module")
+def bots(tmp_path_factory):
+    """The file of the bots above; `bots:Low` becomes a spec."""
+    path = tmp_path_factory.mktemp("bots") / "b.py"
+    path.write_text(BOTS)
+    return path
+
+
+def lines(folder):
+    """The log of a comparison as JSON Lines."""
+    with Store.open(folder / api.LOG) as store:
+        return "".join(match_lines(store, schedule_from(json.loads(store.last_plan()))))
+
+
+@pytest.fixture(scope="module")
+def three(tmp_path_factory):
+    """A duel with three players that has been decided, played by one worker."""
+    return compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60), workers=1, home=tmp_path_factory.mktemp("one"))
+
+
+def test_the_log_is_the_same_with_more_workers(three, tmp_path):
+    other = compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60), workers=2, home=tmp_path)
+    assert three.end == "decided"
+    assert lines(other.folder) == lines(three.folder)
+    for name in ("comparison.json", "plan.json"):
+        assert (other.folder / name).read_bytes() == (three.folder / name).read_bytes()
+    assert lines(three.folder).count("\n") == 2 * len(three.tally.blocks) == three.as_dict()["matches"]
+
+
+def test_the_same_question_again_plays_nothing_and_a_stricter_one_goes_on(three, tmp_path):
+    shutil.copytree(three.folder, tmp_path / three.plan.name)
+    before = lines(three.folder)
+    again = compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60), workers=1, home=tmp_path)
+    assert again.outcome.progress.played == 0
+    assert again.as_dict() == three.as_dict()
+    stricter = compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60, alpha=0.001), workers=1, home=tmp_path)
+    assert stricter.outcome.progress.found == 2 * len(three.tally.blocks)
+    assert len(stricter.tally.blocks) > len(three.tally.blocks)
+    assert lines(stricter.folder).startswith(before)
+    back = compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60), workers=1, home=tmp_path)
+    assert back.as_dict() == three.as_dict()
+
+
+def test_the_other_way_round_the_same_log_is_read_and_everything_is_mirrored(three, tmp_path):
+    shutil.copytree(three.folder, tmp_path / three.plan.name)
+    blocks = len(three.tally.blocks)
+    there = compare("greedy", "random", "epicycle", 3, fixed=blocks, workers=1, home=tmp_path)
+    back = compare("random", "greedy", "epicycle", 3, fixed=blocks, workers=1, home=tmp_path)
+    assert (there.folder, back.outcome.progress.played) == (back.folder, 0)
+    assert back.tally.counts.tolist() == there.tally.counts.tolist()[::-1]
+    assert back.elo.score == pytest.approx(-there.elo.score)
+    assert back.saving.factor == pytest.approx(there.saving.factor)
+
+
+def test_scores_are_those_of_the_log(three):
+    with Store.open(three.folder / api.LOG) as store:
+        schedule = schedule_from(json.loads(store.last_plan()))
+        matches = board_matches(store, schedule, 0)
+    a, b = (
+        three.plan.schedule.entries.index(e) for e in three.plan.schedule.entries if e.label in ("greedy", "random")
+    )
+    differences = paired_differences(matches, schedule, (a, b))
+    values = np.arange(9) / 2 - 2
+    assert differences.mean() == pytest.approx(values @ three.tally.counts / three.tally.counts.sum())
+    told = power(three.folder, "greedy", "random", difference=0.1)[0]
+    assert told.pilot.mean == pytest.approx(differences.mean())
+    assert told.blocks > told.pilot.blocks and told.seconds > 0
+
+
+def test_faults_count_as_losses_and_are_told(bots, tmp_path):
+    found = compare(f"{bots}:Fragile", "random", "epicycle", fixed=12, workers=1, home=tmp_path)
+    with sqlite3.connect(found.folder / api.LOG) as log:
+        falls = log.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
+    assert found.tally.forfeits == [falls, 0] and falls > 0
+
+
+def test_deterministic_bots_that_repeat_themselves_pile_up_no_evidence(bots, tmp_path):
+    pair = (f"{bots}:Low", f"{bots}:High")
+    found = compare(*pair, "epicycle", opening="none", workers=1, home=tmp_path)
+    assert (found.end, found.tally.repeats, found.tally.counts.sum()) == ("openings", PATIENCE, 1)
+    more = compare(*pair, "epicycle", opening="random:1", workers=1, home=tmp_path)
+    assert more.end == "openings"
+    assert 1 < more.tally.counts.sum() < 30 < more.tally.repeats
+    fixed = compare(*pair, "epicycle", opening="none", fixed=60, workers=1, home=tmp_path)
+    assert (fixed.end, len(fixed.tally.blocks), fixed.tally.counts.sum()) == ("fixed", 60, 1)
+
+
+@pytest.mark.chaos
+def test_an_interrupted_comparison_goes_on_and_its_log_is_no_other(bots, tmp_path, monkeypatch):
+    monkeypatch.setenv("TEST_NAP", "0.05")
+    options = (f"{bots}:Nap", "random", "--game", "epicycle", "--fixed", "24", "--workers", "1")
+    process = start_arena("compare", *options, "--home", tmp_path / "a", folder=tmp_path)
+
+    def some():
+        return any(count(log) >= 8 for log in (tmp_path / "a").glob("compare/*/matches.db"))
+
+    wait_until(some, "a few matches were played")
+    signal_group(process, signal.SIGINT)
+    _, said = process.communicate(timeout=120)
+    monkeypatch.delenv("TEST_NAP")
+    assert process.returncode == 130
+    assert "To go on:\n  arena compare" in said and "--fixed 24" in said
+    (log,) = (tmp_path / "a").glob("compare/*/matches.db")
+    assert 8 <= count(log) < 48
+    done, whole = (
+        compare(f"{bots}:Nap", "random", "epicycle", fixed=24, workers=1, home=tmp_path / home) for home in "ab"
+    )
+    assert done.folder == log.parent
+    assert done.outcome.progress.found > 0
+    assert lines(done.folder) == lines(whole.folder)
+    assert done.as_dict() == whole.as_dict()
+
+
+def count(log):
+    try:
+        with sqlite3.connect(f"{log.as_uri()}?mode=ro", uri=True) as connection:
+            return connection.execute("SELECT count(*) FROM matches").fetchone()[0]
+    except sqlite3.OperationalError:
+        return 0
+
+
+class Script(Tally):
+    """Decides after a given block, whatever happened."""
+
+    def __init__(self, last):
+        super().__init__(Sprt(), 3, 0)
+        self.last = last
+
+    @property
+    def done(self):
+        return len(self.blocks) > self.last
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_whatever_finishes_first_the_same_results_pass(seed, tmp_path):
+    from arena.schedule.duels import Duel
+
+    plan = samples.schedule("abc", boards=(samples.board(3, range(3), 12),), duel=Duel(0, 1, (2,)))
+    rng = random.Random(seed)
+    rows = {spec: samples.random_row(spec, random.Random(spec.id)) for spec in samples.all_matches(plan)}
+    order = sorted(rows, key=lambda spec: spec.block.round + rng.uniform(0, 4))
+    with Store.create(tmp_path / "log.db") as store:
+        run, outbox, tally = samples.begin(store, plan), Outbox(store, plan), Script(6)
+        store.add(plan, [samples.finished(spec, rows[spec]) for spec in order if spec.block.round == 1][:1], run)
+        known = store.finished([block.identity for block in plan.blocks()])
+        barrier = InOrder(plan, tally, (0, 1), store).into(outbox)
+        for block in plan.blocks():
+            if block.identity in known:
+                barrier.find(block, [], len(known[block.identity]))
+        for spec in order:
+            if spec.lineup not in known.get(spec.block.identity, ()):
+                barrier.take(spec.block, [], samples.finished(spec, rows[spec]))
+        assert barrier.found + barrier.played == barrier.total == 14
+        assert (barrier.found, barrier.held) == (1, 0)
+        assert {result.spec.block.round for result in outbox.passed} == set(range(7))
+        assert len(outbox.passed) == 13
+        assert [read.seat for read in tally.blocks] == [0, 1, 2, 0, 1, 2, 0]
+        barrier.abandon()
+        assert barrier.played == 13
+
+
+def turn(units, *course):
+    return Turn(units, course, (0, 0))
+
+
+def test_repeated_blocks_count_after_all_once_one_opening_leads_to_two_matches():
+    tally = Tally(None, 2, 1)
+    for last in "xxx":
+        tally.add((0,), 0, turn(2, "o", last), turn(0, "o", "y"))
+    tally.add((0,), 0, turn(2, "p", "x"), turn(2, "p", "y"))
+    assert (tally.counts.tolist(), tally.repeats) == ([0, 0, 1, 0, 1], 2)
+    assert [block.units_b for block in tally.evidence] == [0, 2]
+    tally.add((1,), 0, turn(2, "o", "z"), turn(2, "o", "y"))
+    assert tally.repeats == 2
+    tally.add((0,), 0, turn(0, "o", "z"), turn(2, "o", "y"))
+    assert (tally.counts.tolist(), tally.repeats, tally.chance) == ([1, 0, 2, 0, 3], 0, True)
+    assert Counter(tally.evidence) == Counter(tally.blocks)
+
+
+def test_the_two_may_fill_seats_themselves_and_their_order_and_that_of_fillers_change_nothing():
+    game = engine.load_game("epicycle", 4)
+    worker = WorkerProcess()
+    plans = [
+        comparison_plan(game, pair, fillers, 10, worker=worker)[0]
+        for pair in (("greedy", "random"), ("random", "greedy"))
+        for fillers in (["random", "cautious", "greedy"], ["greedy", "random", "cautious"])
+    ]
+    worker.stop()
+    assert len({plan.name for plan in plans}) == 1
+    assert len({tuple(plan.schedule.blocks()) for plan in plans}) == 1
+    assert plans[0].name.startswith("compare/epicycle_4p-greedy-random-")
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
+        (dict(a="greedy", b="greedy"), "A and B are the same bot"),
+        (dict(b="gredy"), "B: .*did you mean 'greedy'"),
+        (dict(fillers=["catcher"], players=3), "filler 1: catcher"),
+        (dict(opening="some"), "opening = 'some'"),
+        (dict(fixed=0), "fixed = 0"),
+    ],
+)
+def test_a_comparison_that_cannot_be_made_says_why(options, told, tmp_path):
+    asked = {"a": "greedy", "b": "random", "game": "epicycle", "workers": 1, "home": tmp_path} | options
+    with pytest.raises(ConfigError, match=told):
+        compare(**asked)
+    assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("seed", [-1, 2**63])
+def test_a_seed_that_no_log_can_hold_is_refused_before_anything_is_played(seed, tmp_path):
+    with pytest.raises(ConfigError, match=f"seed = {seed}: must be from 0 to"):
+        compare("greedy", "random", "epicycle", seed=seed, home=tmp_path)
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,165 @@
+"""Resampling of blocks against refits by hand, a textbook formula, and itself."""
+
+import math
+import os
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.stats import norm
+
+from arena.stats import kernels
+from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.bootstrap import SEED, blocks_of, replicates, share_of_news
+from arena.stats.fit import BETA, MU, fit, fit_with_margin, results_of
+from arena.stats.ranks import blocks_by_bot, spread_of
+from tests.support.worlds import World, board_of
+
+
+def rated(world):
+    """Results, blocks and fit of a simulated board."""
+    _, board = board_of(world)
+    results = results_of(board.entries, board.ranks)
+    blocks = blocks_of(results, board.block)
+    return results, blocks, fit_with_margin(results, blocks.weights(results))
+
+
+@given(st.integers(0, 2**40), st.lists(st.integers(0, 3), min_size=1, max_size=30))
+def test_as_many_blocks_are_drawn_as_there_are(seed, kind):
+    counts = np.zeros(4)
+    kernels.resample(seed, np.array(kind), np.ones(4), len(kind), counts)
+    assert counts.sum() == len(kind)
+    assert (counts[np.setdiff1d(range(4), kind)] == 0).all()
+
+
+def test_every_block_comes_as_often_as_every_other():
+    kind, total, counts = np.arange(5), np.zeros(5), np.zeros(5)
+    for seed in range(4000):
+        kernels.resample(seed, kind, np.ones(5), 5, counts)
+        total += counts
+    assert total / 4000 == pytest.approx(np.ones(5), abs=4 * math.sqrt(0.8 / 4000))
+
+
+def test_copies_are_drawn_by_their_share_of_news():
+    kind, total, counts = np.array([0, 0, 0, 1]), np.zeros(2), np.zeros(2)
+    for seed in range(4000):
+        kernels.resample(seed, kind, np.array([1 / 3, 1.0]), 2, counts)
+        total += counts
+    assert total / 4000 == pytest.approx(np.ones(2), abs=4 * math.sqrt(0.5 / 4000))
+
+
+@pytest.mark.parametrize("players", [2, 3, 5])
+def test_a_replicate_is_a_refit_of_the_blocks_drawn(players):
+    results, blocks, fitted = rated(World(3, players, 5, 0.3, 0.1))
+    found = replicates(fitted, results, blocks, 40)
+    counts, weights = np.zeros(len(blocks.results)), np.zeros(len(results.times))
+    for number in range(40):
+        kernels.resample(SEED + number, np.sort(blocks.kind), blocks.news, len(blocks.kind), counts)
+        np.put(weights, range(len(weights)), 0)
+        np.add.at(weights, blocks.results, counts[:, None])
+        again = fit(results, weights, fitted.margin)
+        assert found[number] == pytest.approx(again.mu, abs=0.05 * BETA)
+
+
+def test_replicates_do_not_depend_on_threads(monkeypatch):
+    results, blocks, fitted = rated(World(5, 3, 5, 0.3, 0.1))
+    found = []
+    for cores in (1, 2, 5):
+        monkeypatch.setattr(os, "sched_getaffinity", lambda _, cores=cores: range(cores))
+        found.append(replicates(fitted, results, blocks, 60))
+    assert (found[0] == found[1]).all() and (found[0] == found[2]).all()
+    assert (replicates(fitted, results, blocks, 30) == found[0][:30]).all()
+    assert len(np.unique(found[0][:, 0])) > 30
+
+
+def test_the_standard_error_of_two_bots_follows_from_the_share_of_blocks_won():
+    """With decided blocks and much data the gap is sqrt(2) beta ppf(share), whose error the delta method gives."""
+    won, count = 260, 400
+    entries, block = np.tile([0, 1], (count, 1)), np.arange(count)
+    ranks = np.where((block < won)[:, None], [0, 1], [1, 0])
+    board = ratings_of(Played(entries, ranks, block, None))
+    share, scale = won / count, math.sqrt(2) * BETA
+    gap = scale * norm.ppf(share)
+    error = scale * math.sqrt(share * (1 - share) / count) / norm.pdf(norm.ppf(share))
+    assert board.fit.mu[0] - board.fit.mu[1] == pytest.approx(gap, rel=0.02)
+    assert board.spread.between[0, 1] == pytest.approx(error, rel=0.1)
+    assert board.spread.to_mean == pytest.approx([error / 2] * 2, rel=0.1)
+
+
+def test_matches_of_a_block_are_no_independent_witnesses():
+    """The same results as 400 blocks of one match and as 100 blocks of four that always agree."""
+    entries, ranks = np.tile([0, 1], (400, 1)), np.where((np.arange(400) < 240)[:, None], [0, 1], [1, 0])
+    alone = ratings_of(Played(entries, ranks, np.arange(400), None))
+    together = ratings_of(Played(entries, ranks, np.arange(400) // 4, None))
+    assert alone.fit.mu == pytest.approx(together.fit.mu)
+    assert together.spread.between[0, 1] == pytest.approx(2 * alone.spread.between[0, 1], rel=0.1)
+
+
+def copied(times, courses=True):
+    """Two bots, 6 blocks of two line-ups with different courses, each played so many times over."""
+    rng = np.random.default_rng(4)
+    ranks = np.array([[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0]])
+    entries, course = np.tile([[0, 1], [1, 0]], (6 * times, 1)), np.tile(np.arange(12), times)
+    block = np.repeat(rng.permutation(6 * times), 2)
+    return Played(
+        entries, np.tile(ranks, (times, 1)), block, share_of_news(block, entries, course) if courses else None
+    )
+
+
+@pytest.mark.parametrize("times", [2, 49])
+def test_copies_of_games_count_once(times):
+    once, often = ratings_of(copied(1)), ratings_of(copied(times))
+    assert often.blocks.effective == pytest.approx(6)
+    assert often.spread.blocks.tolist() == [6, 6]
+    assert often.fit.mu == pytest.approx(once.fit.mu, abs=1e-6)
+    assert often.fit.sigma == pytest.approx(once.fit.sigma, abs=1e-6)
+    assert often.spread.to_mean == pytest.approx(once.spread.to_mean, rel=0.15)
+    assert rating_columns(often)["distinct"].tolist() == [12, 12]
+
+
+def test_without_courses_every_block_is_news():
+    board = ratings_of(copied(2, courses=False))
+    assert board.blocks.effective == 12
+    assert (board.blocks.news == 1).all()
+
+
+def test_one_game_played_over_and_over_leaves_intervals_open():
+    entries, block = np.tile([0, 1], (40, 1)), np.arange(40)
+    one = Played(entries, np.tile([0, 1], (40, 1)), block, share_of_news(block, entries, np.zeros(40, int)))
+    columns = rating_columns(ratings_of(one, 50))
+    assert columns["distinct"].tolist() == [1, 1]
+    assert columns[["rating_low", "rating_high"]].isna().all(axis=None)
+    assert columns["rank_low"].tolist() == [1, 1] and columns["rank_high"].tolist() == [2, 2]
+    assert columns["group"].tolist() == ["a", "a"]
+
+
+def test_two_games_as_many_copies_of_each_are_two_blocks():
+    """49 copies count 49 * (1 / 49), which is a little less than 1 in floating point."""
+    entries = np.repeat([[0, 1], [0, 2]], 49, axis=0)
+    ranks = np.tile([0, 1], (98, 1))
+    results = results_of(entries, ranks)
+    blocks = blocks_of(results, np.arange(98), share_of_news(np.arange(98), entries, np.repeat([0, 1], 49)))
+    assert blocks_by_bot(results, blocks).tolist() == [2, 1, 1]
+
+
+def test_blocks_of_all_line_ups_of_three_are_one_unit_each():
+    lineups = np.array([[0, 1, 2], [0, 2, 1], [1, 0, 2], [1, 2, 0], [2, 0, 1], [2, 1, 0]])
+    entries, block = np.tile(lineups, (5, 1)), np.repeat(np.arange(5), 6)
+    ranks = np.argsort(np.random.default_rng(1).random((30, 3)), axis=1)
+    board = ratings_of(Played(entries, ranks, block, None), 50)
+    assert board.blocks.results.shape[1] == 6
+    assert board.spread.blocks.tolist() == [5, 5, 5]
+
+
+def test_few_blocks_are_corrected_for():
+    """Drawn from b blocks with replacement, means vary by (b - 1) / b of their variance."""
+    entries, block = np.tile([[0, 1], [1, 0]], (3, 1)), np.repeat(np.arange(3), 2)
+    ranks = np.array([[0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [1, 0]])
+    results = results_of(entries, ranks)
+    blocks = blocks_of(results, block)
+    fitted = fit(results, results.times, 0.1)
+    spread = spread_of(fitted, results, blocks, np.zeros(2, bool), 200)
+    plain = (spread.drawn[:, 0] - spread.drawn[:, 1]).std(ddof=1)
+    assert spread.between[0, 1] == pytest.approx(plain * math.sqrt(3 / 2))
+    assert fitted.mu.sum() == pytest.approx(2 * MU, abs=1e-6)

@@ -1,0 +1,128 @@
+"""Digests: a bit that has changed in a log is found, and what it changed is named."""
+
+import contextlib
+import sqlite3
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from arena.match.dice import key_hash
+from arena.store import Store
+from arena.store.digests import PARTS, TABLES
+from tests.support.samples import all_matches, begin, entry, fill, finished, row, schedule
+
+KEY = bytes(32)
+PLAN = schedule(["alice", "bob", entry("carol", trusted=False)], players=(2, 3), blocks=3, keys=(key_hash(KEY),))
+MATCHES = all_matches(PLAN)
+VALUES = st.one_of(st.none(), st.integers(-(2**63), 2**63 - 1), st.floats(), st.text(max_size=9), st.binary(max_size=9))
+
+
+def damage_of(log):
+    with Store.open(log) as store:
+        return list(store.damaged())
+
+
+@contextlib.contextmanager
+def loosened(log):
+    """A log whose tables take any value meanwhile, as a disk does that writes another bit."""
+    connection = sqlite3.connect(log, isolation_level=None)
+    tables = connection.execute("SELECT sql, name FROM sqlite_master WHERE type = 'table'").fetchall()
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.execute("UPDATE sqlite_master SET sql = replace(sql, ' NOT NULL', '') WHERE type = 'table'")
+    connection.close()
+    connection = sqlite3.connect(log, isolation_level=None)
+    yield connection
+    connection.execute("PRAGMA writable_schema = ON")
+    connection.executemany("UPDATE sqlite_master SET sql = ? WHERE name = ?", tables)
+    connection.close()
+
+
+@pytest.fixture(scope="module")
+def sound(tmp_path_factory):
+    """A log with every match of the plan, forfeits, long and short courses, notes, a key, two runs, one that waits."""
+    log = tmp_path_factory.mktemp("sound") / "matches.db"
+    with Store.create(log) as store:
+        store.keep_key(KEY, "2026")
+    fill(log, PLAN, leave_out=[0])
+    with Store.create(log) as store:
+        noted = row(0, [0, 1], course="S- L+ " * 99)._replace(notes=[[0, "no surrogate \x00 é"]])
+        store.add(PLAN, [finished(MATCHES[0], noted)], begin(store, PLAN))
+        store.finish_run("2027", disclose=True)
+        store.keep_apart(PLAN, [finished(MATCHES[1], row(1, [0, 1]))], [], 1)
+    return log
+
+
+def test_a_log_that_nothing_happened_to_is_sound(sound):
+    assert damage_of(sound) == []
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.data())
+def test_any_other_value_anywhere_is_named(sound, tmp_path_factory, data):
+    log = tmp_path_factory.mktemp("log") / "matches.db"
+    log.write_bytes(sound.read_bytes())
+    with loosened(log) as connection:
+        table = data.draw(st.sampled_from([*TABLES, "boards", "blocks", *PARTS]))
+        columns = [(name, key) for _, name, _, _, _, key in connection.execute(f"PRAGMA table_info({table})")]
+        keys = [name for name, key in columns if key] or [columns[0][0]]
+        at = data.draw(st.sampled_from(connection.execute(f"SELECT {', '.join(keys)} FROM {table}").fetchall()))
+        name = data.draw(st.sampled_from([name for name, _ in columns]))
+        where = " AND ".join(f"{key} IS ?" for key in keys)
+        query = f"SELECT {name}, typeof({name}) FROM {table} WHERE {where}"
+        before = connection.execute(query, at).fetchone()
+        try:
+            connection.execute(f"UPDATE {table} SET {name} = ? WHERE {where}", (data.draw(VALUES), *at))
+        except sqlite3.Error:  # a key that is taken, or no integer where the file can only hold one
+            return
+        if connection.execute(query, at).fetchone() == before:
+            return
+    found = damage_of(log)
+    if table in TABLES:
+        assert len(found) >= 1 and found[0].startswith(table)
+    else:
+        assert found
+    if table in PARTS and name not in keys:
+        assert len(found) == 1
+        with contextlib.closing(sqlite3.connect(log)) as connection:
+            (identity,) = connection.execute("SELECT identity FROM blocks WHERE block = ?", at[:1]).fetchone()
+        assert found == [f"{identity.hex()}-{at[1]}"]
+
+
+def test_text_that_is_none_is_named_and_so_is_what_has_lost_its_block(sound, tmp_path):
+    log = tmp_path / "matches.db"
+    log.write_bytes(sound.read_bytes())
+    with loosened(log) as connection:
+        connection.execute("UPDATE matches SET ended = CAST(x'ff' AS TEXT) WHERE block = 2 AND lineup = 1")
+        connection.execute("DELETE FROM blocks WHERE block = 5")
+        connection.execute("DELETE FROM seats WHERE block = 7 AND lineup = 0 AND seat = 1")
+        ids = [connection.execute("SELECT hex(identity) FROM blocks WHERE block = ?", (n,)).fetchone() for n in (2, 7)]
+    found = damage_of(log)
+    assert found[:2] == [f"{ids[0][0].lower()}-1", f"{ids[1][0].lower()}-0"]
+    assert found[2:] and all("block is missing" in line and "key 5" in line for line in found[2:])
+
+
+def test_what_follows_from_the_plan_has_one_digest_whatever_the_machine(tmp_path):
+    def digests(name, **changes):
+        log = tmp_path / name / "matches.db"
+        with Store.create(log) as store:
+            store.keep_key(KEY, "2026")
+            begin(store, PLAN)
+            result = row(0, [0, 1])._replace(**changes)
+            store.add(PLAN, [finished(MATCHES[0], result)], begin(store, PLAN))
+        with contextlib.closing(sqlite3.connect(log)) as connection:
+            return [connection.execute(f"SELECT digest FROM {table}").fetchone() for table in ("matches", "timings")]
+
+    first, later, other = digests("a", seconds=0.5), digests("b", seconds=0.7), digests("c", seconds=0.5, ended="cap")
+    assert first[0] == later[0] and first[1] != later[1]
+    assert first[0] != other[0]
+
+
+def test_whole_scores_may_come_as_floats(tmp_path):
+    log = tmp_path / "matches.db"
+    with Store.create(log) as store:
+        made = row(0, [0, 1])._replace(seats=[[0, 3.0, None, None], [1, -2.5, None, None]], seconds=1)
+        store.keep_key(KEY, "2026")
+        store.add(PLAN, [finished(MATCHES[0], made)], begin(store, PLAN))
+        assert store.match(MATCHES[0].block.identity, 0).scores == [3, -2.5]
+    assert damage_of(log) == []

@@ -1,0 +1,484 @@
+"""Bots' processes that are killed from outside: the match is played again, and nobody is blamed without evidence."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import tempfile
+import threading
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+import engine
+from arena import api
+from arena.core.errors import ConfigError, WorkerError
+from arena.core.limits import Limits
+from arena.core.process_trees import below
+from arena.match.dice import Streams
+from arena.match.referee import KILLS, Contestant, play_match
+from arena.plan.resolve import Wanted, resolve_bots
+from arena.registry.bundles import bundle_file
+from arena.registry.manifest import bundle_program
+from arena.runner.queue import Work
+from arena.runner.run import queue as work
+from arena.runner.single import play_specs
+from arena.store import Store
+from arena.verify.verification import verify
+from arena.workers.process import Death, WorkerProcess
+from arena.workers.sandbox import building, channel, levels, parent
+from arena.workers.sandbox.channel import Channel
+from arena.workers.sandbox.host import RemoteBot, trusted_modules
+from arena.workers.sandbox.hosts import Hosts, RemoteContestant
+from bots.random_bot import Random
+from tests.support.samples import begin, row, schedule
+from tests.support.tournaments import home_of, rows, wait_until, write
+
+FIRST = """
+from bots import Bot
+
+
+class First(Bot):
+    def choose(self, state):
+        return state.legal_actions()[0]
+"""
+PROGRAM = """
+import json, os, signal, sys
+for line in sys.stdin:
+    message = json.loads(line)
+    if message["type"] in ("hello", "newgame"):
+        print('{"type":"ready"}', flush=True)
+    if message["type"] == "move":
+        DEED
+        print(json.dumps({"type": "action", "action": message["legal"][0]}), flush=True)
+"""
+DEEDS = {
+    "kill": "os.kill(os.getpid(), signal.SIGKILL)",
+    "kill all": "os.kill(-1, signal.SIGKILL); os.kill(0, signal.SIGKILL)",
+    "kill in another word": "ctypes.CDLL(None).syscall(62, os.getpid(), (1 << 32) | 9)",
+    "tgkill": "ctypes.CDLL(None).syscall(234, os.getpid(), threading.get_native_id(), 9)",
+    "queue": "ctypes.CDLL(None).syscall(129, os.getpid(), 9, struct.pack('iii', 9, 0, -1) + bytes(116))",
+    "descriptor": "signal.pidfd_send_signal(os.open('/proc/self', os.O_DIRECTORY), signal.SIGKILL)",
+    "processor time": "resource.setrlimit(resource.RLIMIT_CPU, (0, 1)); [None for _ in iter(int, 1)]",
+    "processor time of this process": "resource.prlimit(os.getpid(), resource.RLIMIT_CPU, (0, 1))",
+    "strict mode": "ctypes.CDLL(None).prctl(22, 1, 0, 0, 0); os.listdir('/')",
+    "exit as if killed": "os._exit(137)",
+    "exit a thread as if killed": "ctypes.CDLL(None).syscall(60, 137)",
+    "exit": "os._exit(3)",
+    "abort": "os.abort()",
+}
+MODULES = "import ctypes, os, resource, signal, struct, threading"
+
+
+def streams(number=0):
+    return Streams(bytes(32), bytes(32), bytes([number]) * 16)
+
+
+class Hit:
+    """Kills the process of a bot in the midst of its moves, so many times."""
+
+    def __init__(self, monkeypatch, times, number=signal.SIGKILL):
+        self.times, self.number = times, number
+        exchange = Channel._exchange
+
+        def hit(each, line, limit, slack):
+            if self.times and b'"type":"move"' in line:
+                self.times -= 1
+                os.kill(each.number, self.number)
+            return exchange(each, line, limit, slack)
+
+        monkeypatch.setattr(Channel, "_exchange", hit)
+
+
+def python_bot(folder, level, deed="pass"):
+    done = f"try: {deed}\n        except OSError: pass\n        return"
+    path = folder / "b.py"
+    path.write_text(f"{MODULES}\n{FIRST.replace('return', done)}")
+    return RemoteBot("first", bundle_file(path), "First", {}, level)
+
+
+def program(folder, level, deed="pass"):
+    deed = f"try: {deed}\n        except OSError: pass"
+    (folder / "bot.py").write_text(f"{MODULES}\n{PROGRAM.replace('DEED', deed)}")
+    (folder / "bot.toml").write_text('name = "first"\ncommand = ["python3", "bot.py"]\n')
+    return RemoteBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
+
+
+KINDS = {"python": python_bot, "program": program}
+
+
+def play(bot, spent=(), **limits):
+    game = engine.load_game("epicycle", 2)
+    with contextlib.closing(Hosts()) as hosts:
+        seats = [RemoteContestant(bot, hosts), Contestant(Random, {})]
+        return play_match(game, seats, streams(), limits=Limits(**limits), spent=spent)
+
+
+@pytest.fixture(autouse=True)
+def own_folder(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_match_whose_bot_is_killed_from_outside_is_played_again_as_if_nothing_had_been(tmp_path, monkeypatch, kind):
+    bot = KINDS[kind](tmp_path, "sandbox")
+    undisturbed = play(bot)
+    Hit(monkeypatch, KILLS)
+    result = play(bot)
+    assert (undisturbed.killed, result.killed) == ((), (0,) * KILLS)
+    assert (result.falls, result.course, result.final_hash) == ({}, undisturbed.course, undisturbed.final_hash)
+    assert not result.timed
+
+
+@pytest.mark.parametrize(("times", "spent"), [(KILLS + 1, ()), (1, (0,))])
+def test_the_third_time_it_forfeits_and_so_does_a_bot_that_was_killed_too_often(tmp_path, monkeypatch, times, spent):
+    """The match is marked: another run of it may go otherwise."""
+    bot = python_bot(tmp_path, "sandbox")
+    Hit(monkeypatch, times)
+    result = play(bot, spent)
+    assert (result.falls[0].cause, result.timed, len(result.killed)) == ("memory", True, times - 1)
+    assert "killed from outside (SIGKILL)" in result.falls[0].detail
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_bot_that_is_stopped_from_outside_goes_on(tmp_path, monkeypatch, kind, level):
+    bot = KINDS[kind](tmp_path, level)
+    undisturbed = play(bot)
+    Hit(monkeypatch, 3, signal.SIGSTOP)
+    result = play(bot)
+    assert (result.falls, result.killed, result.again) == ({}, (), False)
+    assert result.course == undisturbed.course
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+def test_a_parent_of_bots_that_is_stopped_goes_on(tmp_path, monkeypatch, level):
+    wait, stopped = parent.ForkServer._wait, []
+
+    def stop(server):
+        os.kill(server._number, signal.SIGSTOP)
+        stopped.append(server._number)
+        return wait(server)
+
+    monkeypatch.setattr(parent.ForkServer, "_wait", stop)
+    result = play(python_bot(tmp_path, level))
+    assert (result.falls, result.killed) == ({}, ())
+    assert len(stopped) > 4
+
+
+@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(("times", "falls"), [(KILLS, []), (KILLS + 1, ["memory"])])
+def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkeypatch, kind, times, falls):
+    """It is started again; a program that never gets to start forfeits, and without a parent nobody is to blame."""
+    child, killed = levels._child, []
+
+    def kill(status, bubblewrap):
+        if len(killed) < times:
+            killed.append(bubblewrap.pid)
+            bubblewrap.kill()
+            with open(os.devnull) as nothing:  # it may have said all before it was killed
+                return child(nothing.fileno(), bubblewrap)
+        return child(status, bubblewrap)
+
+    bot = KINDS[kind](tmp_path, "sandbox")
+    monkeypatch.setattr(levels, "_child", kill)
+    if kind == "python" and falls:
+        with pytest.raises(WorkerError, match=r"did not start: bubblewrap was killed from outside"):
+            play(bot)
+    else:
+        assert [fall.cause for fall in play(bot).falls.values()] == falls
+    assert len(killed) == times
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGSEGV])
+def test_other_signals_are_the_bots_own(tmp_path, monkeypatch, number):
+    """It can send them to itself."""
+    bot = python_bot(tmp_path, "sandbox")
+    Hit(monkeypatch, 1, number)
+    result = play(bot)
+    assert (result.falls[0].cause, result.killed) == ("crash", ())
+    assert f"killed by {signal.Signals(number).name}" in result.falls[0].detail
+
+
+@pytest.mark.parametrize("deed", DEEDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_no_bot_in_the_sandbox_can_end_as_if_it_had_been_killed(tmp_path, kind, deed):
+    """What it does ends it in another way, or does nothing; a match of it is never played again."""
+    result = play(KINDS[kind](tmp_path, "sandbox", DEEDS[deed]), seconds_per_move=1)
+    assert result.killed == ()
+    ends = deed.startswith(("exit", "abort"))
+    assert [fall.cause for fall in result.falls.values()] in ([["crash"]] if ends else [[], ["timeout"], ["crash"]])
+    for fall in result.falls.values():
+        assert "SIGKILL" not in fall.detail
+
+
+def test_a_bot_that_used_up_its_processor_time_was_killed_for_that(tmp_path, monkeypatch):
+    """It can bring that about, so it is charged."""
+    monkeypatch.setattr(parent, "processor_seconds", lambda limits: 1)
+    result = play(python_bot(tmp_path, "sandbox", "[None for _ in iter(int, 1)]"))
+    assert (result.falls[0].cause, result.killed) == ("crash", ())
+    assert "SIGKILL" in result.falls[0].detail
+
+
+@pytest.mark.parametrize(("kills", "times"), [(0, 0), (1, 1)])
+def test_outside_the_sandbox_only_the_kernels_count_of_memory_kills_is_evidence(tmp_path, monkeypatch, kills, times):
+    bot = python_bot(tmp_path, "process")
+    Hit(monkeypatch, 1)
+    counted = iter([0, kills])
+    monkeypatch.setattr(channel, "oom_kills", lambda: next(counted, kills))
+    result = play(bot)
+    assert len(result.killed) == times
+    assert [fall.cause for fall in result.falls.values()] == (["crash"] if not times else [])
+
+
+def is_server(number):
+    """Whether a process is a fork server, or was forked from one."""
+    with contextlib.suppress(OSError):
+        command = Path(f"/proc/{number}/cmdline").read_bytes()
+        return b"forkserver.py" in command and b"bwrap" not in command
+    return False
+
+
+def shoot(times, stopping, hits):
+    """Kill so many bots' processes, the children of fork servers, wherever they are at that moment."""
+    while len(hits) < times and not stopping.wait(0.1):
+        servers = [number for number in below(os.getpid()) if is_server(number)]
+        bots = [number for server in servers for number in below(server) if is_server(number)]
+        for number in [each for each in bots if each not in hits][:1]:
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(number, signal.SIGKILL)
+                hits.append(number)
+
+
+def test_a_tournament_whose_bots_are_killed_from_outside_has_the_results_of_one_left_alone(tmp_path):
+    """Playing its matches again finds nothing, and the log says how many tries they took."""
+    config = write(tmp_path / "run", CONFIG, SLOW)
+    stopping, hits = threading.Event(), []
+    sniper = threading.Thread(target=shoot, args=(KILLS, stopping, hits))
+    try:
+        outcome = api.run(
+            config, home_of(config), workers=1, backend="local", planned=lambda plan, kept: sniper.start()
+        ).outcome
+    finally:
+        stopping.set()
+        sniper.join()
+    assert (outcome.not_played, outcome.progress.played) == ([], 2) and hits
+    assert rows(config, "SELECT sum(attempts) > 2 FROM timings") == [(1,)]
+    assert rows(config, "SELECT count(*) FROM seats WHERE cause IS NOT NULL") == [(0,)]
+    assert verify(config, home_of(config), rerun="all").findings == []
+
+
+def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_path, monkeypatch):
+    """The driver counts: what it hands out next says whose tries are spent."""
+    monkeypatch.setattr(work, "KILLS", 3)
+    plan = schedule("ab", blocks=4)
+    with Store.create(tmp_path / "m.db") as store:
+        begin(store, plan)
+        todo = Work(store, plan)
+        for killed, spent in [((0, 0), ()), ((1,), ()), ((0,), ()), ((), (0,))]:
+            chunk = todo.next_chunk(1)
+            assert chunk.spent == spent
+            rest = [()] * (len(chunk.matches) - 1)
+            todo.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], [killed, *rest])
+        assert [each.attempts for each in todo.outbox.passed if each.attempts > 1] == [3, 2, 2]
+
+
+CONFIG = """
+name = "small"
+seed = 3
+blocks = 1
+opening = "none"
+games = [{ game = "epicycle", players = 2 }]
+bots = [{ bot = "random" }, { bot = "b.py:First", isolation = "sandbox" }]
+"""
+SLOW = FIRST.replace(
+    "    def choose(self, state):", "    def choose(self, state):\n        __import__('time').sleep(0.02)"
+)
+
+
+# Planning
+
+
+@contextlib.contextmanager
+def killed_worker(times):
+    """A worker that is killed whenever it is asked what a bot declares, so many times."""
+    worker = WorkerProcess()
+    exchange = worker._exchange
+
+    def hit(message, limit):
+        nonlocal times
+        if times and b'"describe"' in message[:40]:
+            times -= 1
+            os.kill(worker._worker, signal.SIGKILL)
+        return exchange(message, limit)
+
+    worker._exchange = hit
+    try:
+        yield worker
+    finally:
+        worker.stop()
+
+
+@pytest.mark.parametrize("level", ["none", "process"])
+def test_a_worker_that_is_killed_while_it_plans_is_replaced_and_no_bot_is_blamed(tmp_path, level):
+    (tmp_path / "b.py").write_text(FIRST)
+    with killed_worker(2) as worker:
+        (bot,) = resolve_bots([Wanted("b.py:First", {}, level)], [], worker=worker)
+    assert bot.spec == "First"
+
+
+@pytest.mark.parametrize(("times", "causes"), [(2, []), (3, ["crash"])])
+def test_a_worker_that_is_killed_while_it_plays_outside_any_log_is_started_again_too(times, causes):
+    """In single matches, checks and `arena verify --rerun`."""
+    plan = schedule("ab", blocks=1)
+    specs = plan.matches(next(plan.blocks()))
+    hit, sent = Death(1, 0, 3, "crash", how="killed by SIGKILL", killed=True), []
+
+    class Shot:
+        def play(self, chunk):
+            sent.append([charges for _, _, charges in json.loads(chunk)["matches"]])
+            rows = [row(spec.lineup, [0, 1]) for spec in specs]
+            return hit if len(sent) <= times else json.dumps({"rows": rows}).encode()
+
+    made = SimpleNamespace(schedule=plan, secret_keys=())
+    assert [match.lineup for match in play_specs(made, specs, Shot())] == [0, 1]
+    assert [cause for _, _, cause, _ in sent[-1][1]] == causes and sent[-1][0] == []
+
+
+@pytest.mark.parametrize(
+    ("level", "error", "told"),
+    [
+        ("none", ConfigError, r"bot 'First' ended its process 3 times \(killed by SIGKILL.* while it was loaded"),
+        ("process", WorkerError, r"a worker process ended 3 times while bot 'First' was asked \(killed by SIGKILL"),
+    ],
+)
+def test_after_three_times_the_bot_is_to_blame_if_it_ran_there(tmp_path, level, error, told):
+    (tmp_path / "b.py").write_text(FIRST)
+    with killed_worker(3) as worker, pytest.raises(error, match=told):
+        resolve_bots([Wanted("b.py:First", {}, level)], [], worker=worker)
+
+
+@pytest.mark.parametrize(
+    ("killed", "lacks"), [(2, ""), (3, "bubblewrap could not be tried (it was killed); try again")]
+)
+def test_a_trial_of_the_sandbox_that_is_killed_says_nothing_of_the_machine(monkeypatch, killed, lacks):
+    """Nor is it remembered."""
+    honest, calls = levels._trial, []
+
+    def trial():
+        calls.append(1)
+        monkeypatch.setattr(levels, "TRIAL", ["sh", "-c", "exit 137"] if len(calls) <= killed else ["true"])
+        return honest()
+
+    monkeypatch.setattr(levels, "_trial", trial)
+    levels._lacking.cache_clear()
+    assert levels.lacking() == lacks
+    assert (levels.lacking(), len(calls)) == ("", max(3, killed + 1))
+
+
+# Bringing bots to the table
+
+
+ODD = f"if False:\n    import numpy.f2py.__main__, numpy.linalg, numba.tests.support\n{FIRST}"
+"""`numpy.f2py.__main__` ends whoever imports it."""
+DIGS = """
+    def prepare(self):
+        import os
+        os.chdir(os.environ["TMPDIR"])
+        for _ in range(1100):
+            os.mkdir("d")
+            os.chdir("d")
+"""
+
+
+def test_what_a_bot_imports_is_loaded_for_others_only_where_it_is_harmless(tmp_path):
+    (tmp_path / "b.py").write_text(ODD)
+    bundle = bundle_file(tmp_path / "b.py")
+    modules = [name for name in trusted_modules(bundle) if not name.startswith("bots")]
+    assert modules == ["numba", "numpy", "numpy.linalg", "scipy.linalg"]
+    assert play(RemoteBot("first", bundle, "First", {}, "sandbox")).falls == {}
+
+
+def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
+    """At level `process` a bot's folder is an ordinary one."""
+    (tmp_path / "b.py").write_text(FIRST + DIGS)
+    deep, game = (
+        RemoteBot("deep", bundle_file(tmp_path / "b.py"), "First", {}, "process"),
+        engine.load_game("epicycle", 2),
+    )
+    with contextlib.closing(Hosts()) as hosts:
+        seats = [RemoteContestant(deep, hosts), Contestant(Random, {})]
+        for number in range(2):
+            assert play_match(game, seats, streams(number)).falls == {}
+        assert [server.is_alive for server in hosts._servers] == [True]
+    assert list(tmp_path.glob("bots-*")) == []
+
+
+def test_a_worker_leaves_no_folder_behind_however_deep(tmp_path, monkeypatch):
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    worker = WorkerProcess()
+    worker.start()
+    (folder,) = tmp_path.glob("arena-worker-*")
+    place = os.open(folder, os.O_DIRECTORY)
+    for _ in range(1100):
+        os.mkdir("d", dir_fd=place)
+        inner = os.open("d", os.O_DIRECTORY, dir_fd=place)
+        os.close(place)
+        place = inner
+    os.close(place)
+    os.kill(worker._worker, signal.SIGKILL)
+    wait_until(lambda: not folder.exists(), "its supervisor has removed it")
+    worker.stop()
+
+
+# Builds
+
+
+def built_by(folder, level, command):
+    (folder / "bot.py").write_text(f"import os, signal, subprocess, sys\n{PROGRAM.replace('DEED', 'pass')}")
+    (folder / "make.py").write_text(f"import os, signal, subprocess, sys, time\n{command}\n")
+    build = 'command = ["python3", "bot.py"]\nbuild = ["python3", "make.py"]\n'
+    (folder / "bot.toml").write_text(f'name = "first"\n{build}')
+    return RemoteBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
+
+
+@pytest.fixture
+def cache(tmp_path, monkeypatch):
+    monkeypatch.setattr(building, "cache_root", lambda: tmp_path / "cache")
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize(("times", "falls"), [(building.TRIES - 1, []), (building.TRIES, ["init"])])
+def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, level, times, falls):
+    watched, killed = building._watched, []
+
+    def kill(process, number, *rest):
+        if len(killed) < times:
+            killed.append(number)
+            os.kill(number, signal.SIGKILL)
+        return watched(process, number, *rest)
+
+    monkeypatch.setattr(building, "_watched", kill)
+    result = play(built_by(tmp_path, level, "time.sleep(0.2)"))
+    assert [fall.cause for fall in result.falls.values()] == falls
+    assert len(killed) == times
+
+
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+@pytest.mark.parametrize(
+    ("command", "why"),
+    [
+        ("while True: subprocess.Popen(['sleep', '9'])", "its build ran more than 40 processes"),
+        ("[subprocess.Popen(['sleep', '9']) for _ in range(9)]; x = b'x' * 10**8; time.sleep(9)", "MiB in all"),
+        ("os._exit(137)", "code 137: , 3 times"),
+    ],
+)
+def test_a_build_that_takes_the_machine_is_ended(tmp_path, monkeypatch, cache, level, command, why):
+    monkeypatch.setattr(building, "MOST_THREADS", 40)
+    monkeypatch.setattr(building, "BUILD_MEMORY_IN_ALL", 80 if "10**8" in command else 4096)
+    result = play(built_by(tmp_path, level, command))
+    assert result.falls[0].cause == "init"
+    assert why in result.falls[0].detail

@@ -1,0 +1,167 @@
+"""A sandboxed bot finds the same process in every match, whoever played before: nothing of others or of place."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+from pathlib import Path
+
+import pytest
+
+import engine
+from arena.core.limits import Limits
+from arena.match.dice import Streams
+from arena.match.referee import Contestant, play_match
+from arena.registry.bundles import Bundle
+from arena.registry.manifest import bundle_program
+from arena.workers.sandbox.host import RemoteBot
+from arena.workers.sandbox.hosts import Hosts, RemoteContestant, provision
+from arena.workers.sandbox.players import RemotePlayer
+from arena.workers.worker import Remote
+from bots.random_bot import Random
+from engine.kernel import numba_cache
+from tests.support.memory import words_in_memory
+
+PROBE = """
+import sys
+FOUND = [sys.getallocatedblocks(), id(object()), id(bytearray(600)), id(set())]
+import gc, hashlib, os, random
+from bots import Bot
+
+def kernels():
+    return sorted(f"{at}/{name}" for at, _, names in os.walk("/kernels") for name in names)
+
+class Probe(Bot):
+    def choose(self, state):
+        known = [FOUND]
+        known += [sorted(sys.modules), gc.get_stats(), gc.get_freeze_count(), sorted(os.environ.items()), kernels()]
+        known += [os.getpid(), os.getcwd(), sys.argv, len(os.listdir("/tmp")), sys.getrecursionlimit()]
+        seen = [hashlib.sha256(repr(each).encode()).hexdigest()[:6] for each in known]
+        self.note = f"{' '.join(seen)} {'scipy.constants' in sys.modules} {'zoo_kernel' in repr(known)}"
+        return state.legal_actions()[0]
+"""
+RIVAL = """
+import scipy.constants
+from bots import Bot
+
+class RivalOfSecretName(Bot):
+    def choose(self, state):
+        return state.legal_actions()[-1]
+"""
+GAME = "epicycle"
+
+
+CRASHES = """
+import os
+from bots import Bot
+
+class Crashes(Bot):
+    def choose(self, state):
+        os._exit(3)
+"""
+
+
+def remote(name: str, source: str) -> RemoteBot:
+    return RemoteBot(name, Bundle(name.lower(), {f"{name.lower()}.py": source.encode()}), name, {}, "sandbox")
+
+
+WORDS = (b"RivalOfSecretName", b"class Probe")
+PROBED, RIVALS, CRASHED = remote("Probe", PROBE), remote("RivalOfSecretName", RIVAL), remote("Crashes", CRASHES)
+
+
+def note_of(bot: RemoteBot, hosts: Hosts) -> str:
+    """What a bot notes at its first choice."""
+    seats = [RemoteContestant(bot, hosts), Contestant(Random, {})]
+    result = play_match(engine.load_game(GAME, 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
+    assert len(result.falls) == (bot is CRASHED)
+    return result.notes[0][1] if result.notes else ""
+
+
+@pytest.fixture
+def hosts():
+    """Of a plan in which both play."""
+    with contextlib.closing(Hosts(provision([PROBED.bundle, RIVALS.bundle], [(GAME, 2)]))) as running:
+        yield running
+
+
+@pytest.fixture
+def rivals_kernel():
+    """Compiled code of another bot in the machine's cache."""
+    folder = Path(numba_cache()) / "rival_0"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "zoo_kernel.nbi").touch()
+    yield
+    (folder / "zoo_kernel.nbi").unlink()
+
+
+def test_a_bots_process_does_not_tell_who_was_there_before(hosts, rivals_kernel, monkeypatch):
+    close, seen = RemotePlayer.close, []
+
+    def looked_at(player: RemotePlayer) -> None:
+        if player.bot is PROBED:
+            seen.append(words_in_memory(player.channel.number, WORDS))
+        close(player)
+
+    monkeypatch.setattr(RemotePlayer, "close", looked_at)
+    notes = [note_of(bot, hosts) for bot in (PROBED, RIVALS, CRASHED, PROBED, PROBED)]
+    assert len(hosts._servers) == 1
+    assert len({notes[0], notes[3], notes[4]}) == 1
+    assert notes[0].endswith("True False")  # what the plan's bots use is there, others' compiled code is not
+    assert seen == [{b"class Probe"}] * 3
+
+
+def test_without_a_plan_a_process_has_what_its_own_bot_uses_and_no_other():
+    with contextlib.closing(Hosts()) as hosts:
+        note_of(RIVALS, hosts)
+        assert note_of(PROBED, hosts).endswith("False False")
+
+
+def test_what_is_loaded_for_a_plan_is_the_same_in_whatever_order_its_bots_come():
+    bots = [PROBED.bundle, RIVALS.bundle, Bundle("broken", {"broken.py": b"def"})]
+    boards = [("midgard", 2), (GAME, 2), (GAME, 2)]
+    assert provision(bots, boards) == provision(bots[::-1], boards[::-1])
+    assert provision(bots, boards).boards == ((GAME, 2), ("midgard", 2))
+    assert "scipy.constants" in provision(bots, boards).modules
+
+
+def test_a_worker_loads_what_all_python_bots_of_its_plan_use():
+    bundles = [{name: content.hex() for name, content in each.bundle.files.items()} for each in (PROBED, RIVALS)]
+    entry = {"isolation": "sandbox", "module": "rivalofsecretname", "bundle": 1}
+    worker = Remote()
+    worker.expect({"entries": [entry], "bundles": [*bundles, {"../a": ""}], "boards": [[GAME, 2, 0]]})
+    assert worker._provision() == provision([RIVALS.bundle], [(GAME, 2)])
+    worker.expect({"entries": [{**entry, "bundle": 2}], "bundles": [*bundles, {"../a": ""}], "boards": []})
+    assert worker._provision() == ((), ())
+
+
+@pytest.mark.parametrize(("level", "processes"), [("process", 1), ("sandbox", 3)])
+def test_a_resettable_program_is_started_anew_for_every_match_in_the_sandbox(level, processes, tmp_path):
+    program = bundle_program(Path(__file__).parents[3] / "examples" / "python_program" / "bot.toml")
+    game, numbers = engine.load_game("midgard", 2), set()
+    with contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
+        host = hosts.host(RemoteBot("program", program, "", {}, level), game)
+        for block in (b"1", b"2", b"3"):
+            host.begin(block, game)
+            channel = host.open(host.bot, Limits())
+            assert channel.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
+            numbers.add(channel.number)
+            host.release(channel, {"type": "gameover"})
+    assert len(numbers) == processes
+
+
+def test_what_a_bot_is_told_names_neither_place_nor_plan(monkeypatch):
+    asked, ask = [], RemotePlayer._ask
+
+    def heard(player: RemotePlayer, message: dict, *arguments: object) -> dict:
+        asked.append(message)
+        return ask(player, message, *arguments)
+
+    monkeypatch.setattr(RemotePlayer, "_ask", heard)
+    with contextlib.closing(Hosts()) as hosts:
+        note_of(PROBED, hosts)
+    assert {message["type"]: sorted(message) for message in asked} == {
+        "hello": ["protocol", "type"],
+        "newgame": ["clock", "game", "options", "params", "players", "position", "seat", "seed", "spec", "type"],
+        "move": ["clock", "legal", "plies", "position", "type"],
+    }
+    assert PROBED.name not in json.dumps(asked)

@@ -1,0 +1,155 @@
+"""Made-up schedules, results and logs for tests that need no bots."""
+
+from __future__ import annotations
+
+import json
+import random
+from collections.abc import Iterable
+from pathlib import Path
+
+from arena.core.limits import Limits
+from arena.plan.resolve import dice_as_data, duel_as_data, stage_data
+from arena.schedule.blocks import Board, Entry, MatchSpec, Schedule
+from arena.store import BotRow, Finished, MatchRow, Store
+
+LIMITS = Limits()._asdict()
+CAUSES = ("crash", "timeout", "illegal_action", "init")
+
+
+def entry(name: str, identity: str | None = None, label: str | None = None, trusted: bool = True) -> Entry:
+    return Entry(label or name, name, name, identity or f"{name}@{name.encode().hex():0<32}", trusted)
+
+
+def board(
+    players: int,
+    entries: Iterable[int],
+    blocks: int = 3,
+    game: str = "epicycle",
+    opening: int = 2,
+    params: str = '{"setup": "standard"}',
+    rules_version: int = 1,
+    first_blocks: int = 0,
+) -> Board:
+    return Board(game, params, players, rules_version, tuple(entries), blocks, opening, first_blocks)
+
+
+def schedule(names: Iterable[str | Entry], players: Iterable[int] = (2,), blocks: int = 3, **changes) -> Schedule:
+    """All bots on one board for each number of players; entries stand in the order given, boards have them by key."""
+    entries = tuple(entry(name) if isinstance(name, str) else name for name in names)
+    by_key = sorted(range(len(entries)), key=lambda place: entries[place].key)
+    plan = {
+        "seed": 5,
+        "entries": entries,
+        "boards": tuple(board(count, by_key, blocks) for count in players),
+        "permutations": False,
+        "max_tables": 10_000,
+        "hero": None,
+        "limits": Limits(),
+    }
+    return Schedule(**(plan | changes))
+
+
+def resolved(plan: Schedule) -> dict:
+    """A schedule as the plain data that a log keeps."""
+    labels = [each.label for each in plan.entries]
+    return {
+        "name": "sample",
+        "seed": plan.seed,
+        **dice_as_data(plan),
+        **({"duel": duel_as_data(plan.duel, labels)} if plan.duel else {}),
+        "left_out": [],
+        "formats": ["csv", "json", "md", "parquet"],
+        "line_ups": "permutations" if plan.permutations else "rotations",
+        "max_tables": plan.max_tables,
+        "hero": None if plan.hero is None else labels[plan.hero],
+        "limits": LIMITS,
+        "bench_after": plan.bench_after,
+        "boards": [
+            {
+                "game": each.game,
+                "params": json.loads(each.params),
+                "players": each.players,
+                "rules_version": each.rules_version,
+                "blocks": each.blocks,
+                "opening": each.opening,
+                "bots": [labels[place] for place in each.entries],
+                "first_blocks": each.first_blocks,
+                **stage_data(plan, index),
+            }
+            for index, each in enumerate(plan.boards)
+        ],
+        "bots": [
+            {
+                "label": each.label,
+                "key": each.key,
+                "spec": each.spec,
+                "identity": each.identity,
+                "params": {},
+                "isolation": "none",
+                "trusted": each.trusted,
+            }
+            for each in plan.entries
+        ],
+    }
+
+
+def begin(store: Store, plan: Schedule) -> int:
+    """Note a run of the schedule; its number."""
+    bots = [BotRow(each.identity, each.spec, "module", "Class", "bundle") for each in plan.entries]
+    return store.begin_run(json.dumps(resolved(plan)), '{"python": "3"}', "2026-01-01", bots, {"bundle": "{}"})
+
+
+def row(lineup: int, ranks: list[int], **changes) -> MatchRow:
+    """A match in which nothing special happened."""
+    plain = MatchRow(
+        lineup=lineup,
+        ended="normal",
+        plies=3,
+        timed=False,
+        final="00" * 8,
+        course="S- L+ M-",
+        notes=[],
+        seats=[[rank, None, None, None] for rank in ranks],
+        details={},
+        seconds=0.25,
+        clocks="0,-1,100000,90000",
+        again=False,
+    )
+    return plain._replace(**changes)
+
+
+def random_row(spec: MatchSpec, rng: random.Random, scored: bool = True) -> MatchRow:
+    """Any result: ties, forfeits, scores."""
+    players = len(spec.seats)
+    keys = [rng.randrange(players) for _ in range(players)]
+    ranks = [sum(other < key for other in keys) for key in keys]
+    falls = {seat: rng.choice(CAUSES) for seat in range(players) if rng.random() < 0.1}
+    return row(
+        spec.lineup,
+        ranks,
+        timed="timeout" in falls.values(),
+        ended="forfeit" if falls else rng.choice(["normal", "cap"]),
+        course=f"S- L+ M{rng.getrandbits(32)}",
+        seats=[
+            [rank, rng.randrange(-5, 20) if scored else None, falls.get(seat), 2 if seat in falls else None]
+            for seat, rank in enumerate(ranks)
+        ],
+        details={str(seat): "broken" for seat in falls},
+    )
+
+
+def finished(spec: MatchSpec, result: MatchRow, attempts: int = 1) -> Finished:
+    return Finished(spec, result, "host:1", attempts)
+
+
+def all_matches(plan: Schedule) -> list[MatchSpec]:
+    return [spec for block in plan.blocks() for spec in plan.matches(block)]
+
+
+def fill(path: Path, plan: Schedule, seed: int = 1, scored: bool = True, leave_out: Iterable[int] = ()) -> None:
+    """A log with a random result for every match of the plan, but for those whose numbers are left out."""
+    rng = random.Random(seed)
+    made = [finished(spec, random_row(spec, rng, scored)) for spec in all_matches(plan)]
+    kept = [each for number, each in enumerate(made) if number not in set(leave_out)]
+    with Store.create(path) as store:
+        store.add(plan, kept, begin(store, plan))
