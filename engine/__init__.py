@@ -18,8 +18,10 @@ from engine.errors import (
     UnknownNameError,
     UnsupportedError,
 )
-from engine.game import CHANCE, TERMINAL, Credit, Game, GameType, State, returns_from_ranks
-from engine.registry import game_names, game_type, load_game, register_game
+from engine.game import CHANCE, TERMINAL, Game, State, returns_from_ranks
+from engine.game_types import Credit, GameType
+from engine.loading import load_game
+from engine.registry import game_names, game_type, register_game
 from engine.specs import Parameter
 
 __all__ = [

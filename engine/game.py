@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import importlib
 import operator
 import reprlib
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from engine.bounds import Bounds
-from engine.errors import EngineError, IllegalActionError, NotationError, UnsupportedError, in_short
-from engine.specs import Parameter, Value, canonical_options, resolve
+from engine.errors import EngineError, IllegalActionError, NotationError, UnsupportedError
+from engine.game_types import Credit, GameType
+from engine.registry import game_type
+from engine.serialization import Record, read_record, write_record
+from engine.specs import Value, split_game_spec
 
 if TYPE_CHECKING:
     import numpy as np
@@ -23,89 +24,6 @@ CHANCE = -1
 TERMINAL = -4
 ILLEGAL = -9
 NOBODY = -1
-
-
-@dataclass(frozen=True)
-class Credit:
-    """Who made a game, where its rules come from and on what terms."""
-
-    designer: str
-    source: str
-    terms: str
-
-
-@dataclass(frozen=True, eq=False)
-class GameType:
-    """One entry of the game registry: what a game is called, who can play it, and where its code lives.
-
-    `package` is a folder of `rules`, `text` and `drawing` modules, imported on first use; a game without kernels
-    gives `factory(game_type, players, params) -> Game` instead. `rules_version` is raised with every change
-    of behaviour: it is part of the identity of every match played.
-    """
-
-    name: str
-    title: str
-    summary: str
-    min_players: int
-    max_players: int
-    num_distinct_actions: int
-    rules_version: int
-    credit: Credit
-    parameters: tuple[Parameter, ...] = ()
-    package: str = ""
-    factory: Callable[[GameType, int, Mapping[str, Value]], Game] | None = None
-    score_unit: str | None = None
-    explicit_chance: bool = True
-    perfect_information: bool = True
-    check_options: Callable[[Mapping[str, Value], Mapping[str, object]], None] | None = None
-    """`check_options(params, changed)` raises `ParameterError` for options that do not go together.
-
-    `changed` holds the params that are not the default: a default may be written out beside whatever else is given.
-    """
-    default_opening: Callable[[Mapping[str, Value]], str] = lambda params: "none"
-    """The opening, by the game's params, that a tournament uses when its plan names none: `none` or `random:k`."""
-    bounds: Callable[[int, Mapping[str, Value]], Bounds] | None = None
-    """`bounds(players, params)`: how far a match can go; None when nobody has worked that out."""
-
-    def load(self, players: int, options: Mapping[str, object]) -> Game:
-        """The game for that many players; raises an `EngineError` for options or players that it does not know."""
-        params = resolve(self.parameters, options, self.name)
-        if self.check_options is not None:
-            defaults = {option.name: option.default for option in self.parameters}
-            self.check_options(params, {name: value for name, value in params.items() if value != defaults[name]})
-        if isinstance(players, bool) or not isinstance(players, int):
-            raise UnsupportedError(f"{self.name}: players must be a whole number, not {players!r}")
-        if not self.min_players <= players <= self.max_players:
-            allowed = (
-                f"{self.min_players} to {self.max_players}"
-                if self.min_players < self.max_players
-                else f"{self.min_players}"
-            )
-            raise UnsupportedError(f"{self.name} is for {allowed} players, not {players}")
-        if not self.perfect_information:
-            raise UnsupportedError(f"{self.name} hides information from its players; such games cannot be played here")
-        if self.factory is not None:
-            return self._made(players, params)
-        from engine.state import KernelGame
-
-        return KernelGame(self, players, params)
-
-    def _made(self, players: int, params: Mapping[str, Value]) -> Game:
-        """The game that the factory makes; raises `UnsupportedError` when it fails."""
-        assert self.factory is not None
-        try:
-            game = self.factory(self, players, params)
-        except EngineError:
-            raise
-        except Exception as error:
-            raise UnsupportedError(f"{self.name} cannot be set up: {in_short(error)}") from error
-        if not isinstance(game, Game):
-            raise UnsupportedError(f"{self.name} cannot be set up: its factory gave {type(game).__name__}, not a Game")
-        return game
-
-    def module(self, part: str) -> Any:
-        """The game's `rules`, `text` or `drawing` module."""
-        return importlib.import_module(f"{self.package}.{part}")
 
 
 class Game(ABC):
@@ -127,8 +45,7 @@ class Game(ABC):
     @property
     def spec(self) -> str:
         """The canonical spec, `name(key=value,...)`; players are not part of it."""
-        options = canonical_options(self.type.parameters, self.params)
-        return f"{self.name}({options})" if options else self.name
+        return self.type.spec(self.params)
 
     @property
     def num_distinct_actions(self) -> int:
@@ -199,13 +116,27 @@ class Game(ABC):
         raise UnsupportedError(f"{self.name} has no position strings")
 
     def deserialize_state(self, text: str) -> State:
-        """The state of this game that `State.serialize` wrote; raises an `EngineError` for anything else."""
-        from engine.serialization import deserialize
-
-        state = deserialize(text)
-        if state.game != self:
-            raise NotationError(f"the state is one of {state.game!r}, not of {self!r}")
+        """Return the state of this game that `State.serialize` wrote; raises an `EngineError` for anything else."""
+        record = read_record(text)
+        self._check_owner(record)
+        state = self.new_initial_state() if record.position is None else self.state_from_position(record.position)
+        for ply, action in enumerate(record.history):
+            try:
+                state.apply_action(action)
+            except IllegalActionError as error:
+                raise IllegalActionError(f"history, entry {ply}: {error}") from None
         return state
+
+    def _check_owner(self, record: Record) -> None:
+        """Raise an `EngineError` unless the record is of this game, its options and its rules."""
+        name, options = split_game_spec(record.game)
+        spec = self.type.spec(self.type.resolve(options)) if name == self.name else shown(name)
+        if (spec, record.players) != (self.spec, self.players):
+            raise NotationError(f"the state is one of <{spec} for {record.players}>, not of {self!r}")
+        if record.rules_version != self.type.rules_version:
+            raise NotationError(
+                f"the state is of rules version {record.rules_version} of {name}; here is {self.type.rules_version}"
+            )
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Game) and (self.spec, self.players) == (other.spec, other.players)
@@ -216,10 +147,17 @@ class Game(ABC):
     def __repr__(self) -> str:
         return f"<{self.spec} for {self.players}>"
 
-    def __reduce__(self) -> tuple[Callable[..., Game], tuple[str, int]]:
-        from engine.registry import load_game
+    def __reduce__(self) -> tuple[Callable[..., Game], tuple[str, int, type[Game] | None]]:
+        return _unpickle, (self.spec, self.players, None if self.type.factory else type(self))
 
-        return load_game, (self.spec, self.players)
+
+def _unpickle(spec: str, players: int, kind: type[Game] | None) -> Game:
+    """Make a pickled game again, of the game type of that name in this process."""
+    name, options = split_game_spec(spec)
+    known = game_type(name)
+    make = kind or known.factory
+    assert make is not None
+    return make(known, players, known.resolve(options))
 
 
 def returns_from_ranks(ranks: Sequence[int]) -> list[float]:
@@ -331,10 +269,9 @@ class State(ABC):
         return mask
 
     def serialize(self) -> str:
-        """The state as one line of text: game, players, position it was made from, history."""
-        from engine.serialization import serialize
-
-        return serialize(self)
+        """Return the state as one line of text: game, players, position it was made from, history."""
+        game = self.game
+        return write_record(Record(game.spec, game.type.rules_version, game.players, self.origin, self.history()))
 
     def __copy__(self) -> State:
         return self.clone()

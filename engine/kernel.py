@@ -1,6 +1,6 @@
 """Compiling: the `kernel` decorator, and `bind`, which joins generic kernels to one game's rules.
 
-Importing this module is what imports Numba; everything that only names games or lists them stays clear of it.
+Importing this module imports Numba and sets it up; modules that only name or list games do not import it.
 """
 
 import contextlib
@@ -15,13 +15,16 @@ from importlib.metadata import entry_points, version
 from pathlib import Path
 from typing import Any
 
+import numba
 import numpy as np
+from numba.core.caching import Cache, UserProvidedCacheLocator
+from numba.np import linalg
 
 from engine.cache import cache_root
 
 
 def _numba_cache_folder() -> Path:
-    """Keyed by what Numba's own index does not watch: versions, flags, and kernels called from other files."""
+    """Return a folder named by what Numba's own index does not watch: versions, flags, kernels of other files."""
     flags = sorted(
         f"{key}={value}"
         for key, value in os.environ.items()
@@ -35,7 +38,7 @@ def _numba_cache_folder() -> Path:
 
 
 def _shared_sources() -> list[Path]:
-    """Files with kernels that kernels in other files call: our own, and the rules of every installed game."""
+    """Return the files whose kernels are called from other files: our own, and the rules of every installed game."""
     here = Path(__file__).parent
     found = {here / "kernel.py", here / "chance.py", here / "no_chance.py", *here.glob("*/rules.py")}
     for entry in entry_points(group="arena.games"):
@@ -46,28 +49,39 @@ def _shared_sources() -> list[Path]:
     return sorted(found)
 
 
-if "NUMBA_CACHE_DIR" not in os.environ:
-    os.environ["NUMBA_CACHE_DIR"] = str(_numba_cache_folder())
-
-import numba
-from numba.core.caching import Cache, UserProvidedCacheLocator
-from numba.np import linalg
-
-numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # also when something imported Numba before us
-
-
 def numba_cache() -> str:
-    """The folder that compiled kernels are kept in."""
+    """Return the folder that compiled kernels are kept in."""
     return os.environ["NUMBA_CACHE_DIR"]
 
 
 def numba_folder(source: str) -> str:
-    """The folder below `numba_cache` for kernels of a source file, which is that of all files beside it."""
+    """Return the folder below `numba_cache` for the kernels of a source file and of all files beside it."""
     return str(UserProvidedCacheLocator.get_suitable_cache_subpath(source))
 
 
-def _forgiving(save: Callable[..., None]) -> Callable[..., None]:
-    """On a full disk, or where nothing may be written, what was compiled cannot be kept; it is used all the same."""
+def _set_up_numba() -> None:
+    """Prepare Numba and this process's environment, once, when this module is imported.
+
+    - Compiled kernels are kept in a folder of our own, which `NUMBA_CACHE_DIR` tells to child processes; a folder that
+      somebody has chosen by it stays. Numba reads the variable when it is imported, which may have happened before.
+    - Where a compiled kernel cannot be kept, on a full disk or in a read-only folder, it is used all the same.
+    - Numba's array functions are loaded without SciPy's linear algebra, a third of what a process pays to start.
+      Numba loads that only to see that it is there, and looks again where a kernel calls it.
+    """
+    if "NUMBA_CACHE_DIR" not in os.environ:
+        os.environ["NUMBA_CACHE_DIR"] = str(_numba_cache_folder())
+    numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]
+    Cache.save_overload = _or_do_without(Cache.save_overload)  # type: ignore[method-assign]
+    if COMPILED and importlib.util.find_spec("scipy") is not None:
+        ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
+        try:
+            importlib.import_module("numba.np.arraymath")
+        finally:
+            linalg.ensure_blas = ensure_blas
+
+
+def _or_do_without(save: Callable[..., None]) -> Callable[..., None]:
+    """Return the function, made to ignore errors of the file system."""
 
     def save_overload(*arguments: Any) -> None:
         with contextlib.suppress(OSError):
@@ -76,25 +90,8 @@ def _forgiving(save: Callable[..., None]) -> Callable[..., None]:
     return save_overload
 
 
-Cache.save_overload = _forgiving(Cache.save_overload)  # type: ignore[method-assign]
-
-
-def _spare_linear_algebra() -> None:
-    """Load Numba's array functions without SciPy's linear algebra, a third of what a process pays to start.
-
-    Numba loads that only to see that it is there, and looks again where a kernel calls it.
-    """
-    look = linalg.ensure_blas
-    linalg.ensure_blas = lambda: None
-    try:
-        importlib.import_module("numba.np.arraymath")
-    finally:
-        linalg.ensure_blas = look
-
-
 COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
-if COMPILED and importlib.util.find_spec("scipy") is not None:
-    _spare_linear_algebra()
+_set_up_numba()
 
 
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -109,14 +106,14 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def routine(function: Callable[..., Any]) -> Callable[..., Any]:
-    """Compile a long function that is called, not merged into its callers; else as `kernel`."""
+    """Compile a long function as `kernel` does, but call it instead of merging it into its callers."""
     if COMPILED:
         return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
     return np.errstate(over="ignore")(function)
 
 
 def bind(template: types.ModuleType, rules: types.ModuleType, dtype: np.dtype, **also: Any) -> types.SimpleNamespace:
-    """Copies of the template's functions that call the rules' kernels, compiled and cached.
+    """Return copies of the template's functions that call the rules' kernels, compiled and cached.
 
     `template.RULES` names the kernels it takes from `rules`; those in `template.OPTIONAL` replace the template's
     own default of that name when the rules have one. `also` adds names to the copies' globals (a string there

@@ -6,8 +6,7 @@ import functools
 from importlib.metadata import EntryPoint, entry_points
 
 from engine.errors import DuplicateNameError, UnknownNameError, UnsupportedError, did_you_mean, in_short
-from engine.game import Game, GameType
-from engine.specs import split_game_spec
+from engine.game_types import GameType
 
 GROUP = "arena.games"
 
@@ -63,18 +62,3 @@ def game_type(name: str) -> GameType:
     if name not in _installed():
         raise UnknownNameError(f"no game '{name}'{did_you_mean(name, game_names())}")
     return _load_installed(name)
-
-
-def load_game(spec: str, players: int | None = None, **options: object) -> Game:
-    """The game of a spec such as `"midgard(variant=odin)"`; options may be given by keyword instead.
-
-    `players` may be left out where only one number is possible. Raises `UnknownNameError`, `ParameterError`,
-    `NotationError` or `UnsupportedError`, each with one sentence that names what was wrong.
-    """
-    name, given = split_game_spec(spec)
-    kind = game_type(name)
-    if players is None:
-        if kind.min_players != kind.max_players:
-            raise UnsupportedError(f"{name} needs to know how many play: {kind.min_players} to {kind.max_players}")
-        players = kind.min_players
-    return kind.load(players, {**given, **options})

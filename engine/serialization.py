@@ -1,18 +1,16 @@
-"""States as text: the game, the position that the state was made from if any, and what has happened since."""
+"""States as one line of JSON: the game, the position that the state was made from if any, and what happened since."""
 
 from __future__ import annotations
 
 import json
-from typing import Any
+from typing import Any, NamedTuple
 
-from engine.errors import IllegalActionError, NotationError
-from engine.game import State
-from engine.registry import load_game
+from engine.errors import NotationError
 
 MOST_LETTERS = 4 << 20
 """Longest text that is read: several times the longest match of our own games."""
 MOST_OF_A_NAME = 1000
-"""Longest game with its options that is looked for."""
+"""Longest game spec that is read."""
 FIELDS: dict[str, tuple[type, ...]] = {
     "game": (str,),
     "rules_version": (int,),
@@ -22,36 +20,23 @@ FIELDS: dict[str, tuple[type, ...]] = {
 }
 
 
-def serialize(state: State) -> str:
-    """One line of JSON, from which `deserialize` makes an equal state."""
-    game = state.game
-    values = (game.spec, game.type.rules_version, game.players, state.origin, state.history())
-    return json.dumps(dict(zip(FIELDS, values, strict=True)), separators=(",", ":"))
+class Record(NamedTuple):
+    """The fields of a serialized state, in their order."""
+
+    game: str
+    rules_version: int
+    players: int
+    position: str | None
+    history: list[Any]
 
 
-def deserialize(text: str) -> State:
-    """The state that `serialize` wrote; every action is checked.
-
-    Raises `NotationError` for what is no such text or belongs to other rules, and what `load_game`,
-    `state_from_position` and `apply_action` raise.
-    """
-    record = _record(text)
-    game = load_game(record["game"], record["players"])
-    if record["rules_version"] != game.type.rules_version:
-        raise NotationError(
-            f"the state is of rules version {record['rules_version']} of {game.name}; here is {game.type.rules_version}"
-        )
-    start = record["position"]
-    state = game.new_initial_state() if start is None else game.state_from_position(start)
-    for ply, action in enumerate(record["history"]):
-        try:
-            state.apply_action(action)
-        except IllegalActionError as error:
-            raise IllegalActionError(f"history, entry {ply}: {error}") from None
-    return state
+def write_record(record: Record) -> str:
+    """Return the record as one line of JSON."""
+    return json.dumps(record._asdict(), separators=(",", ":"))
 
 
-def _record(text: str) -> dict[str, Any]:
+def read_record(text: str) -> Record:
+    """Return the record that `write_record` wrote; raises `NotationError` for any other text."""
     if not isinstance(text, str) or len(text) > MOST_LETTERS:
         raise NotationError(f"a serialized state is a text of at most {MOST_LETTERS:,} letters")
     try:
@@ -65,4 +50,4 @@ def _record(text: str) -> dict[str, Any]:
             raise NotationError(f"a serialized state: {name} is of the wrong type")
     if len(record["game"]) > MOST_OF_A_NAME:
         raise NotationError(f"a serialized state: game has more than {MOST_OF_A_NAME:,} letters")
-    return record
+    return Record(**record)

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from engine.errors import NotationError
-from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, GameType, State, as_int, shown
+from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, State, as_int, shown
+from engine.game_types import GameType
 
 LARGEST = 2**63 - 1
 """Numba would compile the rules anew for a larger number, or fail."""
@@ -19,7 +20,7 @@ _bound: dict[tuple[str, str], SimpleNamespace] = {}
 
 def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
     """The compiled entry points of a game for one size of its record."""
-    from engine import play
+    from engine import play  # with Numba, whose import takes half a second
     from engine.kernel import bind
 
     key = (game_type.package, str(dtype.descr))

@@ -30,6 +30,7 @@ from arena.core.models import (
     validated,
 )
 from engine.errors import EngineError
+from engine.loading import load
 from engine.specs import split_bot_spec, split_game_spec
 
 Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
@@ -191,7 +192,7 @@ class Config(Model):
         for entry in self.games:
             kind = engine.game_type(entry.game.partition("(")[0])
             for players in entry.players or range(kind.min_players, kind.max_players + 1):
-                yield entry, kind.load(players, {**split_game_spec(entry.game)[1], **entry.options})
+                yield entry, load(kind, players, {**split_game_spec(entry.game)[1], **entry.options})
 
 
 def load_config(path: str | Path) -> Config:

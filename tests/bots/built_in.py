@@ -11,6 +11,7 @@ import bots
 import engine
 from bots import Bot
 from engine import Game
+from engine.loading import load
 from tests.bots.plain import plain
 from tests.bots.race import GAME as RACE
 
@@ -40,7 +41,7 @@ def module_name(path: Path) -> str:
 
 
 def load_race(players: int, **options: object) -> Game:
-    return RACE.load(players, options)
+    return load(RACE, players, options)
 
 
 def installed_games() -> list[Game]:

@@ -8,6 +8,7 @@ import pytest
 
 import engine
 from engine import CHANCE, TERMINAL, Credit, Game, GameType, NotationError, Parameter, State, UnsupportedError, registry
+from engine.loading import load
 from tests.engine.contract import GameContract
 
 ROLLS = {1: 1, 2: 2, 3: 1}  # stones a roll adds to every heap, and its weight
@@ -132,4 +133,4 @@ def test_a_name_belongs_to_one_game():
 def test_a_game_that_hides_information_is_refused():
     hidden = GameType("poker", "Poker", "", 2, 2, 1, 1, NIM.credit, factory=Nim, perfect_information=False)
     with pytest.raises(UnsupportedError, match="hides information"):
-        hidden.load(2, {})
+        load(hidden, 2, {})

@@ -1,6 +1,6 @@
 """Race, 2 to 4 players: a small game with kernels, dice and scores, for tests of bots."""
 
-from engine.game import Credit, GameType
+from engine.game_types import Credit, GameType
 from engine.specs import Parameter
 
 GAME = GameType(
