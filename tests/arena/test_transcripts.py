@@ -1,0 +1,62 @@
+"""Recorded tournaments: the same configurations give the same matches and boards, whatever the code has become.
+
+They were recorded by the commit before the files of the arena moved into rooms. Identities of bots are left out: they
+follow the bots' sources. Columns are compared under the names that they have now.
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from arena import api
+
+FOLDER = Path(__file__).parents[1] / "data" / "transcripts"
+NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
+RENAMED_COLUMNS: dict[str, str] = {}
+"""Columns of leaderboards that had another name when these were recorded."""
+RENAMED_KEYS = {"moves": "course"}
+"""Keys of a match's line, by those of the record."""
+RENAMED_SETTINGS: dict[str, str] = {}
+"""Settings of configurations."""
+
+
+def played_again(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The exports of a recorded configuration that is played now, with the key that it was recorded with."""
+    monkeypatch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
+    shutil.copy(FOLDER / "b.py", folder)
+    config = folder / f"{name}.toml"
+    text = (FOLDER / config.name).read_text()
+    for old, new in RENAMED_SETTINGS.items():
+        text = text.replace(f"{old} =", f"{new} =")
+    config.write_text(text)
+    assert api.run(config, folder, workers=2, backend="local").outcome.complete
+    api.export(config, folder, folder / "out", ("leaderboards", "matches"), ("csv", "jsonl"))
+    return folder / "out"
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """What was recorded: `matches` by the keys of their lines, `leaderboards` by their files."""
+    found: dict[str, Any] = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
+    return found
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_recorded_tournament_is_played_move_for_move_again(name, tmp_path, monkeypatch):
+    out, expected = played_again(name, tmp_path, monkeypatch), recorded(name)
+    lines = [json.loads(line) for line in (out / "matches.jsonl").read_text().splitlines()]
+    assert len(lines) == len(expected["matches"]) > 0
+    for line, match in zip(lines, expected["matches"], strict=True):
+        assert {key: line[RENAMED_KEYS.get(key, key)] for key in match} == match
+    for stem, rows in expected["leaderboards"].items():
+        with open(out / f"{stem}.csv", newline="") as file:
+            now = list(csv.DictReader(file))
+        assert len(now) == len(rows) > 0
+        for row, before in zip(now, rows, strict=True):
+            assert {name: row[RENAMED_COLUMNS.get(name, name)] for name in before} == before
