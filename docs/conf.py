@@ -1,0 +1,26 @@
+"""Sphinx configuration; `make docs` builds the pages with warnings as errors and nothing fetched."""
+
+import sys
+from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).parent / "_ext"))
+
+project = "Pyramid Arena"
+copyright = "the authors of Pyramid Arena"
+extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.typer", "generated"]
+exclude_patterns = ["_build"]
+nitpicky = True
+nitpick_ignore_regex = [("py:.*", r"(?!(arena|bots|engine)(\.|$)).*")]  # other projects: nothing is fetched to link to
+
+myst_enable_extensions = ["colon_fence", "deflist", "html_image"]
+myst_heading_anchors = 4
+
+autodoc_member_order = "bysource"
+autodoc_typehints = "signature"
+default_role = "code"
+
+html_theme = "furo"
+html_title = "Pyramid Arena"
+html_static_path = ["_static"]
+html_copy_source = False
+html_show_sourcelink = False

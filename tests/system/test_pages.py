@@ -1,0 +1,13 @@
+"""Every command line and code block of all pages runs, and prints what the page shows."""
+
+import pytest
+
+from tests.docs.test_pages import PAGES
+from tests.support.documents import ROOT, blocks, pages, run_page
+
+OTHERS = [str(page.relative_to(ROOT)) for page in pages() if str(page.relative_to(ROOT)) not in PAGES]
+
+
+@pytest.mark.parametrize("page", [page for page in OTHERS if any(blocks(ROOT / page))])
+def test_every_block_of_the_page_runs_and_prints_what_it_shows(page, tmp_path):
+    run_page(ROOT / page, tmp_path)
