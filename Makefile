@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo tools test chaos lint format bench ladder stats cluster-demo clean
+.PHONY: help venv demo tools test chaos lint format bench docs ladder stats cluster-demo clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
@@ -14,9 +14,10 @@ help:
 	@echo "make lint    check style and types"
 	@echo "make format  format the code"
 	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
+	@echo "make docs    build the documentation as pages in docs/_build; warnings are errors"
 	@echo "make ladder  play the ladder of all bots and write reports/ladder/ (half an hour)"
 	@echo "make stats   hold the statistics against simulated worlds whose truth is known (minutes)"
-	@echo "make cluster-demo  play on two Ray nodes of this machine, lose one, add one (minutes); docs/cluster.md"
+	@echo "make cluster-demo  play on two Ray nodes of this machine, lose one, add one (minutes); docs/how-to/cluster.md"
 	@echo "make venv    only set up .venv"
 	@echo "make clean   remove .venv and caches; reports stay"
 
@@ -67,6 +68,13 @@ $(VENV)/.plugged: examples/connect_four/pyproject.toml $(VENV)/.runtime
 
 bench: $(VENV)/.plugged
 	$(BIN)/python -m benchmarks
+
+$(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
+	$(INSTALL) --editable '.[docs]'
+	@touch $(VENV)/.runtime $@
+
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build
 
 ladder: $(VENV)/.runtime
 	$(BIN)/arena run configs/ladder.toml

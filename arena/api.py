@@ -182,7 +182,7 @@ def leaderboard(
 def head_to_head(
     target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
 ) -> dict[tuple[str, int], pd.DataFrame]:
-    """Every two bots that met, by board; columns are described in reports/README.md."""
+    """Every two bots that met, by board; columns are described in docs/reference/columns.md."""
     from arena.results.analysis import meetings
 
     return {name: found.pairs for name, found in meetings(target, game, players, home).items()}
@@ -191,7 +191,7 @@ def head_to_head(
 def luck(
     target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
 ) -> dict[tuple[str, int], pd.DataFrame]:
-    """What seats are worth and shares of luck, by board; columns are described in reports/README.md."""
+    """What seats are worth and shares of luck, by board; columns are described in docs/reference/columns.md."""
     from arena.results import analysis
 
     return analysis.luck(target, game, players, home)

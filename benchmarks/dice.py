@@ -1,8 +1,8 @@
 """What independent dice cost: so many times as many blocks they take, in every game with dice.
 
-`python -m benchmarks.dice BLOCKS` prints the table of docs/dice.md; the rows of one number of players are a part of
-`arena bench`. Both compare two bots with common dice and work out from the returns of each what the difference would
-vary by if they met dice of their own.
+`python -m benchmarks.dice BLOCKS` prints the table of docs/explanation/dice.md; the rows of one number of players are
+a part of `make bench`. Both compare two bots with common dice and work out from the returns of each what
+the difference would vary by if they met dice of their own.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def told(saving: Saving) -> str:
 
 
 def main() -> int:
-    """Print the table of docs/dice.md, row by row."""
+    """Print the table of docs/explanation/dice.md, row by row."""
     blocks = int(sys.argv[1])
     print("| |" + "".join(f" `{a}`, `{b}` |" for a, b in PAIRS))
     print("|---|" + "---|" * len(PAIRS))

@@ -7,10 +7,13 @@ sys.path.insert(0, str(Path(__file__).parent / "_ext"))
 
 project = "Pyramid Arena"
 copyright = "the authors of Pyramid Arena"
-extensions = ["myst_parser", "sphinx.ext.autodoc", "sphinxcontrib.typer", "generated"]
-exclude_patterns = ["_build"]
+extensions = ["myst_parser", "sphinx.ext.autodoc", "generated"]
+exclude_patterns = ["_build", "generated/parts"]
 nitpicky = True
-nitpick_ignore_regex = [("py:.*", r"(?!(arena|bots|engine)(\.|$)).*")]  # other projects: nothing is fetched to link to
+nitpick_ignore_regex = [
+    ("py:.*", r"(?!(arena|bots|engine)(\.|$)).*"),  # other projects: nothing is fetched to link to
+    ("py:.*", r"arena\.(core|match|plan|workers)\..*"),  # what programs pass on without looking into it
+]
 
 myst_enable_extensions = ["colon_fence", "deflist", "html_image"]
 myst_heading_anchors = 4

@@ -1,15 +1,16 @@
-"""What the documents say of configurations and boards is complete and true."""
+"""The documentation is complete and true: keys, columns, links, and what the first pages tell to type."""
 
 import re
-from pathlib import Path
 
 import pytest
 
 from arena import api
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
 from arena.workers.process import WorkerProcess
+from tests.support.documents import ROOT, described, pages, run_page
 
-ROOT = Path(__file__).parents[1]
+PAGES = ["docs/tutorials/first-bot.md"]
+"""Pages that are run here; `tests/system` runs the others."""
 CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
 
 
@@ -28,24 +29,29 @@ def test_every_shipped_configuration_resolves_to_a_plan_and_is_listed(path, work
     assert f"| `{path.name}` |" in (ROOT / "configs" / "README.md").read_text()
 
 
-def test_every_key_of_a_configuration_is_described():
-    text = (ROOT / "configs" / "README.md").read_text()
-    for model in (Config, GameEntry, BotEntry, Limits, Output):
-        for key in model.model_fields:
-            assert f"`{key}`" in text, f"{model.__name__}.{key} is not described"
+@pytest.mark.parametrize("model", [Config, GameEntry, BotEntry, Limits, Output])
+def test_every_key_of_a_configuration_is_in_the_list_of_all_keys(model):
+    missing = [key for key in model.model_fields if not described(key, "configs/README.md")]
+    assert missing == []
 
 
 def test_every_column_of_a_leaderboard_is_described(tmp_path):
     result = api.run(ROOT / "configs" / "smoke.toml", tmp_path, workers=1, backend="local")
-    text = (ROOT / "reports" / "README.md").read_text()
-    for frame in result.leaderboards.values():
-        for column in frame.columns:
-            assert f"`{re.sub('seat_[0-9]', 'seat_0', column)}`" in text, f"{column} is not described"
+    columns = {column for frame in result.leaderboards.values() for column in frame.columns}
+    shown = {re.sub("seat_[0-9]", "seat_0", column) for column in columns}
+    assert [column for column in sorted(shown) if not described(column, "docs/reference/columns.md")] == []
 
 
-def test_the_bot_in_the_readme_is_a_bot_that_plays(tmp_path):
-    code = (ROOT / "README.md").read_text().split("```python\n# my_bot.py\n")[1].split("```")[0]
-    (tmp_path / "my_bot.py").write_text(code)
-    match = api.play_match("epicycle", [f"{tmp_path}/my_bot.py:Hopeful:boldness=0.5", "random"], seed=3)
-    assert match.ended in ("normal", "repetition")
-    assert not match.falls
+@pytest.mark.parametrize("page", PAGES)
+def test_every_block_of_the_page_runs_and_prints_what_it_shows(page, tmp_path):
+    run_page(ROOT / page, tmp_path)
+
+
+def test_the_readme_is_short():
+    assert len((ROOT / "README.md").read_text().splitlines()) <= 150
+
+
+@pytest.mark.parametrize("page", [page for page in pages() if "docs" not in page.parts], ids=lambda page: page.name)
+def test_every_link_to_a_file_leads_somewhere(page):
+    for target in re.findall(r"\]\(([^)#\s]+)[^)\s]*\)", page.read_text()):
+        assert "://" in target or (page.parent / target).exists(), f"{target} is not there"

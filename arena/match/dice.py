@@ -1,6 +1,6 @@
 """How every chance outcome of a match is drawn: BLAKE2b over key, block or match, stream and index.
 
-Anybody can check a roll afterwards, in any language, from the key, the ids and the record. See docs/dice.md.
+Anybody can check a roll afterwards, in any language, from the key, the ids and the record: docs/explanation/dice.md.
 """
 
 from __future__ import annotations

@@ -36,7 +36,7 @@ class Forfeit(Model):
 
 
 class Line(Model):
-    """The keys of a line; reports/README.md describes them."""
+    """The keys of a line; docs/reference/json.md describes them."""
 
     match: Annotated[str, Field(pattern="^[0-9a-f]{32}-[0-9]{1,9}$")]
     block: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]

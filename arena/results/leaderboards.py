@@ -30,7 +30,7 @@ DECIMALS = 4
 
 
 def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
-    """Every bot that forfeited matches of the plan, by board and cause; described in reports/README.md.
+    """Every bot that forfeited matches of the plan, by board and cause; described in docs/reference/columns.md.
 
     The rows are in the plan's order of their first matches.
     """
@@ -187,8 +187,9 @@ def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:
 def leaderboard(
     matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None, plackett_luce: bool = False
 ) -> pd.DataFrame:
-    """The board of `board_matches`, best first, the `benched` bots last. Columns are described in reports/README.md.
+    """The board of `board_matches`, best first, the `benched` bots last.
 
+    Columns are described in docs/reference/columns.md.
     `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model.
     """
     if matches.empty:

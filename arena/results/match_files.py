@@ -82,7 +82,7 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
 
 
 def seat_frames(store: Store, schedule: Schedule) -> Iterator[pd.DataFrame]:
-    """The table of matches, in pages; described in reports/README.md."""
+    """The table of matches, in pages; described in docs/reference/columns.md."""
     for page in played(store, schedule):
         rows = (row for block, match in page for row in seat_rows(schedule, block, match))
         cells = zip(*rows, strict=True)

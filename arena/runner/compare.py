@@ -97,7 +97,7 @@ class Comparison:
         return Estimate(unit(each.score), unit(each.low), unit(each.high)) if each else None
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data, described in reports/README.md; a function of the log and the question alone."""
+        """As plain data, described in docs/reference/json.md; a function of the log and the question alone."""
         tally, test = self.tally, self.test
         return {
             "a": self.a,

@@ -69,7 +69,7 @@ class Report:
         return self.count == 0
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data, described in reports/README.md."""
+        """As plain data, described in docs/reference/json.md."""
         walked = self.walked
         return {
             "target": self.target,

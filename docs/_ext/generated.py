@@ -1,4 +1,4 @@
-"""Sphinx extension: write the pages that are made from the code into `generated/`, and refuse assets from elsewhere.
+"""Sphinx extension: make pages from the code into `generated/`, and refuse assets from other hosts.
 
 Commands come from the Typer application, configuration keys from the pydantic models, the log's tables from its SQL.
 `sphinxcontrib-typer` is not used: it draws help texts by Rich, in boxes of a fixed width that fit no narrow screen,
@@ -17,27 +17,46 @@ from sphinx.errors import ExtensionError
 from sphinx.pycode import ModuleAnalyzer
 from typer.main import get_command
 
-from arena.cli import app as cli
+from arena.cli.app import app as cli
+from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
+from arena.store.schema import SCHEMA, SCHEMA_VERSION
 
 ROOT = Path(__file__).parents[2]
 COPIES = {
-    "arena/sandbox/PROTOCOL.md": "protocol",
+    "CHANGELOG.md": "changelog",
+    "CONTRIBUTING.md": "contributing",
+    "SECURITY.md": "security",
+    "arena/workers/sandbox/PROTOCOL.md": "protocol",
+    "configs/README.md": "configurations",
     "engine/epicycle/RULES.md": "rules/epicycle",
     "engine/magic_mids/RULES.md": "rules/magic_mids",
     "engine/midgard/RULES.md": "rules/midgard",
     "engine/pyramid_punch/RULES.md": "rules/pyramid_punch",
     "examples/connect_four/README.md": "add-a-game",
-    "configs/README.md": "configurations",
-    "CHANGELOG.md": "changelog",
-    "CONTRIBUTING.md": "contributing",
-    "SECURITY.md": "security",
 }
 """Files of the repository that are pages of the documentation too, by the page's name."""
 LINK = re.compile(r"\[([^\]\[]*)\]\(([^)\s]+)\)")
 REMOTE = re.compile(
-    r"<(?:script|link|img|iframe|source|object)\b[^>]*\b(?:src|href|data)=\"(?:https?:)?//[^\"]*|url\(['\"]?https?:[^)]*|@import[^;]*//[^;]*"
+    r"<(?:script|link|img|iframe|source|object)\b[^>]*\b(?:src|href|data)=\"(?:https?:)?//[^\"]*"
+    r"|url\(['\"]?https?:[^)]*|@import[^;]*//[^;]*"
 )
-Table = list[tuple[str, ...]]
+WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "table"}
+COMMANDS_ABOUT = """\
+`arena COMMAND --help` prints the same. Whatever is wrong with a command is one line on standard error; what exit codes
+mean is told in [What a run survives](../explanation/resume.md#exit-codes).
+"""
+LOG_ABOUT = f"""\
+The log `matches.db` is a SQLite database; this is version {SCHEMA_VERSION} of its layout (`PRAGMA user_version`).
+
+Whoever opens a log, to read or to write, first compares its tables and indexes with these, word for word. A view, a
+trigger or anything else is refused, because it would run with every query. The plan in it is checked like a
+`plan.json`. Whether the rest is true, `arena verify` finds out.
+
+Columns `digest` tell when something has changed since it was written, as a failing disk does: BLAKE2b, 8 bytes, over
+values in Python's ASCII notation (`arena/store/digests.py`). That of `matches` goes over the match, its block and its
+seats with the bots' identities, all of which follow from the plan; that of `timings` over that digest, the row and the
+texts in `faults`; the others over their rows. What depends on the machine is kept apart, in `timings` and `faults`.
+"""
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -49,22 +68,20 @@ def setup(app: Sphinx) -> dict[str, bool]:
 
 def generate(app: Sphinx) -> None:
     """Write every generated page, leaving those alone that would not change."""
-    pages = {f"{name}.md": copied(ROOT / source, name) for source, name in COPIES.items()}
-    pages |= {"commands.md": commands(), "log.md": log_tables()}
-    pages |= {f"parts/{name}.md": text for name, text in configuration().items()}
+    pages = {name: copied(ROOT / source, name) for source, name in COPIES.items()}
+    pages |= {"commands": commands(), "log": log_tables()}
+    pages |= {f"parts/{model.__name__}": keys(model) for model in (Config, GameEntry, BotEntry, Limits, Output)}
     for name, text in pages.items():
-        path = Path(app.srcdir, "generated", name)
+        path = Path(app.srcdir, "generated", f"{name}.md")
         path.parent.mkdir(parents=True, exist_ok=True)
         if not path.exists() or path.read_text() != text:
             path.write_text(text)
 
 
-def table(header: tuple[str, ...], rows: Table) -> str:
+def table(header: tuple[str, ...], rows: list[tuple[str, ...]]) -> str:
     """Return a Markdown table; bars in cells are escaped."""
     lines = [header, tuple("---" for _ in header), *rows]
-    return (
-        "\n".join("| " + " | ".join(re.sub(r"(?<!\\)\|", r"\|", cell) for cell in line) + " |" for line in lines) + "\n"
-    )
+    return "\n".join("| " + " | ".join(cell.replace("|", r"\|") for cell in line) + " |" for line in lines) + "\n"
 
 
 def copied(source: Path, name: str) -> str:
@@ -80,9 +97,7 @@ def copied(source: Path, name: str) -> str:
         page = f"docs/generated/{COPIES[found]}.md" if found in COPIES else found
         if page.startswith("docs/") and page.endswith(".md"):
             return f"[{text}]({os.path.relpath(page, here)}{'#' + anchor if anchor else ''})"
-        if not (ROOT / found).exists():
-            raise ExtensionError(f"{source}: links to {target}, which is not there")
-        return text if f"`{found.removesuffix('/')}" in text else f"{text} (`{found}`)"
+        return text if found in text else f"{text} (`{found}`)"
 
     return LINK.sub(rewritten, source.read_text())
 
@@ -95,42 +110,30 @@ def commands() -> str:
         context = typer.Context(command, info_name=f"arena {name}")
         records = (parameter.get_help_record(context) for parameter in command.params)
         rows = [(f"`{shown}`", plain(meaning)) for shown, meaning in filter(None, records)]
-        pieces = " ".join(command.collect_usage_pieces(context)).replace("{", "").replace("}", "")
+        pieces = re.sub("[{}]", "", " ".join(command.collect_usage_pieces(context)))
         parts += [f"## arena {name}\n", f"{plain(command.help)}\n", f"```text\narena {name} {pieces}\n```\n"]
-        parts += [table(("argument or option", "meaning"), rows), f"{example(command.epilog)}\n"]
+        parts += [table(("argument or option", "meaning"), rows)]
+        parts += [re.sub("^Example: (.*)$", r"Example: `\1`", command.epilog or "") + "\n"]
     return "\n".join(parts)
 
 
 def plain(text: str | None) -> str:
-    """Return a help text as one line of Markdown in which nothing is markup but code."""
+    """Return a help text as one line of Markdown in which nothing is markup."""
     return re.sub(r"([*_<\[\]])", r"\\\1", " ".join((text or "").split()))
-
-
-def example(epilog: str | None) -> str:
-    """Return the example below a command's help as code."""
-    return re.sub(r"^Example: (.*)$", r"Example: `\1`", epilog or "")
-
-
-def configuration() -> dict[str, str]:
-    """Return a table of keys for every model of a configuration, by the model's name."""
-    from arena.config import BotEntry, Config, GameEntry, Limits, Output
-
-    return {model.__name__: keys(model) for model in (Config, GameEntry, BotEntry, Limits, Output)}
 
 
 def keys(model: type[BaseModel]) -> str:
     """Return the table of a model's keys; every key needs a description under it in the source."""
-    described = ModuleAnalyzer.for_module(model.__module__).find_attr_docs()
-    fields = model.model_json_schema()["properties"]
-    rows: Table = []
-    for name, field in fields.items():
-        meaning = " ".join(described.get((model.__name__, name), []))
-        if not meaning and "$ref" in str(field):
-            meaning = "a section of its own, below"
-        if not meaning:
+    described = ModuleAnalyzer.for_module(model.__module__)
+    described.analyze()
+    schema = model.model_json_schema()
+    rows = []
+    for name, field in schema["properties"].items():
+        meaning = " ".join(described.attr_docs.get((model.__name__, name), [])).strip()
+        if not meaning and "$ref" not in str(field):
             raise ExtensionError(f"{model.__module__}.{model.__name__}.{name} has no description")
-        required = name in model.model_json_schema().get("required", ())
-        rows.append((f"`{name}`", kind(field), "required" if required else default(field), meaning.strip()))
+        default = "required" if name in schema.get("required", ()) else shown_default(field.get("default"))
+        rows.append((f"`{name}`", kind(field), default, meaning or "a section of its own, below"))
     return table(("key", "type", "default", "meaning"), rows)
 
 
@@ -140,83 +143,44 @@ def kind(field: dict[str, Any]) -> str:
         return " or ".join(dict.fromkeys(kind(part) for part in field["anyOf"] if part.get("type") != "null"))
     if "enum" in field:
         return ", ".join(f"`{value}`" for value in field["enum"])
-    if "$ref" in field:
-        return "table"
     if field.get("type") == "array":
         return "list of " + kind(field["items"]).replace("table", "tables")
-    words = {
-        "string": "text",
-        "integer": "whole number",
-        "number": "number",
-        "boolean": "true or false",
-        "object": "table",
-    }
-    low = next(
-        (
-            f"{bound:,}" if name == "minimum" else f"above {bound:,}"
-            for name in ("minimum", "exclusiveMinimum")
-            if (bound := field.get(name)) is not None
-        ),
-        None,
-    )
-    high = field.get("maximum")
-    bounds = f", {low} to {high:,}" if low and high else f", {low} and more" if low else ""
-    return words[field.get("type", "object")] + bounds
+    named = field.get("type", "object")
+    low = field.get("minimum", field.get("exclusiveMinimum"))
+    high = field.get("maximum", field.get("exclusiveMaximum"))
+    above = "above " if "exclusiveMinimum" in field else ""
+    below = "below " if "exclusiveMaximum" in field else ""
+    bounds = "" if low is None else f", {above}{low:,} to {below}{high:,}" if high else f", {low:,} or more"
+    return WORDS.get(named, named) + bounds
 
 
-def default(field: dict[str, Any]) -> str:
-    """Return the default of a key as it would stand in a configuration."""
-    value = field.get("default")
-    if value is None:
+def shown_default(value: object) -> str:
+    """Return a default as it would stand in a configuration; nothing for none and for whole tables."""
+    if value is None or isinstance(value, dict):
         return ""
     if isinstance(value, (list, tuple)):
         return "`[" + ", ".join(f'"{item}"' for item in value) + "]`"
-    return (
-        {True: "`true`", False: "`false`"}[value]
-        if isinstance(value, bool)
-        else ""
-        if value == {} or isinstance(value, dict)
-        else f"`{value}`"
-    )
+    return f"`{str(value).lower() if isinstance(value, bool) else value}`"
 
 
 def log_tables() -> str:
-    """Return the page of the log's tables, from the comments of the SQL that makes them."""
-    from arena.store.schema import SCHEMA, SCHEMA_VERSION
-
-    parts = [
-        f"# Tables of the log\n\nThe log `matches.db` is a SQLite database; this is version {SCHEMA_VERSION} of its layout (`PRAGMA user_version`).\n{LOG_ABOUT}"
-    ]
+    """Return the page of the log's tables, from the comments in the SQL that makes them."""
+    parts = ["# Tables of the log\n", LOG_ABOUT]
     for name, note, body in re.findall(r"CREATE TABLE (\w+) \(\s*(?:-- (.*))?\n(.*?)\n\)", SCHEMA, re.DOTALL):
-        rows: Table = []
-        constraints = []
+        rows = []
         for line in body.splitlines():
-            sql, _, comment = line.strip().partition("--")
-            column, _, rest = sql.strip().rstrip(",").partition(" ")
-            if column in ("PRIMARY", "UNIQUE"):
-                constraints.append(f"`{sql.strip().rstrip(',')}`")
-            else:
-                rows.append((f"`{column}`", f"`{rest.strip()}`", comment.strip()))
-        parts.append(f"## `{name}`\n\n{note + chr(10) * 2 if note else ''}{table(('column', 'type', 'meaning'), rows)}")
-        parts += [f"{'; '.join(constraints)}\n"] if constraints else []
+            definition, _, comment = line.strip().partition("--")
+            column, _, declared = definition.strip().rstrip(",").partition(" ")
+            if column == "PRIMARY":
+                note = f"{note} {definition.strip().capitalize()}."
+            elif column != "UNIQUE":
+                rows.append((f"`{column}`", f"`{declared}`", comment.strip()))
+        parts += [f"## `{name}`\n", f"{note}\n", table(("column", "type", "meaning"), rows)]
     return "\n".join(parts)
-
-
-COMMANDS_ABOUT = """
-`arena COMMAND --help` prints the same. Whatever is wrong with a command is one line on standard error; what exit codes
-mean is told in [What a run survives](../explanation/resume.md#exit-codes).
-"""
-LOG_ABOUT = """
-Whoever opens a log, to read or to write, first compares its tables and indexes with these, word for word. A view, a
-trigger or anything else is refused, because it would run with every query. The plan in it is checked like a `plan.json`.
-Whether the rest is true, `arena verify` finds out.
-"""
 
 
 def refuse_remote_assets(app: Sphinx, exception: Exception | None) -> None:
     """Fail the build where a page would load something from another host."""
-    if exception is not None:
-        return
-    for path in sorted(Path(app.outdir).rglob("*")):
+    for path in sorted(Path(app.outdir).rglob("*")) if exception is None else ():
         if path.suffix in (".html", ".css") and (found := REMOTE.search(path.read_text(errors="replace"))):
             raise ExtensionError(f"{path}: loads from another host: {found[0]}")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from tests.docs.test_pages import PAGES
 from tests.support.documents import ROOT, blocks, pages, run_page
+from tests.test_documents import PAGES
 
 OTHERS = [str(page.relative_to(ROOT)) for page in pages() if str(page.relative_to(ROOT)) not in PAGES]
 

@@ -19,6 +19,7 @@ from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.plan.resolve import schedule_from
 from arena.results.match_files import records_of
+from tests.support.documents import RENAMED
 from tests.support.recorded import play
 from tests.support.tournaments import home_of
 
@@ -181,9 +182,11 @@ def test_what_is_wrong_with_a_match_is_told_with_file_and_line(records, file, ca
 
 
 def test_the_keys_in_the_document_are_those_of_a_line():
-    text = (Path(__file__).parents[3] / "reports" / "README.md").read_text()
-    table = text.partition("Keys of a line of `matches.jsonl`")[2].partition("\n\nThe first")[0]
-    assert re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE))) == list(KEYS)
+    text = (Path(__file__).parents[3] / "docs" / "reference" / "json.md").read_text()
+    table = text.partition("## `matches.jsonl`")[2].partition("\n\nThe first")[0]
+    assert re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE))) == [
+        RENAMED.get(key, key) for key in KEYS
+    ]
 
 
 # arena replay FILE
