@@ -144,7 +144,8 @@ def _digest(template: types.ModuleType, rules: types.ModuleType, also: dict[str,
         hasher.update(f"{name}=".encode())
         if callable(value):
             function = getattr(value, "py_func", value)
-            hasher.update(function.__qualname__.encode() + Path(inspect.getfile(function)).read_bytes())
+            hasher.update(f"{function.__module__}.{function.__qualname__}".encode())
+            hasher.update(Path(inspect.getfile(function)).read_bytes())
         else:
             hasher.update(str(value).encode())
     return hasher.hexdigest()

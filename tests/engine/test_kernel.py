@@ -102,6 +102,15 @@ def test_the_same_game_edited_gets_another_name(tmp_path, template):
     assert (stones_left(before), stones_left(after)) == (97, 94)
 
 
+def test_a_kernel_whose_file_has_moved_gets_another_name_because_compiled_code_names_its_module(tmp_path, template):
+    rules = module(tmp_path, "ones", RULES.format(amount=1))
+    source = f"from engine.kernel import kernel\n{BONUS}"
+    before, after = (
+        bind(template, rules, DTYPE, bonus=module(tmp_path, name, source).bonus) for name in ("old", "new")
+    )
+    assert identity(before) != identity(after)
+
+
 def test_the_size_of_the_record_and_further_names_are_part_of_the_name(tmp_path, template):
     rules = module(tmp_path, "ones", RULES.format(amount=1))
     larger = np.dtype((np.record, [("stones", np.int64), ("more", np.int64)]))
