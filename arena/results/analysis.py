@@ -10,9 +10,10 @@ import pandas as pd
 
 from arena.core.errors import StoreError
 from arena.plan.dice_keys import has_own_dice
+from arena.plan.disqualified import benched
 from arena.plan.logs import open_log
 from arena.plan.resolve import schedule_from
-from arena.results.leaderboards import benched, board_matches
+from arena.results.leaderboards import board_matches
 from arena.stats import variance as luck_of
 from arena.stats.board import skills_of
 from arena.stats.cycles import cycles, entangled, significant

@@ -12,9 +12,10 @@ from arena.core.errors import ConfigError
 from arena.core.files import write_file
 from arena.plan.config import DEFAULT_FORMATS, FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
+from arena.plan.disqualified import benched
 from arena.plan.files import write_plan_and_versions
 from arena.plan.resolve import schedule_from
-from arena.results.leaderboards import benched, board_matches, leaderboards
+from arena.results.leaderboards import board_matches, leaderboards
 from arena.results.match_files import check_match_columns, write_matches
 from arena.results.report import render_boards
 from arena.schedule.blocks import Schedule

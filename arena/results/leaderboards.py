@@ -10,6 +10,7 @@ import hashlib
 import itertools
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -133,7 +134,7 @@ def _read(store: Store, board: Board) -> pd.DataFrame:
     return seats
 
 
-def _pages(rows: Iterator[tuple], columns: list[str]) -> pd.DataFrame:
+def _pages(rows: Iterator[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
     """The rows of a query as a frame, a page at a time (rows as Python objects take ten times the memory)."""
     pages = []
     while page := list(itertools.islice(rows, PAGE)):

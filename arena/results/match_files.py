@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 
@@ -17,7 +18,8 @@ from arena.core.match_ids import match_id
 from arena.match.json_lines import KEYS, Record, as_line
 from arena.match.stored import StoredMatch
 from arena.plan.disqualification import in_plan
-from arena.results.leaderboards import DECIMALS, benched
+from arena.plan.disqualified import benched
+from arena.results.leaderboards import DECIMALS
 from arena.results.tables import as_csv, check_columns, chosen, render_frame
 from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
@@ -67,7 +69,7 @@ def match_lines(store: Store, schedule: Schedule, columns: Sequence[str] = ()) -
     return (as_line(record, columns) for record in records_of(store, schedule))
 
 
-def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple]:
+def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple[Any, ...]]:
     """A match as rows of the table, one a seat."""
     name = match_id(match.identity, match.lineup)
     where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import itertools
 from collections import defaultdict
 from collections.abc import Sequence
+from typing import Any
 
 from arena.runner.outbox import Outbox
 from arena.runner.tally import Tally, Turn
@@ -85,7 +86,17 @@ class InOrder:
             self.played += count
 
     def _note(
-        self, block: Block, lineup: int, ranks: Sequence[int], course: tuple[str, ...], falls: Sequence[int] | dict
+        self,
+        block: Block,
+        lineup: int,
+        ranks: Sequence[int],
+        course: tuple[str, ...],
+        falls: Sequence[int] | dict[int, Any],
+        block: Block,
+        lineup: int,
+        ranks: Sequence[int],
+        course: tuple[str, ...],
+        falls: Sequence[int] | dict[int, Any],
     ) -> None:
         seats = self.schedule.seats(block, lineup)
         seat = self._seat(block)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import Kind, match_id
@@ -294,7 +294,7 @@ class StoreReader:
 
     def _whole(self, where: str, parameters: Sequence[object]) -> list[StoredMatch]:
         """The matches that a condition on blocks and line-ups is true of."""
-        seats: dict[tuple[int, int], list[tuple]] = {}
+        seats: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
         query = (
             "SELECT block, lineup, o.spec, rank, score, cause, fell FROM blocks b JOIN seats s USING (block) "
             f"JOIN bots o USING (bot) WHERE {where} ORDER BY block, lineup, seat"
@@ -326,7 +326,11 @@ class StoreReader:
         return matches, self._db.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
 
 
-def _stored(row: tuple, seats: list[tuple], details: dict[int, str], key: SecretKey | None) -> StoredMatch:
+def _stored(
+    row: tuple[Any, ...], seats: list[tuple[Any, ...]], details: dict[int, str], key: SecretKey | None
+) -> StoredMatch:
+    row: tuple[Any, ...], seats: list[tuple[Any, ...]], details: dict[int, str], key: SecretKey | None
+) -> StoredMatch:
     _, lineup, identity, id, game, players, number, opening, seed, dice, _, ended, course, final, *more = row
     timed, notes, clocks, again = more
     return StoredMatch(

@@ -14,6 +14,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from arena.core.errors import ConfigError, StoreError
 from arena.core.files import made_folder, own_folder
@@ -122,7 +123,7 @@ def _checked_plan(log: Store) -> str:
         return json.dumps(_plan(log), sort_keys=True)
 
 
-def _plan(log: Store) -> dict:
+def _plan(log: Store) -> dict[str, Any]:
     return logged_plan(log)[0]
 
 

@@ -140,7 +140,7 @@ class Checker:
             if mine != theirs:
                 raise StoreError(f"the {name} of its block is {_shown(theirs)}, {_shown(mine)} by the plan")
 
-    def _check_match(self, plan: int, block: Block | None, rows: Rows, row: tuple, done: Checked) -> None:
+    def _check_match(self, plan: int, block: Block | None, rows: Rows, row: tuple[Any, ...], done: Checked) -> None:
         lineup = row[0]
         seats, stored = rows.seats.get(lineup, []), rows.block
         if block is not None:
@@ -156,7 +156,7 @@ class Checker:
         else:
             done.draws += check_match(match, self._keys(match, stored.key), game)
 
-    def _check_seats(self, schedule: Schedule, block: Block, lineup: int, seats: list[tuple]) -> None:
+    def _check_seats(self, schedule: Schedule, block: Block, lineup: int, seats: list[tuple[Any, ...]]) -> None:
         """That those whom the plan seats there sit there."""
         board = schedule.boards[block.board]
         if not 0 <= lineup < schedule.lineups(board):

@@ -21,10 +21,10 @@ from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages
 from arena.plan.disqualification import in_plan
+from arena.plan.disqualified import benched
 from arena.plan.resolve import Plan, ResolvedBot
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
-from arena.results.leaderboards import benched
 from arena.runner.single import play_specs
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.store import Store

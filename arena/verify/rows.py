@@ -42,9 +42,9 @@ class Rows:
     """All rows of a block."""
 
     block: Stored
-    matches: list[tuple] = field(default_factory=list)
-    seats: defaultdict[int, list[tuple]] = field(default_factory=lambda: defaultdict(list))
-    timings: dict[int, tuple] = field(default_factory=dict)
+    matches: list[tuple[Any, ...]] = field(default_factory=list)
+    seats: defaultdict[int, list[tuple[Any, ...]]] = field(default_factory=lambda: defaultdict(list))
+    timings: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     faults: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
     """Seats with a text of a fault."""
 
@@ -73,7 +73,7 @@ def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = 
     return found
 
 
-def stored_match(block: Stored, row: tuple, seats: list[tuple]) -> StoredMatch:
+def stored_match(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...]]) -> StoredMatch:
     """A match as `arena.match.replay` takes it; raises `StoreError` when its row is not one that the arena writes."""
     lineup, ended, plies, timed, final, packed, notes = row
     course = _course(packed)

@@ -12,7 +12,7 @@ from pathlib import Path
 from arena.core.match_ids import match_id
 from arena.plan.adaptive import with_stages
 from arena.plan.disqualification import in_plan
-from arena.results.leaderboards import benched
+from arena.plan.disqualified import benched
 from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
 from arena.verify.findings import Findings

@@ -24,8 +24,9 @@ import numpy as np
 
 from bots.search import perfect_kernel
 from bots.search.perfect_kernel import ILLEGAL, LOST, POSITIONS, WON
+from engine.cache import cache_root
 from engine.epicycle import rules
-from engine.kernel import bind, cache_root
+from engine.kernel import bind
 from engine.state import KernelState
 
 STATE = rules.state_dtype({"max_turns": 1})

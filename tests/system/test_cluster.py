@@ -19,7 +19,7 @@ from arena.cli.app import run_command
 from arena.core.errors import ClusterError
 from arena.core.versions import ROOT, differences, versions
 from arena.registry.plugin_games import as_data, folders_for, snapshot
-from arena.runner.run import queue as work
+from arena.runner import queue as work
 from arena.store import Store
 from arena.workers.pools import Chunk
 from arena.workers.ray import pool as ray_pool

@@ -10,8 +10,7 @@ from importlib.metadata import PackageNotFoundError
 import pytest
 
 from arena import api
-from arena.cli import surroundings
-from arena.cli.app import doctor
+from arena.cli import doctor, surroundings
 from arena.cli.doctor import Setting
 from arena.cli.findings import MISSING, NOTE, OK, WARNING, Finding
 from arena.core.errors import WorkerError

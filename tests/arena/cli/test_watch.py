@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from rich.console import Console
 
-from arena.cli.app import status
+from arena.cli import status
 from arena.cli.status import Sheet
 from arena.results.run_status import standing
 from arena.store import Store

@@ -21,11 +21,12 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.plan.adaptive import next_stage, shares, weights, with_stages
+from arena.plan.disqualified import benched
 from arena.plan.resolve import schedule_from
-from arena.results.leaderboards import benched, board_matches, faults
+from arena.results.leaderboards import board_matches, faults
 from arena.results.report import match_lines
+from arena.runner import queue as work
 from arena.runner import run as runner
-from arena.runner.run import queue as work
 from arena.schedule.blocks import Stage, seat_places
 from arena.stats.ranks import order_doubt
 from arena.store import Store

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 from arena.plan.disqualification import Bench
 from arena.results.leaderboards import benched
 from arena.runner import gate
+from arena.runner import queue as work
 from arena.runner import run as runner
-from arena.runner.run import queue as work
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow, Store
 from arena.workers.pools import Lost

@@ -23,8 +23,8 @@ from arena.cli.app import run_command
 from arena.core.errors import ConfigError, StoreError
 from arena.plan.dice_keys import with_dice_keys
 from arena.registry.submitting import submit
+from arena.runner import queue as work
 from arena.runner import run as runner
-from arena.runner.run import queue as work
 from arena.store import Store
 from arena.verify.verification import verify
 from tests.arena.match.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes

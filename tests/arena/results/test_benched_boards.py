@@ -18,10 +18,11 @@ from hypothesis import strategies as st
 from arena import api
 from arena.cli import boards, running
 from arena.cli.app import run_command
-from arena.results.leaderboards import benched, board_matches, faults, leaderboards
+from arena.plan.disqualified import benched
+from arena.results.leaderboards import board_matches, faults, leaderboards
 from arena.results.report import match_lines, render
+from arena.runner import queue as work
 from arena.runner import run as runner
-from arena.runner.run import queue as work
 from arena.store import Store
 from tests.support import tournaments
 from tests.support.faulty import fill_winning, fill_with, random_falls, random_plan, rule, sample

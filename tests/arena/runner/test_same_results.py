@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from arena import api
+from arena.runner import queue as work
 from arena.runner import run as runner
-from arena.runner.run import queue as work
 from arena.workers import process
 from arena.workers.ray import pool as ray_pool
 from tests.support import tournaments

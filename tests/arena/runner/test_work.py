@@ -9,11 +9,11 @@ import tracemalloc
 import pytest
 
 from arena.match.heartbeat import NOBODY
+from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.runner.cost_model import Costs
 from arena.runner.queue import Work
 from arena.runner.run import LONG
-from arena.runner.run import queue as work
 from arena.store import Store
 from arena.workers.pools import IN_FLIGHT, Lost
 from arena.workers.process import Death

@@ -23,8 +23,8 @@ from arena.match.referee import KILLS, Contestant, play_match
 from arena.plan.resolve import Wanted, resolve_bots
 from arena.registry.bundles import bundle_file
 from arena.registry.manifest import bundle_program
+from arena.runner import queue as work
 from arena.runner.queue import Work
-from arena.runner.run import queue as work
 from arena.runner.single import play_specs
 from arena.store import Store
 from arena.verify.verification import verify

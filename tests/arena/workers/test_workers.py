@@ -11,7 +11,7 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import WorkerError
-from arena.runner.run import queue as work
+from arena.runner import queue as work
 from arena.workers import process
 from arena.workers.pools import Chunk, LocalPool
 from arena.workers.process import WorkerProcess
