@@ -92,11 +92,6 @@ class InOrder:
         ranks: Sequence[int],
         course: tuple[str, ...],
         falls: Sequence[int] | dict[int, Any],
-        block: Block,
-        lineup: int,
-        ranks: Sequence[int],
-        course: tuple[str, ...],
-        falls: Sequence[int] | dict[int, Any],
     ) -> None:
         seats = self.schedule.seats(block, lineup)
         seat = self._seat(block)

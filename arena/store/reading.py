@@ -329,8 +329,6 @@ class StoreReader:
 def _stored(
     row: tuple[Any, ...], seats: list[tuple[Any, ...]], details: dict[int, str], key: SecretKey | None
 ) -> StoredMatch:
-    row: tuple[Any, ...], seats: list[tuple[Any, ...]], details: dict[int, str], key: SecretKey | None
-) -> StoredMatch:
     _, lineup, identity, id, game, players, number, opening, seed, dice, _, ended, course, final, *more = row
     timed, notes, clocks, again = more
     return StoredMatch(
