@@ -19,6 +19,7 @@ from arena.plan.config import Config, config_from
 from arena.plan.dice_keys import now, with_dice_keys, with_disclosed_keys
 from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
 from arena.plan.resolve import Plan, load_plan, make_plan, schedule_from
+from arena.runner.options import RunOptions
 from arena.runner.progress import notebook_line
 from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match
@@ -100,13 +101,7 @@ def run(
     before anything is played.
     """
     home_folder(home)
-    count = cores() if workers is None else workers
-    if count < 1:
-        raise ConfigError(f"workers = {count}: at least 1 is needed")
-    if backend not in ("auto", "local", "ray"):
-        raise ConfigError(f"backend = '{backend}': must be auto, local or ray")
-    if address is not None and backend == "local":
-        raise ConfigError(f"address = '{address}': is of a Ray cluster, which backend = 'local' does not play on")
+    options = RunOptions(cores() if workers is None else workers, backend, address)
     worker = WorkerProcess()
     try:
         plan = plan_of(config, worker, home)
@@ -122,7 +117,7 @@ def run(
                 write_plan(folder, hashes)  # they are there before anything is played
             planned(plan, kept)
             with nullcontext(show) if show is not None else notebook_line() as shown:
-                outcome = Run(plan, store, count, backend, address, worker, shown).play()
+                outcome = Run(plan, store, options, worker, shown).play()
             write_faults(folder, outcome.game_faults)
             if outcome.complete:
                 store.finish_run(now(), disclose=plan.schedule.has_secret_dice)

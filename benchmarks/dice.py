@@ -13,6 +13,7 @@ import tempfile
 from collections.abc import Iterator
 
 from arena.runner.compare import compare
+from arena.runner.options import Matchup, StopRule
 from arena.stats.paired import Saving
 from benchmarks.tools import Row
 
@@ -30,7 +31,7 @@ def measured(game: str, players: int, blocks: int, workers: int | None = None) -
     """By pair of bots the saving that common dice and seeds bring."""
     for a, b in PAIRS:
         with tempfile.TemporaryDirectory(prefix="arena-bench-") as home:
-            yield compare(a, b, game, players, fixed=blocks, home=home, workers=workers).saving
+            yield compare(Matchup(a, b, game, players), StopRule.fixed(blocks), workers, home).saving
 
 
 def independent_dice(full: bool) -> Iterator[Row]:

@@ -33,6 +33,7 @@ if options["pin"]:
     os.sched_setaffinity(0, {sorted(os.sched_getaffinity(0))[0]})
 import arena, arena.api
 from arena.workers.process import WorkerProcess, processor_time
+from arena.runner.options import RunOptions
 from arena.runner.run import Run
 from arena.store import Store
 from pathlib import Path
@@ -48,7 +49,7 @@ def look(progress):
         looks.append([progress.played, time.monotonic(), time.process_time(), relay, memory])
 with Store.create(Path(options["home"]) / "matches.db") as store:
     used = time.process_time()
-    run = Run(plan, store, options["workers"], options["backend"], options["address"], worker, look)
+    run = Run(plan, store, RunOptions(options["workers"], options["backend"], options["address"]), worker, look)
     outcome = run.play()
     used = time.process_time() - used
 progress = outcome.progress

@@ -295,15 +295,19 @@ def compare(
 ) -> None:
     """Play two bots against each other until it is clear which one is stronger."""
     from arena.cli.comparing import print_comparison
+    from arena.cli.output import isolation_of
+    from arena.runner.options import Matchup, StopRule
+    from arena.stats.sprt import Sprt
 
     of_test = ("elo0", "elo1", "alpha", "beta", "model", "max_blocks")
     told = [name for name in of_test if getattr(context.get_parameter_source(name), "name", "") == "COMMANDLINE"]
     if fixed is not None and told:
         raise typer.BadParameter(f"tests nothing, so --{told[0].replace('_', '-')} says nothing", param_hint="--fixed")
-    question = {"elo0": elo0, "elo1": elo1, "alpha": alpha, "beta": beta, "model": model}
-    how = {"fixed": fixed, "max_blocks": max_blocks, "seed": seed, "opening": opening, "isolation": isolation}
-    how |= {"common_dice": common_dice, "workers": workers}
-    raise typer.Exit(print_comparison(a, b, game, players, fillers or [], question, how, as_json, home))
+    level = None if isolation is None else isolation_of(isolation)
+    matchup = Matchup(a, b, game, players, fillers or [], seed, opening, level, common_dice)
+    test = Sprt(elo0, elo1, alpha, beta, model) if fixed is None else None  # type: ignore[arg-type]  # it checks it
+    stop = StopRule(test, max_blocks if fixed is None else fixed)
+    raise typer.Exit(print_comparison(matchup, stop, workers, as_json, home))
 
 
 @app.command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")

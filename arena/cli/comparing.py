@@ -15,12 +15,13 @@ from rich.console import Console
 from rich.live import Live
 
 from arena.cli.exit_codes import FINE, INTERRUPTED, NOT_ALL_PLAYED
-from arena.cli.output import Output, isolation_of, plain_table, say
+from arena.cli.output import Output, plain_table, say
 from arena.cli.progress_display import LINE_EVERY, REFRESH, STOPPING, can_draw, matches, tell
 from arena.plan.resolve import Plan
 from arena.results.power import Power
 from arena.results.power import power as powers
-from arena.runner.compare import MAX_BLOCKS, Comparison, compare
+from arena.runner.compare import Comparison, compare
+from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
 from arena.runner.run import Progress
 from arena.runner.tally import Tally
 from arena.stats.estimates import Estimate
@@ -34,27 +35,13 @@ BAR = 20
 """Letters between the two bounds."""
 
 
-def print_comparison(
-    a: str,
-    b: str,
-    game: str,
-    players: int | None,
-    fillers: list[str],
-    question: dict[str, Any],
-    how: dict[str, Any],
-    as_json: bool,
-    home: Path | None,
-) -> int:
+def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool, home: Path | None) -> int:
     """`arena compare`; the exit code."""
-    again = _again(a, b, game, players, fillers, question, how, as_json, home)
-    if how["isolation"] is not None:
-        isolation_of(how["isolation"])
+    again = _again(matchup, stop, workers, as_json, home)
     screen = Screen()
     started = time.monotonic()
     try:
-        found = compare(
-            *(a, b, game, players, fillers, Sprt(**question)), **how, home=home, show=screen.show, planned=screen.begin
-        )
+        found = compare(matchup, stop, workers, home, show=screen.show, planned=screen.begin)
     except KeyboardInterrupt:  # while planning
         screen.end()
         tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
@@ -76,21 +63,12 @@ def print_comparison(
     return NOT_ALL_PLAYED if found.outcome.not_played else FINE
 
 
-def _again(
-    a: str,
-    b: str,
-    game: str,
-    players: int | None,
-    fillers: list[str],
-    question: dict[str, Any],
-    how: dict[str, Any],
-    as_json: bool,
-    home: Path | None,
-) -> str:
+def _again(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool, home: Path | None) -> str:
     """The command line that goes on with a comparison."""
     usual = {**vars(Sprt()), "max_blocks": MAX_BLOCKS, "seed": 0}
-    options = {"game": game, "players": players, **question, **how}
-    common = options.pop("common_dice", False)
+    test = {"fixed": stop.blocks} if stop.test is None else {**vars(stop.test), "max_blocks": stop.blocks}
+    options: dict[str, Any] = {"game": matchup.game, "players": matchup.players, **test, "seed": matchup.seed}
+    options |= {"opening": matchup.opening, "isolation": matchup.isolation, "workers": workers}
     options["home"] = home if str(home) != os.environ.get("ARENA_HOME") else None
     given = [
         part
@@ -98,10 +76,9 @@ def _again(
         if value is not None and usual.get(name) != value
         for part in (f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value))
     ]
-    given += (
-        [part for filler in fillers for part in ("--with", filler)] + ["--common-dice"] * common + ["--json"] * as_json
-    )
-    return shlex.join(["arena", "compare", a, b, *given])
+    given += [part for filler in matchup.fillers for part in ("--with", filler)]
+    given += ["--common-dice"] * matchup.common_dice + ["--json"] * as_json
+    return shlex.join(["arena", "compare", matchup.a, matchup.b, *given])
 
 
 class Screen:
@@ -116,7 +93,7 @@ class Screen:
         self.shown = time.monotonic() if self.live is None else 0.0
         self.stopping = False
 
-    def begin(self, plan: Plan, test: Sprt | None) -> None:
+    def begin(self, plan: Plan) -> None:
         for line in plan.remarks:
             tell(line)
 
@@ -150,7 +127,7 @@ def progress_line(progress: Progress, tally: Tally) -> str:
 
 
 def _print(found: Comparison, seconds: float) -> None:
-    say(f"{found.a} (A) and {found.b} (B) on {found.game}, {found.players} players: {_how(found)}.")
+    say(f"{found.a} (A) and {found.b} (B) on {found.board.title}: {_how(found)}.")
     say(conclusion(found))
     table = plain_table()
     if found.elo and found.difference:
@@ -219,7 +196,7 @@ def _remarks(found: Comparison) -> list[str]:
     saving = found.saving
     if found.own_dice:
         lines.append(f"{OWN_DICE} --common-dice has them share dice, for bots whose authors are trusted.")
-    if not math.isnan(saving.factor) and (found.opening or not found.own_dice):
+    if not math.isnan(saving.factor) and (found.board.opening or not found.own_dice):
         shared = "Common openings" if found.own_dice else "Common dice, openings and seeds"
         lines.append(
             f"{shared}: without them it would take {saving.factor:.2f} times as many blocks "

@@ -21,16 +21,17 @@ from arena.core.errors import ConfigError
 from arena.core.limits import Limits
 from arena.core.machine import cores
 from arena.core.match_ids import Kind
-from arena.core.models import COMPARISONS, Isolation
+from arena.core.models import COMPARISONS
 from arena.core.paths import home_folder
 from arena.plan.config import OPENING
 from arena.plan.dice_keys import has_own_dice, now, with_dice_keys, with_disclosed_keys
 from arena.plan.logs import LOG
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
+from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.run import Outcome, Progress, Run
 from arena.runner.sequential import InOrder
 from arena.runner.tally import Tally
-from arena.schedule.blocks import Entry, Schedule
+from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.duels import Duel
 from arena.stats.estimates import Estimate, fixed_estimate, mean_and_variance, stopped_estimate
 from arena.stats.paired import Saving, dice_saving
@@ -39,7 +40,6 @@ from arena.store import Store
 from arena.workers.process import WorkerProcess
 from engine import Game, game_type, load_game
 
-MAX_BLOCKS = 10_000
 FILLERS = ("greedy", "random")
 """Who fills the other seats when nobody is named."""
 
@@ -48,15 +48,11 @@ End = Literal["decided", "fixed", "max_blocks", "openings", "interrupted", "not_
 
 @dataclass(frozen=True)
 class Comparison:
-    """What a comparison came to. Scores are A's, from 0 to 1, 1/2 for equal strength."""
+    """Result of a comparison. Scores are A's, from 0 to 1, 1/2 for equal strength."""
 
-    a: str
-    b: str
-    game: str
-    players: int
-    fillers: tuple[str, ...]
-    seed: int
-    opening: int
+    plan: Plan
+    entries: tuple[int, int]
+    """A and B in the plan."""
     test: Sprt | None
     """None when the number of blocks was fixed."""
     end: End
@@ -65,11 +61,34 @@ class Comparison:
     """None without a block."""
     saving: Saving
     """By what a block's matches share: dice, opening and seeds; with `own_dice` the opening alone."""
-    own_dice: bool
-    """Whether the matches of a block have dice of their own."""
-    plan: Plan
     outcome: Outcome
     folder: Path
+
+    @property
+    def a(self) -> str:
+        """Label of A."""
+        return self.plan.schedule.entries[self.entries[0]].label
+
+    @property
+    def b(self) -> str:
+        """Label of B."""
+        return self.plan.schedule.entries[self.entries[1]].label
+
+    @property
+    def board(self) -> Board:
+        """The game, its number of players and its opening."""
+        return self.plan.schedule.boards[0]
+
+    @property
+    def fillers(self) -> tuple[str, ...]:
+        """Labels of the bots in the other seats."""
+        duel = self.plan.schedule.duel
+        return tuple(self.plan.schedule.entries[entry].label for entry in duel.fillers) if duel else ()
+
+    @property
+    def own_dice(self) -> bool:
+        """Whether the matches of a block have dice of their own."""
+        return has_own_dice(self.plan.schedule, 0)
 
     @property
     def duel(self) -> bool:
@@ -102,12 +121,12 @@ class Comparison:
         return {
             "a": self.a,
             "b": self.b,
-            "game": self.game,
-            "players": self.players,
+            "game": self.board.game,
+            "players": self.board.players,
             "fillers": list(self.fillers),
             "block": "duel" if self.duel else "pair",
-            "seed": self.seed,
-            "opening": self.opening,
+            "seed": self.plan.schedule.seed,
+            "opening": self.board.opening,
             "test": {**asdict(test), "lower": test.lower, "upper": test.upper, "llr": tally.llr} if test else None,
             "end": self.end,
             "decision": tally.verdict,
@@ -130,88 +149,64 @@ def _plain(estimate: Estimate | None) -> dict[str, float] | None:
 
 
 def compare(
-    a: str,
-    b: str,
-    game: str,
-    players: int | None = None,
-    fillers: Sequence[str] = (),
-    test: Sprt | None = None,
-    fixed: int | None = None,
-    max_blocks: int = MAX_BLOCKS,
-    seed: int = 0,
-    opening: str | None = None,
-    isolation: Isolation | None = None,
+    matchup: Matchup,
+    stop: StopRule | None = None,
     workers: int | None = None,
     home: str | Path | None = None,
-    common_dice: bool = False,
     show: Callable[[Progress, Tally], None] = lambda progress, tally: None,
-    planned: Callable[[Plan, Sprt | None], None] = lambda plan, test: None,
+    planned: Callable[[Plan], None] = lambda plan: None,
 ) -> Comparison:
-    """Play what the comparison's log still lacks until it is decided; again: read the log, and go on if need be.
+    """Play what the comparison's log is missing until it is decided, by default by a sequential test.
 
     The log lies under the home folder, one for each two bots, game, number of players and fillers, whatever the
-    test: another alpha reads the same blocks. `fixed` plays so many blocks and tests nothing. `common_dice` has both
-    matches of a block share secret dice, for sandboxed or submitted bots whose authors are trusted.
+    test: another alpha reads the same blocks. `show` is called with the progress, `planned` with the plan before the
+    first match.
     """
     home_folder(home)
-    _check_numbers(fixed=fixed, max_blocks=max_blocks, workers=workers)
-    if not 0 <= seed < 2**63:
-        raise ConfigError(f"seed = {seed}: must be from 0 to 2^63 - 1")
-    asked = None if fixed is not None else test or Sprt()
+    stop = stop or StopRule()
+    options = RunOptions(cores() if workers is None else workers, "local")
     worker = WorkerProcess()
     try:
-        loaded = load_game(game, game_type(game.partition("(")[0]).min_players if players is None else players)
-        plan, entries = comparison_plan(
-            loaded, (a, b), fillers, fixed or max_blocks, seed, opening, isolation, worker, home, common_dice
-        )
+        plan, entries = comparison_plan(matchup, stop.blocks, worker, home)
         folder = home_folder(home) / plan.name
         with Store.create(folder / LOG) as store:
             plan = with_dice_keys(plan, store)
             plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
-            tally = Tally(asked, loaded.players, _setup_plies(loaded) + plan.schedule.boards[0].opening)
+            (board,) = plan.schedule.boards
+            opening = _setup_plies(load_game(board.game, board.players)) + board.opening
+            tally = Tally(stop.test, board.players, opening)
             barrier = InOrder(plan.schedule, tally, entries, store)
-            planned(plan, asked)
-
-            def told(progress: Progress) -> None:
-                show(progress, tally)
-
-            outcome = Run(plan, store, workers or cores(), "local", None, worker, told, barrier.into).play()
+            planned(plan)
+            run = Run(plan, store, options, worker, lambda progress: show(progress, tally), barrier.into)
+            outcome = run.play()
             if outcome.complete:
                 store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
             resolved = with_disclosed_keys(plan.resolved(), store)
-        found = _comparison(plan, entries, asked, tally, outcome, folder)
+        found = _comparison(plan, entries, tally, outcome, folder)
         _write(found, resolved)
         return found
     finally:
         worker.stop()
 
 
-def _check_numbers(**numbers: int | None) -> None:
-    for name, number in numbers.items():
-        if number is not None and not 1 <= number <= 10_000_000:
-            raise ConfigError(f"{name} = {number}: must be from 1 to 10,000,000")
-
-
 def comparison_plan(
-    game: Game,
-    pair: tuple[str, str],
-    fillers: Sequence[str],
-    blocks: int,
-    seed: int = 0,
-    opening: str | None = None,
-    isolation: Isolation | None = None,
-    worker: WorkerProcess | None = None,
-    home: str | Path | None = None,
-    common_dice: bool = False,
+    matchup: Matchup, blocks: int, worker: WorkerProcess | None = None, home: str | Path | None = None
 ) -> tuple[Plan, tuple[int, int]]:
-    """The plan of a comparison, and the entries of A and B. Which of the two is named first changes nothing in it."""
-    chosen = OPENING.fullmatch(opening or game.default_opening)
+    """Return the plan of a comparison and the entries of A and B. Swapping the two does not change the plan."""
+    kind = game_type(matchup.game.partition("(")[0])
+    game = load_game(matchup.game, kind.min_players if matchup.players is None else matchup.players)
+    chosen = OPENING.fullmatch(matchup.opening or game.default_opening)
     if chosen is None:
-        raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
-    wanted = [*pair, *(fillers or (FILLERS if game.players > 2 else ()))]
+        raise ConfigError(f"opening = '{matchup.opening}': must be none or random:k with k from 1 to 999")
+    wanted = [matchup.a, matchup.b, *(matchup.fillers or (FILLERS if game.players > 2 else ()))]
     named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
     bots = resolve_bots(
-        [Wanted(spec, {}, isolation) for spec in wanted], [game], (), worker, lambda at: f"{named[at]}: ", home
+        [Wanted(spec, {}, matchup.isolation) for spec in wanted],
+        [game],
+        (),
+        worker,
+        lambda at: f"{named[at]}: ",
+        home,
     )
     for name, bot in zip(named, bots, strict=True):
         if bot.refusals[0] is not None:
@@ -222,9 +217,9 @@ def comparison_plan(
     a, b, *others = [[each.identity for each in unique].index(bot.identity) for bot in bots]
     keys = entry_keys([bot.spec for bot in unique], [bot.identity for bot in unique])
     duel = Duel(min(a, b), max(a, b), tuple(sorted(set(others)))) if others else None
-    board = single_plan(game, bots[: game.players], seed, int(chosen[1] or 0)).schedule.boards[0]
+    board = single_plan(game, bots[: game.players], matchup.seed, int(chosen[1] or 0)).schedule.boards[0]
     schedule = Schedule(
-        seed=seed,
+        seed=matchup.seed,
         entries=tuple(
             Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, unique, strict=True)
         ),
@@ -234,7 +229,7 @@ def comparison_plan(
         hero=None,
         limits=Limits(),
         duel=duel,
-        secret_dice=Kind.COMMON if common_dice else Kind.SECRET,
+        secret_dice=Kind.COMMON if matchup.common_dice else Kind.SECRET,
     )
     return Plan(_name(schedule, unique), schedule, tuple(unique), (), ()), (a, b)
 
@@ -259,47 +254,29 @@ def _setup_plies(game: Game) -> int:
     return count
 
 
-def _comparison(
-    plan: Plan, entries: tuple[int, int], test: Sprt | None, tally: Tally, outcome: Outcome, folder: Path
-) -> Comparison:
-    (board,), labels = plan.schedule.boards, [entry.label for entry in plan.schedule.entries]
-    duel = plan.schedule.duel
-    scale = board.players - 1
+def _comparison(plan: Plan, entries: tuple[int, int], tally: Tally, outcome: Outcome, folder: Path) -> Comparison:
+    scale = plan.schedule.boards[0].players - 1
     units = np.array([(each.units_a, each.units_b, each.seat) for each in tally.evidence], float).reshape(-1, 3)
     estimate = None
     if tally.counts.any():
-        sequential = test is not None and tally.verdict is not None
-        estimate = stopped_estimate(tally.counts, test) if sequential and test else fixed_estimate(tally.counts)
-    return Comparison(
-        a=labels[entries[0]],
-        b=labels[entries[1]],
-        game=board.game,
-        players=board.players,
-        fillers=tuple(labels[entry] for entry in duel.fillers) if duel else (),
-        seed=plan.schedule.seed,
-        opening=board.opening,
-        test=test,
-        end=_end(test, tally, outcome),
-        tally=tally,
-        estimate=estimate,
-        saving=dice_saving(units[:, 0] / scale - 1, units[:, 1] / scale - 1, units[:, 2]),
-        own_dice=has_own_dice(plan.schedule, 0),
-        plan=plan,
-        outcome=outcome,
-        folder=folder,
-    )
+        decided = tally.test is not None and tally.verdict is not None
+        estimate = (
+            stopped_estimate(tally.counts, tally.test) if decided and tally.test else fixed_estimate(tally.counts)
+        )
+    saving = dice_saving(units[:, 0] / scale - 1, units[:, 1] / scale - 1, units[:, 2])
+    return Comparison(plan, entries, tally.test, _end(tally, outcome), tally, estimate, saving, outcome, folder)
 
 
-def _end(test: Sprt | None, tally: Tally, outcome: Outcome) -> End:
+def _end(tally: Tally, outcome: Outcome) -> End:
     if tally.verdict is not None:
         return "decided"
-    if test is not None and tally.exhausted:
+    if tally.test is not None and tally.exhausted:
         return "openings"
     if outcome.interrupted:
         return "interrupted"
     if outcome.not_played:
         return "not_played"
-    return "fixed" if test is None else "max_blocks"
+    return "fixed" if tally.test is None else "max_blocks"
 
 
 def _write(comparison: Comparison, resolved: dict[str, Any]) -> None:

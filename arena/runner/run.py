@@ -23,6 +23,7 @@ from arena.core.errors import ArenaError, ClusterError, WorkerError
 from arena.match.game_faults import GameFault
 from arena.plan.resolve import Plan
 from arena.runner.gate import Barrier
+from arena.runner.options import RunOptions
 from arena.runner.outbox import Outbox
 from arena.runner.progress import SETTLED, Outcome, Progress
 from arena.runner.queue import MAX_CHUNK, Work, chunk_seconds
@@ -72,16 +73,13 @@ class Run:
         self,
         plan: Plan,
         store: Store,
-        workers: int = 1,
-        backend: str = "auto",
-        address: str | None = None,
+        options: RunOptions,
         first: WorkerProcess | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
         barrier: Callable[[Outbox], Barrier] | None = None,
     ) -> None:
         """`barrier` is for `arena.runner.queue.Work`."""
-        self.plan, self.store, self.show = plan, store, show
-        self.workers, self.backend, self.address = workers, backend, address
+        self.plan, self.store, self.options, self.show = plan, store, options, show
         store.keep_waiting = self._wait_for_log
         self.message = plan.message()
         self.first = first
@@ -134,10 +132,10 @@ class Run:
 
     def _drive(self) -> None:
         try:
-            if self.backend == "ray" or self.address is not None:
+            if self.options.needs_ray:
                 self._start_ray()
-            if self.backend != "ray":
-                self.pools.append(LocalPool(self.workers, self.message, self.replies, self.first))
+            if self.options.backend != "ray":
+                self.pools.append(LocalPool(self.options.workers, self.message, self.replies, self.first))
             more = True
             while more:
                 self._play_missing()
@@ -183,9 +181,9 @@ class Run:
 
     def _dismiss(self) -> None:
         self._ray_unwanted = True
-        if self._ray_thread is not None and self.address is None:
+        if self._ray_thread is not None and self.options.address is None:
             self._ray_up.wait()  # our own Ray cannot be stopped while it starts: it would leave processes behind
-        if self.address is not None and not self._ray_settled:
+        if self.options.address is not None and not self._ray_settled:
             self.progress.remarks.append("the Ray cluster was not used: it was not ready before all else was over")
         if self._ray_pool is not None and self._ray_pool not in self.pools:
             self.pools.append(self._ray_pool)
@@ -277,7 +275,7 @@ class Run:
         """Bring Ray in when enough is left to pay for its start; it takes over when it is ready."""
         if self._ray_thread is None:
             pays = self.progress.playing > SETTLED and (self.progress.seconds_left or 0.0) > RAY_PAYS_AFTER
-            if pays and self.backend == "auto" and self.workers > 1 and not self.stopping:
+            if pays and self.options.backend == "auto" and self.options.workers > 1 and not self.stopping:
                 self._start_ray()
         elif self._ray_up.is_set() and not self._ray_settled:
             self._ray_settled = True
@@ -288,7 +286,7 @@ class Run:
             try:
                 from arena.workers.ray.pool import RayPool
 
-                self._ray_pool = RayPool(self.workers, self.message, self.replies, self.address)
+                self._ray_pool = RayPool(self.options.workers, self.message, self.replies, self.options.address)
                 self._ray_pool.tell_to(self.progress.remarks)
             except BaseException as error:
                 self._ray_error = error
@@ -304,7 +302,7 @@ class Run:
         """Ray has started, or has not: that is an error only when it was asked for."""
         if self._ray_error is not None:
             message = f"Ray could not be used: {self._ray_error}"
-            if self.backend == "ray" or self.address is not None:
+            if self.options.needs_ray:
                 raise ClusterError(message)
             self.progress.where = ""
             self.progress.remarks.append(f"{message}; local processes played on")

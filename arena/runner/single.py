@@ -18,14 +18,12 @@ from arena.match.stored import SecretKey, StoredMatch
 from arena.plan.config import OPENING
 from arena.plan.resolve import Plan, Wanted, resolve_bots, single_plan
 from arena.registry.discovery import spec_of
+from arena.runner.options import check_seed
 from arena.schedule.blocks import MatchSpec
 from arena.store import MatchRow, read_clocks
 from arena.workers.pools import Chunk
 from arena.workers.process import STARTS, Death, WorkerProcess
 from engine import load_game
-
-SEEDS = 2**63
-"""A tournament's or match's seed is below."""
 
 
 def play_match(
@@ -45,8 +43,8 @@ def play_match(
     """
     home_folder(home)
     specs = _specs(bots)
-    if seed is not None and (type(seed) is not int or not 0 <= seed < SEEDS):
-        raise ConfigError(f"seed = {seed!r}: must be a whole number from 0 to 2^63 - 1")
+    if seed is not None:
+        check_seed(seed)
     levels = [isolation] * len(specs) if isolation is None or isinstance(isolation, str) else list(isolation)
     for level in levels:
         if level is not None and level not in get_args(Isolation):

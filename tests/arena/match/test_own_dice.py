@@ -13,6 +13,7 @@ from arena.plan.dice_keys import has_own_dice
 from arena.plan.resolve import ResolvedBot
 from arena.results.power import power
 from arena.runner.compare import compare
+from arena.runner.options import Matchup, StopRule
 from arena.stats.variance import variance_shares
 from tests.support import samples
 from tests.support.luck_worlds import world
@@ -49,14 +50,14 @@ def test_the_share_of_dice_is_not_estimable_where_matches_draw_their_own(untrust
 
 
 def test_a_comparison_with_dice_of_each_matchs_own_says_so_and_its_matches_share_nothing(untrusted, tmp_path, capsys):
-    found = compare("greedy", "random", "pyramid_punch", 2, fixed=150, workers=1, home=tmp_path)
+    asked = Matchup("greedy", "random", "pyramid_punch", 2), StopRule.fixed(150), 1
+    found = compare(*asked, home=tmp_path)
     assert found.own_dice
     assert found.as_dict()["common_dice"] is None
     assert found.estimate is not None
     assert found.estimate.low < found.estimate.score < found.estimate.high
     assert abs(math.log(found.saving.factor)) < 0.45  # five standard errors
-    how = {"fixed": 150, "max_blocks": 10, "seed": 0, "opening": None, "isolation": None, "workers": 1}
-    print_comparison("greedy", "random", "pyramid_punch", 2, [], {}, how, False, tmp_path)
+    print_comparison(*asked, as_json=False, home=tmp_path)
     told = " ".join(capsys.readouterr().out.split())
     assert OWN_DICE in told
     assert "with seats swapped and dice of each match's own" in told
@@ -75,14 +76,16 @@ def test_a_comparison_shares_secret_dice_when_asked_to_and_says_how_else(untrust
     assert dice == [("secret", False, 1), ("secret", True, 2)]
     assert "--common-dice has them share dice" in words[0] and "with seats swapped and common dice" in words[1]
     assert OWN_DICE in words[0] and OWN_DICE not in words[1]
-    found = compare("greedy", "random", "pyramid_punch", 2, fixed=3, workers=1, home=tmp_path, common_dice=True)
+    found = compare(
+        Matchup("greedy", "random", "pyramid_punch", 2, common_dice=True), StopRule.fixed(3), workers=1, home=tmp_path
+    )
     assert not found.own_dice
     assert len(json.loads(plan.read_text())["secret_keys"]) == 2  # it read the log
 
 
 def test_openings_alone_are_common_where_matches_draw_their_own_dice(untrusted, tmp_path, capsys):
-    how = {"fixed": 20, "max_blocks": 10, "seed": 0, "opening": "random:4", "isolation": None, "workers": 1}
-    print_comparison("greedy", "random", "pyramid_punch", 2, [], {}, how, False, tmp_path)
+    asked = Matchup("greedy", "random", "pyramid_punch", 2, opening="random:4")
+    print_comparison(asked, StopRule.fixed(20), 1, as_json=False, home=tmp_path)
     assert "Common openings: without them" in " ".join(capsys.readouterr().out.split())
 
 

@@ -18,6 +18,7 @@ from arena.results.leaderboards import benched
 from arena.runner import gate
 from arena.runner import queue as work
 from arena.runner import run as runner
+from arena.runner.options import RunOptions
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow, Store
 from arena.workers.pools import Lost
@@ -110,7 +111,7 @@ def play(plan, log, pool, monkeypatch):
     first = SimpleNamespace(name="host:1", versions={}, stop=lambda: None)
     monkeypatch.setattr(runner, "LocalPool", pool)
     with Store.create(log) as store:
-        pool.run = runner.Run(MadeUpPlan(plan), store, pool.size, "local", None, first)
+        pool.run = runner.Run(MadeUpPlan(plan), store, RunOptions(pool.size, "local"), first)
         return pool.run.play()
 
 

@@ -6,11 +6,11 @@ import shutil
 import signal
 import sqlite3
 from collections import Counter
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
-import engine
 from arena import api
 from arena.core.errors import ConfigError
 from arena.plan.resolve import schedule_from
@@ -18,6 +18,7 @@ from arena.results.leaderboards import board_matches
 from arena.results.power import paired_differences, power
 from arena.results.report import match_lines
 from arena.runner.compare import compare, comparison_plan
+from arena.runner.options import Matchup, StopRule
 from arena.runner.outbox import Outbox
 from arena.runner.sequential import InOrder
 from arena.runner.tally import PATIENCE, Tally, Turn
@@ -27,6 +28,7 @@ from arena.workers.process import WorkerProcess
 from tests.support import samples
 from tests.support.tournaments import signal_group, start_arena, wait_until
 
+THREE = Matchup("greedy", "random", "epicycle", 3)
 BOTS = """
 import os
 import time
@@ -83,11 +85,11 @@ def lines(folder):
 @pytest.fixture(scope="module")
 def three(tmp_path_factory):
     """A duel with three players that has been decided, played by one worker."""
-    return compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60), workers=1, home=tmp_path_factory.mktemp("one"))
+    return compare(THREE, StopRule(Sprt(0, 60)), workers=1, home=tmp_path_factory.mktemp("one"))
 
 
 def test_the_log_is_the_same_with_more_workers(three, tmp_path):
-    other = compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60), workers=2, home=tmp_path)
+    other = compare(THREE, StopRule(Sprt(0, 60)), workers=2, home=tmp_path)
     assert three.end == "decided"
     assert lines(other.folder) == lines(three.folder)
     for name in ("comparison.json", "plan.json"):
@@ -98,22 +100,22 @@ def test_the_log_is_the_same_with_more_workers(three, tmp_path):
 def test_the_same_question_again_plays_nothing_and_a_stricter_one_goes_on(three, tmp_path):
     shutil.copytree(three.folder, tmp_path / three.plan.name)
     before = lines(three.folder)
-    again = compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60), workers=1, home=tmp_path)
+    again = compare(THREE, StopRule(Sprt(0, 60)), workers=1, home=tmp_path)
     assert again.outcome.progress.played == 0
     assert again.as_dict() == three.as_dict()
-    stricter = compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60, alpha=0.001), workers=1, home=tmp_path)
+    stricter = compare(THREE, StopRule(Sprt(0, 60, alpha=0.001)), workers=1, home=tmp_path)
     assert stricter.outcome.progress.found == 2 * len(three.tally.blocks)
     assert len(stricter.tally.blocks) > len(three.tally.blocks)
     assert lines(stricter.folder).startswith(before)
-    back = compare("greedy", "random", "epicycle", 3, test=Sprt(0, 60), workers=1, home=tmp_path)
+    back = compare(THREE, StopRule(Sprt(0, 60)), workers=1, home=tmp_path)
     assert back.as_dict() == three.as_dict()
 
 
 def test_the_other_way_round_the_same_log_is_read_and_everything_is_mirrored(three, tmp_path):
     shutil.copytree(three.folder, tmp_path / three.plan.name)
     blocks = len(three.tally.blocks)
-    there = compare("greedy", "random", "epicycle", 3, fixed=blocks, workers=1, home=tmp_path)
-    back = compare("random", "greedy", "epicycle", 3, fixed=blocks, workers=1, home=tmp_path)
+    there = compare(THREE, StopRule.fixed(blocks), workers=1, home=tmp_path)
+    back = compare(replace(THREE, a="random", b="greedy"), StopRule.fixed(blocks), workers=1, home=tmp_path)
     assert (there.folder, back.outcome.progress.played) == (back.folder, 0)
     assert back.tally.counts.tolist() == there.tally.counts.tolist()[::-1]
     assert back.elo.score == pytest.approx(-there.elo.score)
@@ -136,7 +138,7 @@ def test_scores_are_those_of_the_log(three):
 
 
 def test_faults_count_as_losses_and_are_told(bots, tmp_path):
-    found = compare(f"{bots}:Fragile", "random", "epicycle", fixed=12, workers=1, home=tmp_path)
+    found = compare(Matchup(f"{bots}:Fragile", "random", "epicycle"), StopRule.fixed(12), workers=1, home=tmp_path)
     with sqlite3.connect(found.folder / api.LOG) as log:
         falls = log.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
     assert found.tally.forfeits == [falls, 0] and falls > 0
@@ -144,12 +146,12 @@ def test_faults_count_as_losses_and_are_told(bots, tmp_path):
 
 def test_deterministic_bots_that_repeat_themselves_pile_up_no_evidence(bots, tmp_path):
     pair = (f"{bots}:Low", f"{bots}:High")
-    found = compare(*pair, "epicycle", opening="none", workers=1, home=tmp_path)
+    found = compare(Matchup(*pair, "epicycle", opening="none"), workers=1, home=tmp_path)
     assert (found.end, found.tally.repeats, found.tally.counts.sum()) == ("openings", PATIENCE, 1)
-    more = compare(*pair, "epicycle", opening="random:1", workers=1, home=tmp_path)
+    more = compare(Matchup(*pair, "epicycle", opening="random:1"), workers=1, home=tmp_path)
     assert more.end == "openings"
     assert 1 < more.tally.counts.sum() < 30 < more.tally.repeats
-    fixed = compare(*pair, "epicycle", opening="none", fixed=60, workers=1, home=tmp_path)
+    fixed = compare(Matchup(*pair, "epicycle", opening="none"), StopRule.fixed(60), workers=1, home=tmp_path)
     assert (fixed.end, len(fixed.tally.blocks), fixed.tally.counts.sum()) == ("fixed", 60, 1)
 
 
@@ -171,7 +173,8 @@ def test_an_interrupted_comparison_goes_on_and_its_log_is_no_other(bots, tmp_pat
     (log,) = (tmp_path / "a").glob("compare/*/matches.db")
     assert 8 <= count(log) < 48
     done, whole = (
-        compare(f"{bots}:Nap", "random", "epicycle", fixed=24, workers=1, home=tmp_path / home) for home in "ab"
+        compare(Matchup(f"{bots}:Nap", "random", "epicycle"), StopRule.fixed(24), workers=1, home=tmp_path / home)
+        for home in "ab"
     )
     assert done.folder == log.parent
     assert done.outcome.progress.found > 0
@@ -246,10 +249,9 @@ def test_repeated_blocks_count_after_all_once_one_opening_leads_to_two_matches()
 
 
 def test_the_two_may_fill_seats_themselves_and_their_order_and_that_of_fillers_change_nothing():
-    game = engine.load_game("epicycle", 4)
     worker = WorkerProcess()
     plans = [
-        comparison_plan(game, pair, fillers, 10, worker=worker)[0]
+        comparison_plan(Matchup(*pair, "epicycle", 4, fillers), 10, worker)[0]
         for pair in (("greedy", "random"), ("random", "greedy"))
         for fillers in (["random", "cautious", "greedy"], ["greedy", "random", "cautious"])
     ]
@@ -266,18 +268,23 @@ def test_the_two_may_fill_seats_themselves_and_their_order_and_that_of_fillers_c
         (dict(b="gredy"), "B: .*did you mean 'greedy'"),
         (dict(fillers=["catcher"], players=3), "filler 1: catcher"),
         (dict(opening="some"), "opening = 'some'"),
-        (dict(fixed=0), "fixed = 0"),
     ],
 )
 def test_a_comparison_that_cannot_be_made_says_why(options, told, tmp_path):
-    asked = {"a": "greedy", "b": "random", "game": "epicycle", "workers": 1, "home": tmp_path} | options
     with pytest.raises(ConfigError, match=told):
-        compare(**asked)
+        compare(replace(Matchup("greedy", "random", "epicycle"), **options), workers=1, home=tmp_path)
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize("blocks", [0, 10_000_001])
+def test_a_number_of_blocks_that_makes_no_sense_is_refused_by_its_option_name(blocks):
+    with pytest.raises(ConfigError, match=f"fixed = {blocks}: must be from 1 to 10,000,000"):
+        StopRule.fixed(blocks)
+    with pytest.raises(ConfigError, match=f"max_blocks = {blocks}: must be"):
+        StopRule(blocks=blocks)
 
 
 @pytest.mark.parametrize("seed", [-1, 2**63])
-def test_a_seed_that_no_log_can_hold_is_refused_before_anything_is_played(seed, tmp_path):
-    with pytest.raises(ConfigError, match=f"seed = {seed}: must be from 0 to"):
-        compare("greedy", "random", "epicycle", seed=seed, home=tmp_path)
-    assert not list(tmp_path.iterdir())
+def test_a_seed_that_no_log_can_hold_is_refused_before_anything_is_played(seed):
+    with pytest.raises(ConfigError, match=f"seed = {seed}: must be a whole number from 0 to"):
+        Matchup("greedy", "random", "epicycle", seed=seed)

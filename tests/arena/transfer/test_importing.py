@@ -19,6 +19,7 @@ from arena.match.json_lines import Record, read_records
 from arena.match.referee import final_hash
 from arena.match.replay import replay
 from arena.runner.compare import compare
+from arena.runner.options import Matchup, StopRule
 from arena.store import Store
 from arena.transfer.importing import import_records
 from tests.support import tournaments
@@ -199,7 +200,9 @@ def test_a_note_that_the_referee_would_not_keep_is_refused(copy, tmp_path, note)
 
 
 def test_a_comparison_among_others_and_an_adaptive_tournament_come_along_too(tmp_path):
-    duel = compare("greedy", "random", "epicycle", 3, ["greedy"], fixed=3, workers=1, home=tmp_path / "home")
+    duel = compare(
+        Matchup("greedy", "random", "epicycle", 3, ["greedy"]), StopRule.fixed(3), workers=1, home=tmp_path / "home"
+    )
     config = tournaments.write(tmp_path / "played", ADAPTIVE, "")
     api.run(config, home_of(config), workers=1, backend="local")
     for target, home in ((duel.folder, None), (config, home_of(config))):

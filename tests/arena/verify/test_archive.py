@@ -25,6 +25,7 @@ from arena.plan.resolve import bot_identity
 from arena.registry.bundles import hash_of
 from arena.runner.check import submit
 from arena.runner.compare import compare
+from arena.runner.options import Matchup, StopRule
 from arena.verify.archive import LOG, MANIFEST, bundle
 from arena.verify.verification import verify
 from tests.support.tournaments import home_of, write
@@ -112,7 +113,7 @@ def test_a_comparison_with_a_submitted_bot_tells_its_key_in_its_plan_and_is_soun
     config, tmp_path
 ):
     submit(f"{config.parent / 'b.py'}:Helped", "helped", "Ann", home=tmp_path)
-    compared = compare("helped", "random", "epicycle", fixed=2, workers=1, home=tmp_path)
+    compared = compare(Matchup("helped", "random", "epicycle"), StopRule.fixed(2), workers=1, home=tmp_path)
     plan = json.loads((compared.folder / "plan.json").read_text())
     (key,) = plan["secret_keys"]
     assert (plan["dice"], key_hash(bytes.fromhex(key["key"]))) == ("secret", key["hash"])

@@ -19,6 +19,7 @@ from arena.core.errors import ArenaError, ConfigError
 from arena.match.referee import final_hash
 from arena.match.replay import replay
 from arena.runner.compare import compare
+from arena.runner.options import Matchup, StopRule
 from arena.store import Store
 from arena.store.digests import TABLES, block_keys, row_digest, whole_matches
 from arena.store.schema import lock_log
@@ -85,7 +86,7 @@ def played(folder: Path, config: str) -> Path:
 def logs(tmp_path_factory):
     """Tournaments: in rounds with secret dice, the same each time; adaptive with public ones; a comparison in duels."""
     folder = tmp_path_factory.mktemp("logs")
-    duel = compare("random", "greedy", "epicycle", 3, fixed=4, workers=1, home=folder)
+    duel = compare(Matchup("random", "greedy", "epicycle", 3), StopRule.fixed(4), workers=1, home=folder)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
         rounds = played(folder / "rounds", SECRET)

@@ -1,0 +1,92 @@
+"""What runs and comparisons are asked for."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from arena.core.errors import ConfigError
+from arena.core.machine import cores
+from arena.core.models import Isolation
+from arena.stats.sprt import Sprt
+
+MAX_BLOCKS = 10_000
+MOST_BLOCKS = 10_000_000
+SEEDS = 2**63
+"""Seeds are below this."""
+
+
+def check_seed(seed: int) -> None:
+    """Raise `ConfigError` for a seed that no log can hold."""
+    if type(seed) is not int or not 0 <= seed < SEEDS:
+        raise ConfigError(f"seed = {seed!r}: must be a whole number from 0 to 2^63 - 1")
+
+
+@dataclass(frozen=True)
+class RunOptions:
+    """Where the matches of a run are played. Results do not depend on it."""
+
+    workers: int = field(default_factory=cores)
+    """Processes that play."""
+    backend: str = "auto"
+    """`auto` (local processes, Ray once enough is left to pay for its start), `local` or `ray`."""
+    address: str | None = None
+    """Address of a running Ray cluster."""
+
+    def __post_init__(self) -> None:
+        if self.workers < 1:
+            raise ConfigError(f"workers = {self.workers}: at least 1 is needed")
+        if self.backend not in ("auto", "local", "ray"):
+            raise ConfigError(f"backend = '{self.backend}': must be auto, local or ray")
+        if self.address is not None and self.backend == "local":
+            raise ConfigError(
+                f"address = '{self.address}': is of a Ray cluster, which backend = 'local' does not play on"
+            )
+
+    @property
+    def needs_ray(self) -> bool:
+        """Whether Ray was asked for, so that it is an error if it cannot be used."""
+        return self.backend == "ray" or self.address is not None
+
+
+@dataclass(frozen=True)
+class Matchup:
+    """Two bots to compare, and the matches they are compared in."""
+
+    a: str
+    b: str
+    game: str
+    players: int | None = None
+    """The fewest that the game allows by default."""
+    fillers: Sequence[str] = ()
+    """Bots for the other seats."""
+    seed: int = 0
+    opening: str | None = None
+    """`none` or `random:k`; the game's default otherwise."""
+    isolation: Isolation | None = None
+    """Where all bots run; None leaves each bot its default."""
+    common_dice: bool = False
+    """Let both matches of a block share secret dice, for sandboxed or submitted bots whose authors are trusted."""
+
+    def __post_init__(self) -> None:
+        check_seed(self.seed)
+
+
+@dataclass(frozen=True)
+class StopRule:
+    """When a comparison ends."""
+
+    test: Sprt | None = field(default_factory=Sprt)
+    """None to play `blocks` and only estimate."""
+    blocks: int = MAX_BLOCKS
+    """How many blocks are played at most."""
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.blocks <= MOST_BLOCKS:
+            name = "fixed" if self.test is None else "max_blocks"
+            raise ConfigError(f"{name} = {self.blocks}: must be from 1 to {MOST_BLOCKS:,}")
+
+    @classmethod
+    def fixed(cls, blocks: int) -> StopRule:
+        """Play so many blocks and test nothing."""
+        return cls(None, blocks)
