@@ -13,7 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from arena.stats import kernels
-from arena.stats.fit import BETA, MU, PRIOR_PRECISION, Fit, Results
+from arena.stats.factors import BlockKinds
+from arena.stats.fit import Fit, Results
 
 REPLICATES = 1000
 BATCH = 25
@@ -89,16 +90,14 @@ def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLI
     Replicate r is always drawn with the same chance, whatever the number of threads.
     """
     found = np.empty((count, len(fitted.mu)))
-    kind = np.sort(blocks.kind)  # the numbers of blocks mean nothing
+    kinds = BlockKinds(np.sort(blocks.kind), blocks.news, blocks.results)  # sorted, as blocks' numbers mean nothing
+    beliefs = fitted.beliefs
     rounds = MOST_ROUNDS if len(results.times) * count <= MOST_WORK else 0
     draws = max(1, round(blocks.effective))
 
     def refit(first: int) -> None:
-        kernels.bootstrap(
-            SEED + first, kind, blocks.news, draws, blocks.results, results.who, results.tied, BETA**2,
-            fitted.margin, PRIOR_PRECISION, PRIOR_PRECISION * MU, fitted.mu, fitted.precision, fitted.sites,
-            fitted.said, ACCURACY, rounds, found[first : first + BATCH],
-        )  # fmt: skip
+        here = found[first : first + BATCH]
+        kernels.bootstrap(SEED + first, kinds, draws, results.orders, fitted.model, beliefs, ACCURACY, rounds, here)
 
     with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
         for _ in pool.map(refit, range(0, count, BATCH)):

@@ -14,6 +14,7 @@ from scipy.special import ndtri
 
 from arena.core.errors import ArenaError
 from arena.stats import kernels
+from arena.stats.factors import Beliefs, FinalOrders, Model
 
 MU = 25.0
 SIGMA = MU / 3
@@ -33,7 +34,7 @@ MOST_ROUNDS = 2000
 
 
 def in_final_order(entries: np.ndarray, ranks: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Entries from best to worst, equal ranks in the order of seats, and which neighbours tied.
+    """Return entries from best to worst, equal ranks in the order of seats, and which neighbours tied.
 
     `entries` and `ranks` have the shape (matches, seats).
     """
@@ -57,6 +58,11 @@ class Results:
     number: np.ndarray
     """(matches,) each match's result."""
 
+    @property
+    def orders(self) -> FinalOrders:
+        """The results as kernels take them."""
+        return FinalOrders(self.who, self.tied)
+
 
 def results_of(entries: np.ndarray, ranks: np.ndarray) -> Results:
     """Group matches by their result; both arrays are (matches, seats), and ranks count from 0."""
@@ -76,23 +82,34 @@ def results_of(entries: np.ndarray, ranks: np.ndarray) -> Results:
 
 @dataclass(frozen=True)
 class Fit:
-    """The fixed point: for every bot N(mu, sigma^2), and what the results say there."""
+    """The fixed point: N(mu, sigma^2) for every bot, and the results' sites and messages there."""
 
     mu: np.ndarray
     sigma: np.ndarray
     margin: float
     sites: np.ndarray
-    said: np.ndarray
+    messages: np.ndarray
 
     @property
-    def precision(self) -> np.ndarray:
-        return self.sigma**-2
+    def beliefs(self) -> Beliefs:
+        """The fit as kernels take it."""
+        return Beliefs(self.mu, self.sigma**-2, self.sites, self.messages)
+
+    @property
+    def model(self) -> Model:
+        """The model that was fitted."""
+        return model(self.margin)
+
+
+def model(margin: float) -> Model:
+    """Return the rating model with a draw margin."""
+    return Model(BETA**2, margin, PRIOR_PRECISION, PRIOR_PRECISION * MU)
 
 
 def fit(
     results: Results, weights: np.ndarray, margin: float, start: Fit | None = None, accuracy: float = ACCURACY
 ) -> Fit:
-    """Expectation propagation over all results at once: prod_i N(s_i; mu_i, sigma_i^2) with every factor matched.
+    """Fit by expectation propagation over all results at once: prod_i N(s_i; mu_i, sigma_i^2), every factor matched.
 
     Minka, "Expectation Propagation for approximate Bayesian inference" (UAI 2001), on the factor graph of Herbrich,
     Minka and Graepel (NIPS 2006). `weights` (results,) says how often each result counts, `margin` is the draw margin;
@@ -102,23 +119,20 @@ def fit(
     if start is None:
         appearances = np.bincount(results.who.ravel(), np.repeat(weights, seats), bots)
         mu, precision = np.full(bots, MU), PRIOR_PRECISION + 0.15 * appearances / BETA**2
-        sites, said = np.zeros((count, seats - 1, 2)), np.zeros((count, seats, 2))
+        found = Beliefs(mu, precision, np.zeros((count, seats - 1, 2)), np.zeros((count, seats, 2)))
     else:
-        mu, precision, sites, said = start.mu.copy(), start.precision, start.sites.copy(), start.said.copy()
-    distance = kernels.settle(
-        results.who, results.tied, weights, BETA**2, margin, PRIOR_PRECISION, PRIOR_PRECISION * MU,
-        mu, precision, sites, said, accuracy, MOST_ROUNDS,
-    )  # fmt: skip
+        found = Beliefs(*(each.copy() for each in start.beliefs))
+    distance = kernels.converge(results.orders, weights, model(margin), found, accuracy, MOST_ROUNDS)
     if not distance < accuracy:
         raise ArenaError(
             f"ratings of {bots} bots did not converge: after {MOST_ROUNDS} rounds they still move by "
             f"{distance:.1g} sigma, {accuracy:.1g} would be settled"
         )
-    return Fit(mu, precision**-0.5, margin, sites, said)
+    return Fit(found.mu, found.precision**-0.5, margin, found.sites, found.messages)
 
 
 def fit_with_margin(results: Results, weights: np.ndarray) -> Fit:
-    """The fit at the draw margin that makes the results most probable, within those of `LEAST_DRAWS` and `MOST_DRAWS`.
+    """Fit at the draw margin that makes the results most probable, within those of `LEAST_DRAWS` and `MOST_DRAWS`.
 
     The maximum of the evidence (MacKay, "Bayesian Interpolation", 1992), as expectation propagation has it. With two
     seats that is the margin at which as many matches tie as did. With more it also makes up for what the chain of
@@ -129,20 +143,16 @@ def fit_with_margin(results: Results, weights: np.ndarray) -> Fit:
     low, guess, high = (float(ndtri((1 + share) / 2) * SPREAD) for share in (LEAST_DRAWS, tied, MOST_DRAWS))
     found: Fit | None = None
 
-    def pull(margin: float) -> float:
+    def gradient(margin: float) -> float:
         nonlocal found
         found = fit(results, weights, margin, found, MARGIN_ACCURACY)
-        return float(
-            kernels.pull_on_margin(
-                results.who, results.tied, weights, found.mu, found.precision, BETA**2, margin, found.sites, found.said
-            )
-        )
+        return float(kernels.margin_gradient(results.orders, weights, found.model, found.beliefs))
 
-    return fit(results, weights, _zero(pull, low, min(max(guess, low), high), high), found)
+    return fit(results, weights, _zero(gradient, low, min(max(guess, low), high), high), found)
 
 
 def _zero(falling: Callable[[float], float], low: float, guess: float, high: float) -> float:
-    """Where a falling function is 0, between bounds, looked for from a guess on; the bound beyond which it is."""
+    """Return where a falling function is 0, searched from a guess on, or the bound beyond which it is."""
     start = falling(guess)
     near, far = guess, guess
     while (falling(far) if far != guess else start) * start > 0:

@@ -3,13 +3,15 @@
 Herbrich, Minka and Graepel, "TrueSkill: A Bayesian skill rating system" (NIPS 2006). A bot's skill is
 N(mu, sigma^2), its performance in a match N(skill, beta^2); of neighbours in the final order the better performed
 higher by more than the draw margin, or within it when they tied. Gaussians are kept as precision (1 / variance) and
-precision times mean; `sites` are the Gaussians that stand for the truncations, one for each two neighbours.
+precision times mean; `sites` are the Gaussians that approximate the truncations, one for each two neighbours.
+A distribution's cavity is what it is without one result's contribution.
 """
 
 import math
 
 import numpy as np
 
+from arena.stats.factors import Beliefs
 from engine.kernel import kernel, routine
 
 PRECISION, SHIFT = 0, 1
@@ -21,7 +23,7 @@ FAR = 30.0
 LONGEST_STEP = 1.5
 """In units of beta: how far a skill may move at once."""
 MOST_SWEEPS = 1000
-"""Far more than any chain of neighbours needs to settle."""
+"""Far more than any chain of neighbours needs to converge."""
 
 
 # Truncated normal distributions
@@ -33,8 +35,8 @@ def density(x):
 
 
 @kernel
-def above(x):
-    """The standard normal distribution's mean shift and shrinkage when it is cut to values above -x: (v, w).
+def win_corrections(x):
+    """Return v and w of the paper for a win: mean shift and shrinkage of N(0, 1) truncated to values above -x.
 
     v = density(x) / cdf(x), w = v (v + x).
     """
@@ -47,13 +49,15 @@ def above(x):
 
 
 @kernel
-def within(x, margin):
-    """The same when it is cut to values between -margin - x and margin - x."""
+def draw_corrections(x, margin):
+    """Return v and w of the paper for a draw: N(0, 1) truncated to values between -margin - x and margin - x."""
     distance = abs(x)
     inner, outer = margin - distance, -margin - distance
     mass = 0.5 * (math.erfc(-inner * ROOT_HALF) - math.erfc(-outer * ROOT_HALF))
     if inner < -FAR:
-        v, w = above(inner)  # beyond the nearer edge the density falls exponentially, and the farther one cuts it
+        v, w = win_corrections(
+            inner
+        )  # beyond the nearer edge the density falls exponentially, and the farther one cuts it
         v = -v
         half = -inner * margin
         if half < 25:
@@ -66,12 +70,12 @@ def within(x, margin):
 
 
 @kernel
-def edges(x, margin):
-    """The density at both edges of that interval by the mass between them."""
+def edge_density(x, margin):
+    """Return the density at both edges of that interval, divided by the mass between them."""
     distance = abs(x)
     inner, outer = margin - distance, -margin - distance
     if inner < -FAR:
-        return above(inner)[0] / math.tanh(-inner * margin)
+        return win_corrections(inner)[0] / math.tanh(-inner * margin)
     mass = 0.5 * (math.erfc(-inner * ROOT_HALF) - math.erfc(-outer * ROOT_HALF))
     return (density(inner) + density(outer)) / mass
 
@@ -80,22 +84,22 @@ def edges(x, margin):
 
 
 @kernel
-def site_of(mean, variance, tied, margin):
-    """The Gaussian that stands for what a result says of a difference distributed as N(mean, variance)."""
+def match_moments(mean, variance, tied, margin):
+    """Return the site of a truncation: the Gaussian that changes N(mean, variance) to the truncated one's moments."""
     spread = math.sqrt(variance)
     if tied:
-        v, w = within(mean / spread, margin / spread)
+        v, w = draw_corrections(mean / spread, margin / spread)
     else:
-        v, w = above((mean - margin) / spread)
+        v, w = win_corrections((mean - margin) / spread)
     w = min(max(w, 0.0), 1.0 - 1e-12)
     kept = 1 - w
-    # cut, it has mean `mean + spread v` and variance `variance kept`; the site is what N(mean, variance) lacks of that
+    # truncated, it has mean `mean + spread v` and variance `variance kept`; the site is that over N(mean, variance)
     return w / (variance * kept), (w * mean + spread * v) / (variance * kept)
 
 
 @kernel
-def through(precision, shift, site_precision, site_shift):
-    """What a performance N(shift / precision, 1 / precision) says of its neighbour's, by a site on the difference."""
+def pass_message(precision, shift, site_precision, site_shift):
+    """Return the message from a performance N(shift / precision, 1 / precision) to its neighbour's, through a site."""
     total = precision + site_precision
     if total <= 0:
         return 0.0, 0.0
@@ -103,8 +107,8 @@ def through(precision, shift, site_precision, site_shift):
 
 
 @kernel
-def difference(means, variances, left, right, place):
-    """Mean and variance of the difference of two neighbours, as all but their own result has it."""
+def neighbour_cavity(means, variances, left, right, place):
+    """Return mean and variance of the difference of two neighbours' performances, without the site between them."""
     upper = 1 / variances[place] + left[place, PRECISION]
     lower = 1 / variances[place + 1] + right[place + 1, PRECISION]
     mean = (means[place] / variances[place] + left[place, SHIFT]) / upper
@@ -114,10 +118,10 @@ def difference(means, variances, left, right, place):
 
 @routine
 def sweep(means, variances, tied, margin, sites, left, right):
-    """One pass over the chain of neighbours, forward and back; the greatest change of a site, relative to its spread.
+    """Pass messages along the chain of neighbours and back; return the greatest change of a site, by its spread.
 
     `means` and `variances` (seats,) are of the performances before the match, in the final order. `left` and `right`
-    (seats, 2) become what the neighbours before and after say of each performance.
+    (seats, 2) become the messages to each performance from the neighbours before and after it.
     """
     last = len(means) - 1
     left[0] = 0.0
@@ -125,7 +129,7 @@ def sweep(means, variances, tied, margin, sites, left, right):
     for place in range(last - 1, 0, -1):
         precision = 1 / variances[place + 1] + right[place + 1, PRECISION]
         shift = means[place + 1] / variances[place + 1] + right[place + 1, SHIFT]
-        right[place] = through(precision, shift, sites[place, PRECISION], sites[place, SHIFT])
+        right[place] = pass_message(precision, shift, sites[place, PRECISION], sites[place, SHIFT])
     change = 0.0
     for step in range(2 * last - 1):
         place = step if step < last else 2 * last - 2 - step
@@ -133,21 +137,21 @@ def sweep(means, variances, tied, margin, sites, left, right):
         upper_shift = means[place] / variances[place] + left[place, SHIFT]
         lower_precision = 1 / variances[place + 1] + right[place + 1, PRECISION]
         lower_shift = means[place + 1] / variances[place + 1] + right[place + 1, SHIFT]
-        mean, variance = difference(means, variances, left, right, place)
-        precision, shift = site_of(mean, variance, tied[place], margin)
+        mean, variance = neighbour_cavity(means, variances, left, right, place)
+        precision, shift = match_moments(mean, variance, tied[place], margin)
         moved = abs(shift - sites[place, SHIFT]) * math.sqrt(variance)
         change = max(change, moved, abs(precision - sites[place, PRECISION]) * variance)
         sites[place, PRECISION], sites[place, SHIFT] = precision, shift
         if step < last:  # the lower one is the upper one minus the difference
-            left[place + 1] = through(upper_precision, upper_shift, precision, -shift)
+            left[place + 1] = pass_message(upper_precision, upper_shift, precision, -shift)
         if step >= last - 1:
-            right[place] = through(lower_precision, lower_shift, precision, shift)
+            right[place] = pass_message(lower_precision, lower_shift, precision, shift)
     return change
 
 
 @kernel
-def messages(left, right, beta_square, found):
-    """What a match says of its seats' skills, into `found` (seats, 2), from what the neighbours say of performances."""
+def skill_messages(left, right, beta_square, found):
+    """Write the messages from a match to its seats' skills to `found` (seats, 2)."""
     for seat in range(len(left)):
         precision = left[seat, PRECISION] + right[seat, PRECISION]
         kept = 1 / (1 + beta_square * precision)
@@ -177,7 +181,7 @@ def rate_in_order(who, tied, mu, sigma, beta_square, margin, accuracy):
         for _ in range(MOST_SWEEPS):
             if sweep(means, variances, tied[match], margin, sites, left, right) < accuracy or seats == 2:
                 break
-        messages(left, right, beta_square, found)
+        skill_messages(left, right, beta_square, found)
         for seat in range(seats):
             bot = who[match, seat]
             before = 1 / sigma[bot] ** 2
@@ -190,81 +194,82 @@ def rate_in_order(who, tied, mu, sigma, beta_square, margin, accuracy):
 
 
 @kernel
-def without(who, mu, precision, said, beta_square, means, variances):
-    """The performances in one match as all other matches have them, into `means` and `variances` (seats,)."""
+def cavity(who, beliefs, messages, beta_square, means, variances):
+    """Write the performances in one match without its own messages to `means` and `variances` (seats,)."""
     for seat in range(len(who)):
         bot = who[seat]
-        rest = max(precision[bot] - said[seat, PRECISION], 1e-9)
-        means[seat] = (precision[bot] * mu[bot] - said[seat, SHIFT]) / rest
+        rest = max(beliefs.precision[bot] - messages[seat, PRECISION], 1e-9)
+        means[seat] = (beliefs.precision[bot] * beliefs.mu[bot] - messages[seat, SHIFT]) / rest
         variances[seat] = 1 / rest + beta_square
 
 
 @routine
-def pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, said, sums):
-    """One round of expectation propagation over all results.
+def propagate(orders, weights, model, beliefs, sums):
+    """Run one round of expectation propagation over all results, each of which counts `weights` times.
 
-    `who` (results, seats) are bots in the final order, each result `weights` times; the bots' skills are N(mu,
-    1 / precision). `sites` (results, seats - 1, 2) and `said` (results, seats, 2), what each result said of its seats,
-    are brought up to date; `sums` (bots, 2) becomes the sum of what all results say. What is said of a bot moves by the
-    share of its precision that comes from elsewhere: with whole steps, a result that says more of its bots than all
-    else does would swing ever farther.
+    Sites and messages are brought up to date; `sums` (bots, 2) becomes the sum of all messages to a bot. A message
+    moves by the share of the bot's precision that comes from elsewhere: with whole steps, a result that says more of
+    its bots than all else does would swing ever farther.
     """
+    who, tied, messages = orders.who, orders.tied, beliefs.messages
     seats = who.shape[1]
     means, variances = np.empty(seats), np.empty(seats)
     left, right, found = np.empty((seats, 2)), np.empty((seats, 2)), np.empty((seats, 2))
     for result in range(len(who)):
         if weights[result] == 0:
             continue
-        without(who[result], mu, precision, said[result], beta_square, means, variances)
-        sweep(means, variances, tied[result], margin, sites[result], left, right)
-        messages(left, right, beta_square, found)
+        cavity(who[result], beliefs, messages[result], model.beta_square, means, variances)
+        sweep(means, variances, tied[result], model.margin, beliefs.sites[result], left, right)
+        skill_messages(left, right, model.beta_square, found)
         for seat in range(seats):
-            rest = 1 / (variances[seat] - beta_square)
-            share = rest / (rest + said[result, seat, PRECISION])
+            rest = 1 / (variances[seat] - model.beta_square)
+            share = rest / (rest + messages[result, seat, PRECISION])
             for part in range(2):
-                said[result, seat, part] += share * (found[seat, part] - said[result, seat, part])
-    add_up(who, weights, said, sums)
+                messages[result, seat, part] += share * (found[seat, part] - messages[result, seat, part])
+    sum_messages(who, weights, messages, sums)
 
 
 @routine
-def pull_on_margin(who, tied, weights, mu, precision, beta_square, margin, sites, said):
-    """The derivative of the model's log evidence by the draw margin, at the fixed point.
+def margin_gradient(orders, weights, model, beliefs):
+    """Return the derivative of the model's log evidence by the draw margin, at the fixed point.
 
     There it is the sum of d log Z / d margin over the truncations, as sites and messages are stationary (Seeger,
     "Expectation Propagation for Exponential Families", 2005): -density / cdf for each neighbour that is ahead, for one
     that tied the density at both edges by the mass between them.
     """
+    who, tied, margin = orders.who, orders.tied, model.margin
     seats = who.shape[1]
     means, variances = np.empty(seats), np.empty(seats)
     left, right = np.empty((seats, 2)), np.empty((seats, 2))
     total = 0.0
     for result in range(len(who)):
-        without(who[result], mu, precision, said[result], beta_square, means, variances)
-        sweep(means, variances, tied[result], margin, sites[result], left, right)
+        cavity(who[result], beliefs, beliefs.messages[result], model.beta_square, means, variances)
+        sweep(means, variances, tied[result], margin, beliefs.sites[result], left, right)
         for place in range(seats - 1):
-            mean, variance = difference(means, variances, left, right, place)
+            mean, variance = neighbour_cavity(means, variances, left, right, place)
             spread = math.sqrt(variance)
-            behind, between = above((mean - margin) / spread)[0], edges(mean / spread, margin / spread)
+            behind = win_corrections((mean - margin) / spread)[0]
+            between = edge_density(mean / spread, margin / spread)
             total += weights[result] * (between if tied[result, place] else -behind) / spread
     return total
 
 
 @routine
-def add_up(who, weights, said, sums):
-    """The sum of what all results say of each bot's skill, into `sums` (bots, 2)."""
+def sum_messages(who, weights, messages, sums):
+    """Write the sum of all messages to each bot's skill to `sums` (bots, 2)."""
     sums[:] = 0.0
     for result in range(len(who)):
         if weights[result] > 0:
             for seat in range(who.shape[1]):
                 for part in range(2):
-                    sums[who[result, seat], part] += weights[result] * said[result, seat, part]
+                    sums[who[result, seat], part] += weights[result] * messages[result, seat, part]
 
 
 @routine
 def curvature(who, weights, beta_square, sites, total):
-    """The precision matrix of all skills together that the sites imply, into `total` (bots, bots).
+    """Write the precision matrix of all skills together that the sites imply to `total` (bots, bots).
 
-    A result says of its skills D' (diag(1 / site precisions) + beta^2 D D')^-1 D, with D the differences of neighbours.
+    A result adds D' (diag(1 / site precisions) + beta^2 D D')^-1 D for its skills, D being differences of neighbours.
     """
     seats = who.shape[1]
     last = seats - 1
@@ -301,19 +306,20 @@ def curvature(who, weights, beta_square, sites, total):
 
 
 @routine
-def newton_step(mu, precision, prior_precision, prior_shift, sums, total, step, growth):
-    """How far the skills are from agreeing with what the results say of them; in sigmas.
+def newton_step(model, beliefs, sums, total, step, growth):
+    """Return how far the skills are from agreeing with the messages to them, in sigmas.
 
     `step` (bots,) becomes the change of `mu` that would bring agreement for all skills together if the sites stayed,
     `growth` (bots,) the logarithm of the change of `precision`.
     """
+    mu, precision = beliefs.mu, beliefs.precision
     gap = np.empty(len(mu))
     matrix = total.copy()
     for bot in range(len(mu)):
-        said = prior_precision + sums[bot, PRECISION]
-        gap[bot] = prior_shift + sums[bot, SHIFT] - said * mu[bot]
-        growth[bot] = math.log(said / precision[bot])
-        matrix[bot, bot] += prior_precision
+        wanted = model.prior_precision + sums[bot, PRECISION]
+        gap[bot] = model.prior_shift + sums[bot, SHIFT] - wanted * mu[bot]
+        growth[bot] = math.log(wanted / precision[bot])
+        matrix[bot, bot] += model.prior_precision
     step[:] = np.linalg.solve(matrix, gap)
     distance = 0.0
     for bot in range(len(mu)):
@@ -322,8 +328,14 @@ def newton_step(mu, precision, prior_precision, prior_shift, sums, total, step, 
 
 
 @kernel
-def turned(now, before):
-    """Whether a step goes back on the one before, by more than a third of it."""
+def bounded(model, step):
+    """Return the factor by which a step is shortened so that no skill moves farther than `LONGEST_STEP`."""
+    return min(1.0, LONGEST_STEP * math.sqrt(model.beta_square) / max(np.max(np.abs(step)), 1e-300))
+
+
+@kernel
+def turns_back(now, before):
+    """Return whether a step goes back on the one before, by more than a third of it."""
     together = square = 0.0
     for place in range(len(now)):
         together += now[place] * before[place]
@@ -332,14 +344,13 @@ def turned(now, before):
 
 
 @routine
-def settle(
-    who, tied, weights, beta_square, margin, prior_precision, prior_shift, mu, precision, sites, said, accuracy, most
-):
-    """Bring skills, sites and what the results say to the fixed point, or through `most` rounds; the distance left.
+def converge(orders, weights, model, beliefs, accuracy, most):
+    """Bring the beliefs to the fixed point, or through `most` rounds; return the distance left.
 
-    A step is a Newton step for the means, damped while steps turn back on each other; the results' messages are
-    passed twice before each, so that they agree with the skills that they are measured against.
+    A step is a Newton step for the means, damped while steps turn back on each other; there are two rounds of
+    expectation propagation before each, so that messages agree with the skills that they are measured against.
     """
+    mu, precision = beliefs.mu, beliefs.precision
     bots = len(mu)
     sums, total = np.empty((bots, 2)), np.empty((bots, bots))
     step, growth, last_step, last_growth = np.empty(bots), np.empty(bots), np.zeros(bots), np.zeros(bots)
@@ -347,17 +358,17 @@ def settle(
     distance = math.inf
     for _ in range(most):
         for _ in range(2):
-            pass_over(who, tied, weights, mu, precision, beta_square, margin, sites, said, sums)
-        curvature(who, weights, beta_square, sites, total)
+            propagate(orders, weights, model, beliefs, sums)
+        curvature(orders.who, weights, model.beta_square, beliefs.sites, total)
         if not math.isfinite(np.sum(total) + np.sum(sums)):
             return math.inf
-        distance = newton_step(mu, precision, prior_precision, prior_shift, sums, total, step, growth)
+        distance = newton_step(model, beliefs, sums, total, step, growth)
         if distance < accuracy:
             break
-        pace = max(0.1, 0.5 * pace) if turned(step, last_step) else min(1.0, 1.3 * pace)
-        growth_pace = max(0.1, 0.5 * growth_pace) if turned(growth, last_growth) else min(1.0, 1.3 * growth_pace)
+        pace = max(0.1, 0.5 * pace) if turns_back(step, last_step) else min(1.0, 1.3 * pace)
+        growth_pace = max(0.1, 0.5 * growth_pace) if turns_back(growth, last_growth) else min(1.0, 1.3 * growth_pace)
         last_step[:], last_growth[:] = step, growth
-        limit = min(1.0, LONGEST_STEP * math.sqrt(beta_square) / max(np.max(np.abs(step)), 1e-300))
+        limit = bounded(model, step)
         for bot in range(bots):
             mu[bot] += pace * limit * step[bot]
             precision[bot] *= math.exp(min(max(growth_pace * growth[bot], -2.0), 2.0))
@@ -369,7 +380,7 @@ def settle(
 
 @kernel
 def random_below(state, limit):
-    """A draw from 0 to limit - 1 by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014); `state` (1,) uint64 moves on."""
+    """Return a draw from 0 to limit - 1 by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014); advances `state` (1,)."""
     state[0] += np.uint64(0x9E3779B97F4A7C15)
     z = state[0]
     z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
@@ -379,11 +390,11 @@ def random_below(state, limit):
 
 
 @routine
-def resample(seed, kind, news, draws, counts):
+def resample(seed, blocks, draws, counts):
     """Draw `draws` blocks with replacement; `counts` (kinds,) becomes how often each kind of block came.
 
-    `kind` (blocks,) is each block's kind. A block drawn counts with the probability `news[kind]`, else another one is
-    drawn. SplitMix64's seeds 0, 1, 2, ... are far apart: the first thing it does with a seed is to scatter it.
+    A block drawn counts with the probability `distinct_share` of its kind, else another one is drawn. SplitMix64's
+    seeds 0, 1, 2, ... are far apart: the first thing it does with a seed is to scatter it.
     """
     state = np.full(1, np.uint64(seed))
     state[0] = np.uint64(random_below(state, 1 << 53))
@@ -391,50 +402,44 @@ def resample(seed, kind, news, draws, counts):
     fine = 1 << 30
     drawn = 0
     while drawn < draws:
-        chosen = kind[random_below(state, len(kind))]
-        if news[chosen] == 1.0 or random_below(state, fine) < news[chosen] * fine:
-            counts[chosen] += 1.0
+        kind = blocks.kind[random_below(state, len(blocks.kind))]
+        share = blocks.distinct_share[kind]
+        if share == 1.0 or random_below(state, fine) < share * fine:
+            counts[kind] += 1.0
             drawn += 1
 
 
 @routine
-def weigh(counts, held, weights):
-    """How often each result came in the blocks drawn; `held` (kinds, matches) are the results of each kind."""
+def count_results(counts, results, weights):
+    """Write how often each result came to `weights`, from how often each kind of block did."""
     weights[:] = 0.0
     for kind in range(len(counts)):
         if counts[kind] > 0:
-            for match in range(held.shape[1]):
-                weights[held[kind, match]] += counts[kind]
+            for match in range(results.shape[1]):
+                weights[results[kind, match]] += counts[kind]
 
 
 @routine
-def bootstrap(
-    seed, kind, news, draws, held,
-    who, tied, beta_square, margin, prior_precision, prior_shift, mu, precision, sites, said,
-    accuracy, most, found,
-):  # fmt: skip
-    """Refit resampled boards, from the fit of the whole board on; `found` (replicates, bots) becomes their means.
+def bootstrap(seed, blocks, draws, orders, model, fitted, accuracy, most, found):
+    """Refit resampled boards, from the beliefs `fitted` to the whole board on; `found` (replicates, bots) becomes `mu`.
 
     Replicate r is drawn with the chance of `seed` + r.
     """
-    bots = len(mu)
-    counts, weights = np.empty(len(held)), np.empty(len(who))
+    bots = len(fitted.mu)
+    counts, weights = np.empty(len(blocks.results)), np.empty(len(orders.who))
     sums, total, step, growth = np.empty((bots, 2)), np.empty((bots, bots)), np.empty(bots), np.empty(bots)
-    own_sites, own_said, own_precision = np.empty_like(sites), np.empty_like(said), np.empty(bots)
+    precision, sites, messages = np.empty(bots), np.empty_like(fitted.sites), np.empty_like(fitted.messages)
     for replicate in range(len(found)):
-        resample(seed + replicate, kind, news, draws, counts)
-        weigh(counts, held, weights)
-        means = found[replicate]
-        means[:], own_precision[:] = mu, precision
-        own_sites[:], own_said[:] = sites, said
-        add_up(who, weights, own_said, sums)
-        curvature(who, weights, beta_square, own_sites, total)
-        newton_step(means, own_precision, prior_precision, prior_shift, sums, total, step, growth)
-        limit = min(1.0, LONGEST_STEP * math.sqrt(beta_square) / max(np.max(np.abs(step)), 1e-300))
+        resample(seed + replicate, blocks, draws, counts)
+        count_results(counts, blocks.results, weights)
+        beliefs = Beliefs(found[replicate], precision, sites, messages)
+        beliefs.mu[:], precision[:] = fitted.mu, fitted.precision
+        sites[:], messages[:] = fitted.sites, fitted.messages
+        sum_messages(orders.who, weights, messages, sums)
+        curvature(orders.who, weights, model.beta_square, sites, total)
+        newton_step(model, beliefs, sums, total, step, growth)
+        limit = bounded(model, step)
         for bot in range(bots):
-            means[bot] += limit * step[bot]
-            own_precision[bot] *= math.exp(growth[bot])
-        settle(
-            who, tied, weights, beta_square, margin, prior_precision, prior_shift,
-            means, own_precision, own_sites, own_said, accuracy, most,
-        )  # fmt: skip
+            beliefs.mu[bot] += limit * step[bot]
+            precision[bot] *= math.exp(growth[bot])
+        converge(orders, weights, model, beliefs, accuracy, most)

@@ -373,7 +373,7 @@ def test_what_is_stored_comes_back_whole(files):
 
 
 def test_many_who_submit_at_once_are_all_kept(desk):
-    script = "import sys; from arena.registry.submissions import submit; submit(sys.argv[1], sys.argv[2], 'Ann')"
+    script = "import sys; from arena.registry.submitting import submit; submit(sys.argv[1], sys.argv[2], 'Ann')"
     jobs = []
     for number in range(4):
         lay(desk, {f"m{number}.py": f"{BOT}# {number}\n"})

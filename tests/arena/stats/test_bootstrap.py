@@ -12,6 +12,7 @@ from scipy.stats import norm
 from arena.stats import kernels
 from arena.stats.board import Played, rating_columns, ratings_of
 from arena.stats.bootstrap import SEED, blocks_of, replicates, share_of_news
+from arena.stats.factors import BlockKinds
 from arena.stats.fit import BETA, MU, fit, fit_with_margin, results_of
 from arena.stats.ranks import blocks_by_bot, spread_of
 from tests.support.worlds import World, board_of
@@ -25,26 +26,31 @@ def rated(world):
     return results, blocks, fit_with_margin(results, blocks.weights(results))
 
 
+def block_kinds(kind, distinct_share):
+    """Blocks of these kinds, whose results do not matter."""
+    return BlockKinds(np.array(kind), distinct_share, np.zeros((len(distinct_share), 1), np.int64))
+
+
 @given(st.integers(0, 2**40), st.lists(st.integers(0, 3), min_size=1, max_size=30))
 def test_as_many_blocks_are_drawn_as_there_are(seed, kind):
     counts = np.zeros(4)
-    kernels.resample(seed, np.array(kind), np.ones(4), len(kind), counts)
+    kernels.resample(seed, block_kinds(kind, np.ones(4)), len(kind), counts)
     assert counts.sum() == len(kind)
     assert (counts[np.setdiff1d(range(4), kind)] == 0).all()
 
 
 def test_every_block_comes_as_often_as_every_other():
-    kind, total, counts = np.arange(5), np.zeros(5), np.zeros(5)
+    kinds, total, counts = block_kinds(range(5), np.ones(5)), np.zeros(5), np.zeros(5)
     for seed in range(4000):
-        kernels.resample(seed, kind, np.ones(5), 5, counts)
+        kernels.resample(seed, kinds, 5, counts)
         total += counts
     assert total / 4000 == pytest.approx(np.ones(5), abs=4 * math.sqrt(0.8 / 4000))
 
 
 def test_copies_are_drawn_by_their_share_of_news():
-    kind, total, counts = np.array([0, 0, 0, 1]), np.zeros(2), np.zeros(2)
+    kinds, total, counts = block_kinds([0, 0, 0, 1], np.array([1 / 3, 1.0])), np.zeros(2), np.zeros(2)
     for seed in range(4000):
-        kernels.resample(seed, kind, np.array([1 / 3, 1.0]), 2, counts)
+        kernels.resample(seed, kinds, 2, counts)
         total += counts
     assert total / 4000 == pytest.approx(np.ones(2), abs=4 * math.sqrt(0.5 / 4000))
 
@@ -55,7 +61,7 @@ def test_a_replicate_is_a_refit_of_the_blocks_drawn(players):
     found = replicates(fitted, results, blocks, 40)
     counts, weights = np.zeros(len(blocks.results)), np.zeros(len(results.times))
     for number in range(40):
-        kernels.resample(SEED + number, np.sort(blocks.kind), blocks.news, len(blocks.kind), counts)
+        kernels.resample(SEED + number, block_kinds(np.sort(blocks.kind), blocks.news), len(blocks.kind), counts)
         np.put(weights, range(len(weights)), 0)
         np.add.at(weights, blocks.results, counts[:, None])
         again = fit(results, weights, fitted.margin)

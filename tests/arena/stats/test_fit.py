@@ -128,16 +128,15 @@ def plain_match(before, tied, margin):
 def test_one_more_pass_of_plain_expectation_propagation_moves_nothing(players):
     entries, ranks = small_board(5, players, players + 1, 6)
     results, found = fitted(entries, ranks)
+    precision = found.beliefs.precision
     sums = np.tile([SIGMA**-2, MU * SIGMA**-2], (len(found.mu), 1))
-    for who, tied, times, said in zip(results.who, results.tied, results.times, found.said, strict=True):
-        rest = found.precision[who] - said[:, 0]
-        before = [
-            ((found.precision[b] * found.mu[b] - s[1]) / r, 1 / r) for b, s, r in zip(who, said, rest, strict=True)
-        ]
+    for who, tied, times, messages in zip(results.who, results.tied, results.times, found.messages, strict=True):
+        rest = precision[who] - messages[:, 0]
+        before = [((precision[b] * found.mu[b] - s[1]) / r, 1 / r) for b, s, r in zip(who, messages, rest, strict=True)]
         again = plain_match(before, tied, found.margin)
-        assert again == pytest.approx(said, rel=1e-5, abs=1e-7)
+        assert again == pytest.approx(messages, rel=1e-5, abs=1e-7)
         np.add.at(sums, who, times * again)
-    assert sums[:, 0] == pytest.approx(found.precision, rel=1e-6)
+    assert sums[:, 0] == pytest.approx(precision, rel=1e-6)
     assert sums[:, 1] / sums[:, 0] == pytest.approx(found.mu, abs=1e-5)
 
 
@@ -155,7 +154,7 @@ def test_a_result_with_a_multiplicity_is_that_many_matches(players):
         np.ones(3 * len(once.times)), np.arange(3 * len(once.times)),
     )  # fmt: skip
     rows = fit(spelt, spelt.times * np.repeat(once.times, 3), 1.0)
-    assert rows.said.shape == (3 * len(once.times), seats, 2)
+    assert rows.messages.shape == (3 * len(once.times), seats, 2)
     assert rows.mu == pytest.approx(weighted.mu, abs=1e-6)
     assert rows.sigma == pytest.approx(weighted.sigma, abs=1e-6)
 

@@ -113,15 +113,16 @@ def test_a_result_too_surprising_for_the_package_brings_both_together_and_leaves
 @pytest.mark.parametrize("margin", [1e-6, 0.001, 0.01, 0.1, 1.0, 5.0])
 def test_far_truncations_continue_near_ones(margin):
     far, further = -kernels.FAR + 1e-9, -kernels.FAR - 1e-9
-    assert kernels.above(far) == pytest.approx(kernels.above(further), rel=1e-6)
+    assert kernels.win_corrections(far) == pytest.approx(kernels.win_corrections(further), rel=1e-6)
     near = [margin + kernels.FAR - 1e-9, margin + kernels.FAR + 1e-9]
-    assert kernels.within(near[0], margin) == pytest.approx(kernels.within(near[1], margin), rel=1e-5)
-    assert kernels.within(-near[0], margin)[0] == pytest.approx(-kernels.within(near[0], margin)[0])
+    left, right = (kernels.draw_corrections(x, margin) for x in near)
+    assert left == pytest.approx(right, rel=1e-5)
+    assert kernels.draw_corrections(-near[0], margin)[0] == pytest.approx(-left[0])
 
 
 @given(st.floats(-60, 60), st.floats(1e-3, 10))
 def test_cutting_a_normal_distribution_never_widens_it(x, margin):
-    for shift, shrinkage in (kernels.above(x), kernels.within(x, margin)):
+    for shift, shrinkage in (kernels.win_corrections(x), kernels.draw_corrections(x, margin)):
         assert math.isfinite(shift)
         assert -1e-9 <= shrinkage <= 1 + 1e-5
 
