@@ -18,7 +18,8 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import Config, config_from
 from arena.plan.dice_keys import now, with_dice_keys, with_disclosed_keys
 from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
-from arena.plan.resolve import Plan, load_plan, make_plan, schedule_from
+from arena.plan.model import ResolvedPlan
+from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.runner.options import RunOptions
 from arena.runner.progress import notebook_line
 from arena.runner.run import Outcome, Progress, Run
@@ -142,12 +143,12 @@ def plan_of(
 
 
 def _write(
-    store: Store, resolved: dict[str, Any], folder: Path, formats: Sequence[str]
+    store: Store, resolved: ResolvedPlan, folder: Path, formats: Sequence[str]
 ) -> tuple[list[Path], dict[tuple[str, int], pd.DataFrame]]:
     from arena.results.leaderboards import leaderboards
     from arena.results.report import write_reports
 
-    schedule = store.known(schedule_from(resolved))
+    schedule = store.known(resolved.schedule())
     boards = leaderboards(store, schedule)
     resolved = with_disclosed_keys(resolved, store)
     files = write_reports(folder, resolved, store.last_versions(), boards, formats)
@@ -170,7 +171,7 @@ def leaderboard(
 
     store, resolved = open_log(target, home)
     with store:
-        schedule = store.known(schedule_from(resolved))
+        schedule = store.known(resolved.schedule())
         return by_board(schedule, leaderboards(store, schedule, plackett_luce))
 
 
@@ -196,7 +197,7 @@ def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
     """Every bot that forfeited matches, by board and cause, with the first match of each; from the log alone."""
     store, resolved = open_log(target, home)
     with store:
-        return _faults(store, store.known(schedule_from(resolved)))
+        return _faults(store, store.known(resolved.schedule()))
 
 
 def _faults(store: Store, schedule: Schedule) -> pd.DataFrame:
@@ -211,7 +212,7 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
 
     store, resolved = open_log(target, home)
     with store:
-        schedule = store.known(schedule_from(resolved))
+        schedule = store.known(resolved.schedule())
         for index, board in enumerate(schedule.boards):
             if (board.game, board.players) == (load_game(game, players).spec, players):
                 return board_matches(store, schedule, index)

@@ -16,7 +16,6 @@ import pandas as pd
 
 from arena.core.errors import ArenaError
 from arena.plan.logs import open_log
-from arena.plan.resolve import schedule_from
 from arena.results.leaderboards import board_matches, summary
 from arena.results.report import markdown, match_lines, write_file
 from arena.schedule.blocks import Schedule
@@ -161,7 +160,7 @@ def main() -> None:
     try:
         store, resolved = open_log(sys.argv[1])
         with store:
-            for path in write_ladder(store, store.known(schedule_from(resolved)), Path(sys.argv[2])):
+            for path in write_ladder(store, store.known(resolved.schedule()), Path(sys.argv[2])):
                 print(path)
     except ArenaError as error:
         sys.exit(f"error: {error}")

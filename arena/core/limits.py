@@ -4,9 +4,19 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+HASHED_FIRST = ("seconds_per_move", "seconds_to_prepare")
+IMPLIED = {
+    "seconds_to_start": 60.0,
+    "seconds_per_match": 0.0,
+    "increment": 0.0,
+    "margin": 0.05,
+    "memory": 1024,
+}
+"""Values that match identities leave out, in their order. They stay as they are whatever the defaults become."""
+
 
 class Limits(NamedTuple):
-    """What a bot may use of wall-clock seconds and of memory; `arena.plan.config.Limits` says what each is."""
+    """What a bot may use of wall-clock seconds and of memory; `arena.plan.config.Limits` describes each."""
 
     seconds_per_move: float = 60.0
     seconds_to_prepare: float = 300.0
@@ -18,9 +28,7 @@ class Limits(NamedTuple):
 
     @property
     def key(self) -> list[Any]:
-        """What match identities take of it: the first two, of the others what is not the default."""
-        names = self._fields[2:]
-        return [
-            *self[:2],
-            *([name, getattr(self, name)] for name in names if getattr(self, name) != getattr(Limits(), name)),
-        ]
+        """The part of match identities that stands for the limits."""
+        given = self._asdict()
+        rest = [[name, given[name]] for name, implied in IMPLIED.items() if given[name] != implied]
+        return [*(given[name] for name in HASHED_FIRST), *rest]

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import itertools
-import json
 import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
-from typing import Any
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, listed_dice
@@ -15,6 +13,8 @@ from arena.match.stored import SecretKey
 from arena.plan.adaptive import with_stages
 from arena.plan.disqualification import in_plan
 from arena.plan.disqualified import benched
+from arena.plan.files import logged_plan
+from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan
 from arena.schedule.blocks import Schedule
 from arena.store import Store
@@ -72,7 +72,7 @@ def _plays_more(plan: Plan, store: Store) -> bool:
 
     A comparison that was decided may go on, for a stricter test: its bots are those of before the disclosure.
     """
-    if store.is_finished() and json.loads(store.last_plan()) == plan.resolved():
+    if store.is_finished() and logged_plan(store) == plan.resolved():
         return False
     return _lacks_secret(plan.schedule, store)
 
@@ -89,21 +89,17 @@ def _lacks_secret(schedule: Schedule, store: Store) -> bool:
     return False
 
 
-def with_disclosed_keys(resolved: dict[str, Any], store: Store) -> dict[str, Any]:
+def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:
     """A resolved plan with the keys of its log, those that are disclosed in full.
 
     Raises `StoreError` when one of the plan's own is not there.
     """
-    if resolved["dice"] == "public":
+    if resolved.dice == "public":
         return resolved
     kept = {key.hash: key for key in store.secret_keys()}
-    if "dice_key_hash" in resolved:  # a plan of version 3 of the log, which had one key
-        key = _known(kept, resolved["dice_key_hash"], store)
-        return {**resolved, "dice_key": _disclosed(key)}
-    own = [key["hash"] for key in resolved["secret_keys"]]
-    hashes = [*(hash for hash in kept if hash not in own), *own]
-    listed = [{"hash": hash, "key": _disclosed(_known(kept, hash, store))} for hash in hashes]
-    return {**resolved, "secret_keys": listed}
+    own = [key.hash for key in resolved.secret_keys]
+    others = [] if resolved.dice_version == 1 else [hash for hash in kept if hash not in own]
+    return resolved.with_keys([(hash, _disclosed(_known(kept, hash, store))) for hash in (*others, *own)])
 
 
 def _known(kept: dict[str, SecretKey], hash: str, store: Store) -> SecretKey:

@@ -7,7 +7,6 @@ import os
 import warnings
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import match_id
@@ -17,7 +16,7 @@ from arena.match.game_faults import GameFault, read_faults
 from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages
 from arena.plan.files import logged_plan
-from arena.plan.resolve import schedule_from, stage_data
+from arena.plan.model import ResolvedPlan
 from arena.store import Store
 from arena.store.merging import readable
 from arena.store.reading import check_match_id
@@ -43,23 +42,22 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
     )
 
 
-def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
+def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, ResolvedPlan]:
     """An open log and the resolved plan of its latest run, with how far its adaptive boards have come."""
     store, resolved = open_plan(target, home)
     with contextlib.ExitStack() as undo:
         undo.enter_context(store)
-        schedule = with_stages(store, schedule_from(resolved))
+        resolved = resolved.with_progress(with_stages(store, resolved.schedule()))
         undo.pop_all()
-    boards = [{**board, **stage_data(schedule, index)} for index, board in enumerate(resolved["boards"])]
-    return store, {**resolved, "boards": boards}
+    return store, resolved
 
 
-def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store, dict[str, Any]]:
+def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store, ResolvedPlan]:
     """An open log and the resolved plan of its latest run as it stands there: nothing is worked out."""
     store = Store.open(find_log(target, home))
     with contextlib.ExitStack() as undo:
         undo.enter_context(store)
-        resolved, _ = logged_plan(store)
+        resolved = logged_plan(store)
         undo.pop_all()
     return store, resolved
 
@@ -74,7 +72,7 @@ def find_match(
     match: str,
     home: str | Path | None = None,
     warn: Callable[[str], None] = lambda line: warnings.warn(line, stacklevel=3),
-) -> tuple[StoredMatch, dict[str, Any]]:
+) -> tuple[StoredMatch, ResolvedPlan]:
     """A match by its id or the beginning of one, and the resolved plan it belongs to.
 
     Without a target every tournament and comparison under the home folder is searched; `warn` is told of each log there
@@ -107,7 +105,7 @@ def find_game_fault(target: str | Path | None, match: str, home: str | Path | No
     return next(found, None)
 
 
-def _matches_in(log: Path, match: str) -> list[tuple[StoredMatch, dict[str, Any]]]:
+def _matches_in(log: Path, match: str) -> list[tuple[StoredMatch, ResolvedPlan]]:
     """Those of a log whose id begins so; raises `StoreError` for one that is damaged."""
     store, resolved = open_plan(log)
     with store, readable(store):

@@ -1,13 +1,32 @@
-"""What a plan.json may hold. Anybody may have written it, so every value is checked before it is believed."""
+"""The resolved plan of a tournament, as plan.json and the runs of a log hold it.
+
+Anybody may have written one, so every value is checked. Every field is written, whether or not it has its default.
+"""
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+import contextlib
+import json
+from collections.abc import Sequence
+from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
-from arena.core.models import Isolation, Model, Scalar
-from arena.plan.config import Format, Limits
+from arena.core.errors import RecordError
+from arena.core.limits import IMPLIED, Limits
+from arena.core.match_ids import Kind
+from arena.core.models import Isolation, Model, Scalar, validated
+from arena.match.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
+from arena.plan.config import Format
+from arena.plan.config import Limits as PlannedLimits
+from arena.schedule.blocks import Board, Entry, Schedule, Stage
+from arena.schedule.duels import Duel
+from engine import EngineError, game_type
+
+MOST_PLAYERS = 8
+"""Of a game that is not installed here."""
+RENAMED = {"hero": "challenger", "bench_after": "forfeit_limit"}
+"""Keys of plans in logs of version 4 and before, with their present names."""
 
 
 def _printable(text: str) -> str:
@@ -31,9 +50,11 @@ class PlannedBoard(Model):
     blocks: Annotated[int, Field(ge=1, le=10_000_000)]
     opening: Annotated[int, Field(ge=0, le=999)]
     bots: list[Text]
-    first_blocks: Count = 0
-    counts: list[Count] | None = None
-    benched: dict[Text, int] | None = None
+    first_blocks: Count
+    counts: list[Count] | None
+    """Blocks by table given out so far on an adaptive board; None where that is not known, and on other boards."""
+    disqualified: dict[Text, int] | None
+    """Last rounds by label, with `counts`; None in an adaptive board's first stage."""
 
 
 class PlannedBot(Model):
@@ -45,54 +66,269 @@ class PlannedBot(Model):
     identity: Text
     params: dict[str, Scalar]
     isolation: Isolation
-    trusted: bool | None = None
-    """None in version 3 of the log, where the dice of all blocks were of one kind."""
+    trusted: bool
 
 
 class PlannedKey(Model):
-    """A key of secret dice."""
+    """A key of secret dice; None until it is disclosed."""
 
     hash: Key
     key: Key | None
 
 
 class PlannedDuel(Model):
-    """Who is compared, among whom."""
+    """The two bots of a comparison, and the bots in the other seats."""
 
     bots: Annotated[list[Text], Field(min_length=2, max_length=2)]
     fillers: Annotated[list[Text], Field(min_length=1)]
 
 
-class PlanFile(Model):
-    """A resolved plan, as `arena.plan.resolve.Plan.resolved` writes it."""
+class BotSettings(NamedTuple):
+    """What a plan says of a bot beyond its entry in the schedule."""
+
+    params: dict[str, Any]
+    isolation: Isolation
+
+
+class ResolvedPlan(Model):
+    """A plan with all names resolved and all defaults spelled out."""
 
     name: Text
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     line_ups: Literal["rotations", "permutations"]
-    duel: PlannedDuel | None = None
+    duel: PlannedDuel | None
     max_tables: Annotated[int, Field(ge=1, le=1_000_000)]
-    hero: Text | None
-    bench_after: Count = 0
-    limits: Limits
+    challenger: Text | None
+    forfeit_limit: Count
+    limits: PlannedLimits
     formats: list[Format]
     dice: Literal["public", "secret", "mixed"]
-    common_dice: bool = False
-    public_dice_key: Key | None = None
-    public_bots_key: Key | None = None
-    secret_keys: list[PlannedKey] | None = None
-    dice_key: Key | None = None
-    """This and the two below are of version 3 of the log."""
-    dice_key_hash: Key | None = None
-    bots_key: Key | None = None
+    common_dice: bool
+    dice_version: Literal[1, 2]
+    """Of secret dice; 1 in logs of version 3, where bots' seeds came from a public key."""
+    public_dice_key: Key
+    public_bots_key: Key
+    secret_keys: list[PlannedKey]
     boards: list[PlannedBoard]
     bots: list[PlannedBot]
     left_out: list[Text]
 
+    @model_validator(mode="before")
+    @classmethod
+    def _upgrade(cls, data: Any) -> Any:
+        return _upgraded(data) if isinstance(data, dict) else data
+
     @model_validator(mode="after")
-    def _dice_of_one_version(self) -> PlanFile:
-        ours = [self.public_dice_key, self.public_bots_key, self.secret_keys, *(bot.trusted for bot in self.bots)]
-        theirs = [self.dice_key_hash, self.bots_key]
-        whole, other = (ours, theirs) if self.dice_key_hash is None else (theirs, [*ours, self.dice == "mixed" or None])
-        if None in whole or any(value is not None for value in other) or (self.dice_key and whole is ours):
-            raise ValueError("dice, keys and which bots are trusted do not fit together")
+    def _fits_together(self) -> Self:
+        labels = [bot.label for bot in self.bots]
+        if len(set(labels)) < len(labels):
+            raise ValueError("two bots have the same label")
+        for board in self.boards:
+            _check_players(board)
+        try:
+            schedule = self.schedule()
+        except KeyError as error:
+            raise ValueError(f"it has no bot {error}") from None
+        needed = {entry for entry in (schedule.hero, *(schedule.duel or ())[:2]) if entry is not None}
+        if not all(needed <= set(board.entries) for board in schedule.boards):
+            raise ValueError("whoever every block is about has to play on every board")
         return self
+
+    @classmethod
+    def of(
+        cls,
+        name: str,
+        schedule: Schedule,
+        bots: Sequence[BotSettings],
+        formats: Sequence[str] = (),
+        left_out: Sequence[str] = (),
+    ) -> Self:
+        """Describe a schedule, its `bots` by entry, without secret keys."""
+        labels = [entry.label for entry in schedule.entries]
+        duel = schedule.duel
+        return cls.model_validate(
+            {
+                "name": name,
+                "seed": schedule.seed,
+                "line_ups": "permutations" if schedule.permutations else "rotations",
+                "duel": duel and {"bots": [labels[i] for i in duel[:2]], "fillers": [labels[i] for i in duel.fillers]},
+                "max_tables": schedule.max_tables,
+                "challenger": None if schedule.hero is None else labels[schedule.hero],
+                "forfeit_limit": schedule.bench_after,
+                "limits": schedule.limits._asdict(),
+                "formats": list(formats),
+                **dice_facts(schedule),
+                "secret_keys": [{"hash": hash, "key": None} for hash in schedule.keys],
+                "boards": [
+                    {
+                        "game": board.game,
+                        "params": json.loads(board.params),
+                        "players": board.players,
+                        "rules_version": board.rules_version,
+                        "blocks": board.blocks,
+                        "opening": board.opening,
+                        "bots": [labels[entry] for entry in board.entries],
+                        "first_blocks": board.first_blocks,
+                        **_progress(schedule, index, labels),
+                    }
+                    for index, board in enumerate(schedule.boards)
+                ],
+                "bots": [
+                    {
+                        "label": entry.label,
+                        "key": entry.key,
+                        "spec": entry.spec,
+                        "identity": entry.identity,
+                        "params": dict(bot.params),
+                        "isolation": bot.isolation,
+                        "trusted": entry.trusted,
+                    }
+                    for entry, bot in zip(schedule.entries, bots, strict=True)
+                ],
+                "left_out": list(left_out),
+            }
+        )
+
+    @classmethod
+    def read(cls, data: Any, where: str) -> Self:
+        """Return the plan in plain data, without progress; raises `RecordError` that begins with `where`."""
+        try:
+            return validated(cls, data, where, {}).with_progress(None)
+        except ValueError as error:
+            raise RecordError(str(error)) from None
+
+    def as_json(self, indent: int | None = None) -> str:
+        """Return the plan as JSON; equal plans have equal texts."""
+        return json.dumps(self.model_dump(), indent=indent, sort_keys=True)
+
+    def schedule(self) -> Schedule:
+        """Return the plan's blocks. To readers it is the same which blocks of an adaptive board were given out last."""
+        places = {bot.label: place for place, bot in enumerate(self.bots)}
+        stages = tuple(_stage(board, places) for board in self.boards)
+        limits = self.limits
+        return Schedule(
+            seed=self.seed,
+            entries=tuple(Entry(bot.label, bot.key, bot.spec, bot.identity, bot.trusted) for bot in self.bots),
+            boards=tuple(
+                Board(
+                    game=board.game,
+                    params=json.dumps(board.params, sort_keys=True),
+                    players=board.players,
+                    rules_version=board.rules_version,
+                    entries=tuple(places[label] for label in board.bots),
+                    blocks=board.blocks,
+                    opening=board.opening,
+                    first_blocks=board.first_blocks,
+                )
+                for board in self.boards
+            ),
+            permutations=self.line_ups == "permutations",
+            max_tables=self.max_tables,
+            hero=None if self.challenger is None else places[self.challenger],
+            limits=Limits(**limits.model_dump()),
+            keys=tuple(key.hash for key in self.secret_keys),
+            secret_dice=_secret_dice(self.dice_version, self.common_dice),
+            bench_after=self.forfeit_limit,
+            duel=_duel(self.duel, places),
+            stages=stages if any(stages) else (),
+        )
+
+    def with_progress(self, schedule: Schedule | None) -> Self:
+        """Return the plan with as much of its adaptive boards given out as in a schedule of it, or none."""
+        labels = [bot.label for bot in self.bots]
+        boards = [board.model_copy(update=_progress(schedule, at, labels)) for at, board in enumerate(self.boards)]
+        return self.model_copy(update={"boards": boards})
+
+    def with_keys(self, keys: Sequence[tuple[str, str | None]]) -> Self:
+        """Return the plan with these secret keys: their hashes, and the keys that are disclosed."""
+        return self.model_copy(update={"secret_keys": [PlannedKey(hash=hash, key=key) for hash, key in keys]})
+
+
+def dice_facts(schedule: Schedule) -> dict[str, Any]:
+    """Return the fields of a plan that tell the dice of its blocks, with the public keys that follow from the seed."""
+    kinds = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
+    return {
+        "dice": "mixed" if len(kinds) > 1 else "secret" if kinds - {Kind.PUBLIC} else "public",
+        "common_dice": Kind.COMMON in kinds,
+        "dice_version": 1 if schedule.secret_dice == Kind.VERSION_1 else 2,
+        "public_dice_key": public_key(schedule.seed, DICE_PERSON).hex(),
+        "public_bots_key": public_key(schedule.seed, BOTS_PERSON).hex(),
+    }
+
+
+def _secret_dice(version: int, common: bool) -> Kind:
+    return Kind.VERSION_1 if version == 1 else Kind.COMMON if common else Kind.SECRET
+
+
+def _duel(duel: PlannedDuel | None, places: dict[str, int]) -> Duel | None:
+    if duel is None:
+        return None
+    first, second = duel.bots
+    return Duel(places[first], places[second], tuple(places[label] for label in duel.fillers))
+
+
+def _stage(board: PlannedBoard, places: dict[str, int]) -> Stage | None:
+    if board.counts is None:
+        return None
+    counts, out = tuple(board.counts), board.disqualified
+    return Stage(counts, counts, None if out is None else tuple(sorted((places[bot], out[bot]) for bot in out)))
+
+
+def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> dict[str, Any]:
+    stage = None if schedule is None else schedule.stage(index)
+    out = None if stage is None or stage.benched is None else {labels[entry]: last for entry, last in stage.benched}
+    return {"counts": None if stage is None else list(stage.counts), "disqualified": out}
+
+
+def _check_players(board: PlannedBoard) -> None:
+    """Raise `ValueError` for more or fewer than a game seats: what is built for a board grows with their factorial."""
+    name, fewest, most = board.game.partition("(")[0], 2, MOST_PLAYERS
+    with contextlib.suppress(EngineError):  # a game that is not installed here, or cannot be loaded
+        fewest, most = game_type(name).min_players, game_type(name).max_players
+    if not fewest <= board.players <= most:
+        raise ValueError(f"{board.players} players on a board of {name}, which has {fewest} to {most}")
+
+
+def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan of a log of version 3 or 4 as it is written now; a present one as it is."""
+    data = {RENAMED.get(name, name): value for name, value in data.items()}
+    if "dice_key_hash" in data:
+        data = _with_keys_of_today(data)
+    plain = {"duel": None, "forfeit_limit": 0, "common_dice": False, "dice_version": 2, **data}
+    if isinstance(data.get("boards"), list):
+        plain["boards"] = [_upgraded_board(board) if isinstance(board, dict) else board for board in data["boards"]]
+    if isinstance(data.get("limits"), dict):
+        plain["limits"] = {**IMPLIED, **data["limits"]}
+    return plain
+
+
+def _upgraded_board(board: dict[str, Any]) -> dict[str, Any]:
+    board = {"disqualified" if name == "benched" else name: value for name, value in board.items()}
+    return {"first_blocks": 0, "counts": None, "disqualified": None, **board}
+
+
+def _with_keys_of_today(data: dict[str, Any]) -> dict[str, Any]:
+    """Return a plan of log version 3, where all dice were public or drawn with one secret key, with its keys listed."""
+    rest = dict(data)
+    hash, key, bots_key = (rest.pop(name, None) for name in ("dice_key_hash", "dice_key", "bots_key"))
+    added = {"dice_version", "common_dice", "public_dice_key", "public_bots_key", "secret_keys"} & data.keys()
+    bots, seed, dice = data.get("bots"), data.get("seed"), data.get("dice")
+    trusted = [bot for bot in bots if isinstance(bot, dict) and "trusted" in bot] if isinstance(bots, list) else []
+    public = dice == "public"
+    if added or trusted or dice == "mixed" or (public and (not isinstance(key, str) or _hash_of(key) != hash)):
+        raise ValueError("dice, keys and which bots are trusted do not fit together")
+    if isinstance(bots, list):
+        rest["bots"] = [{**bot, "trusted": public} if isinstance(bot, dict) else bot for bot in bots]
+    return {
+        **rest,
+        "dice_version": 1,
+        "public_dice_key": key if public else public_key(seed if isinstance(seed, int) else 0, DICE_PERSON).hex(),
+        "public_bots_key": bots_key,
+        "secret_keys": [] if public else [{"hash": hash, "key": key}],
+    }
+
+
+def _hash_of(key: str) -> str:
+    with contextlib.suppress(ValueError):
+        return key_hash(bytes.fromhex(key))
+    return ""

@@ -16,13 +16,13 @@ from arena.core.errors import ArenaError, BotError, ConfigError
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind
 from arena.core.models import Isolation
-from arena.match.dice import BOTS_PERSON, DICE_PERSON, key_hash, key_pair, public_key, single_key
+from arena.match.dice import key_hash, key_pair, single_key
 from arena.plan.config import OPENING, Config, load_config
+from arena.plan.model import BotSettings, ResolvedPlan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot
 from arena.registry.plugin_games import as_data, snapshot
-from arena.schedule.blocks import Board, Entry, Schedule, Stage
-from arena.schedule.duels import Duel
+from arena.schedule.blocks import Board, Entry, Schedule
 from arena.store import BotRow
 from arena.workers.asking import declared
 from arena.workers.process import WorkerProcess
@@ -160,143 +160,13 @@ class Plan:
         }
         return json.dumps(plan).encode()
 
-    def resolved(self) -> dict[str, Any]:
-        """The plan as plain data, as it is kept in the log and beside the leaderboards; never with a secret key.
+    def resolved(self) -> ResolvedPlan:
+        """Return the plan as it is kept in the log and beside the leaderboards; never with a secret key.
 
-        The log's has no stages, which follow from the log.
+        The log's has no progress of adaptive boards, which follows from the log.
         """
-        schedule = self.schedule
-        labels = [entry.label for entry in schedule.entries]
-        return {
-            "name": self.name,
-            "seed": schedule.seed,
-            "line_ups": "permutations" if schedule.permutations else "rotations",
-            **({"duel": duel_as_data(schedule.duel, labels)} if schedule.duel else {}),
-            "max_tables": schedule.max_tables,
-            "hero": schedule.entries[schedule.hero].label if schedule.hero is not None else None,
-            "bench_after": schedule.bench_after,
-            "limits": schedule.limits._asdict(),
-            "formats": list(self.formats),
-            **dice_as_data(schedule),
-            "boards": [
-                {
-                    "game": board.game,
-                    "params": json.loads(board.params),
-                    "players": board.players,
-                    "rules_version": board.rules_version,
-                    "blocks": board.blocks,
-                    "opening": board.opening,
-                    "bots": [schedule.entries[entry].label for entry in board.entries],
-                    **({"first_blocks": board.first_blocks} if board.first_blocks else {}),
-                    **stage_data(schedule, index),
-                }
-                for index, board in enumerate(schedule.boards)
-            ],
-            "bots": [
-                {
-                    "label": entry.label,
-                    "key": entry.key,
-                    "spec": entry.spec,
-                    "identity": entry.identity,
-                    "params": bot.params,
-                    "isolation": bot.isolation,
-                    "trusted": entry.trusted,
-                }
-                for entry, bot in zip(schedule.entries, self.bots, strict=True)
-            ],
-            "left_out": list(self.left_out),
-        }
-
-
-def dice_as_data(schedule: Schedule) -> dict[str, Any]:
-    """The kinds of dice of a schedule's blocks, and their keys as far as they are public."""
-    kinds = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
-    dice = "mixed" if len(kinds) > 1 else "secret" if kinds - {Kind.PUBLIC} else "public"
-    return {
-        "dice": dice,
-        "common_dice": Kind.COMMON in kinds,
-        "public_dice_key": public_key(schedule.seed, DICE_PERSON).hex(),
-        "public_bots_key": public_key(schedule.seed, BOTS_PERSON).hex(),
-        "secret_keys": [{"hash": hash, "key": None} for hash in schedule.keys],
-    }
-
-
-def _dice_from(resolved: dict[str, Any]) -> dict[str, Any]:
-    """The same read back, as the fields of a schedule; in version 3 of the log a plan had one key."""
-    if "dice_key_hash" in resolved:
-        keys = (resolved["dice_key_hash"],) if resolved["dice"] == "secret" else ()
-        return {"keys": keys, "secret_dice": Kind.VERSION_1}
-    keys = tuple(key["hash"] for key in resolved["secret_keys"])
-    return {"keys": keys, "secret_dice": Kind.COMMON if resolved["common_dice"] else Kind.SECRET}
-
-
-def duel_as_data(duel: Duel, labels: Sequence[str]) -> dict[str, Any]:
-    """A duel by labels."""
-    return {"bots": [labels[entry] for entry in duel[:2]], "fillers": [labels[entry] for entry in duel.fillers]}
-
-
-def duel_from(data: dict[str, Any] | None, places: dict[str, int]) -> Duel | None:
-    """A duel from `duel_as_data`."""
-    if data is None:
-        return None
-    first, second = data["bots"]
-    return Duel(places[first], places[second], tuple(places[label] for label in data["fillers"]))
-
-
-def stage_data(schedule: Schedule, index: int) -> dict[str, Any]:
-    """How far an adaptive board has come as plain data; empty where that is not known, and for other boards."""
-    stage = schedule.stage(index)
-    if stage is None:
-        return {}
-    labels = [entry.label for entry in schedule.entries]
-    out = None if stage.benched is None else {labels[entry]: last for entry, last in stage.benched}
-    return {"counts": list(stage.counts), "benched": out}
-
-
-def _stage_from(board: dict[str, Any], places: dict[str, int]) -> Stage | None:
-    """For readers of a log, to whom it is the same which blocks were given out last."""
-    if "counts" not in board:
-        return None
-    counts, out = tuple(board["counts"]), board["benched"]
-    return Stage(counts, counts, None if out is None else tuple(sorted((places[bot], out[bot]) for bot in out)))
-
-
-def schedule_from(resolved: dict[str, Any]) -> Schedule:
-    """The schedule of a plan read back from a log; raises `KeyError`, `TypeError` or `ValueError` for what is none."""
-    dice = _dice_from(resolved)
-    trusted = dice["secret_dice"] != Kind.VERSION_1 or not dice["keys"]
-    entries = tuple(
-        Entry(bot["label"], bot["key"], bot["spec"], bot["identity"], bot.get("trusted", trusted))
-        for bot in resolved["bots"]
-    )
-    places = {entry.label: place for place, entry in enumerate(entries)}
-    boards = tuple(
-        Board(
-            game=board["game"],
-            params=json.dumps(board["params"], sort_keys=True),
-            players=board["players"],
-            rules_version=board["rules_version"],
-            entries=tuple(places[label] for label in board["bots"]),
-            blocks=board["blocks"],
-            opening=board["opening"],
-            first_blocks=board.get("first_blocks", 0),
-        )
-        for board in resolved["boards"]
-    )
-    stages = tuple(_stage_from(board, places) for board in resolved["boards"])
-    return Schedule(
-        seed=resolved["seed"],
-        entries=entries,
-        boards=boards,
-        permutations=resolved["line_ups"] == "permutations",
-        max_tables=resolved["max_tables"],
-        hero=None if resolved["hero"] is None else places[resolved["hero"]],
-        limits=Limits(**resolved["limits"]),
-        bench_after=resolved.get("bench_after", 0),
-        **dice,
-        duel=duel_from(resolved.get("duel"), places),
-        stages=stages if any(stages) else (),
-    )
+        settings = [BotSettings(bot.params, bot.isolation) for bot in self.bots]
+        return ResolvedPlan.of(self.name, self.schedule, settings, self.formats, self.left_out)
 
 
 def load_plan(path: str | Path, worker: WorkerProcess | None = None, home: str | Path | None = None) -> Plan:

@@ -12,7 +12,6 @@ from arena.core.errors import StoreError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.disqualified import benched
 from arena.plan.logs import open_log
-from arena.plan.resolve import schedule_from
 from arena.results.leaderboards import board_matches
 from arena.stats import variance as luck_of
 from arena.stats.board import skills_of
@@ -64,7 +63,7 @@ def board_frames(
     """Of every board that is chosen: name, matches, benched bots, and whether matches have dice of their own."""
     store, resolved = open_log(target, home)
     with store:
-        schedule = store.known(schedule_from(resolved))
+        schedule = store.known(resolved.schedule())
         names = [(board.game, board.players) for board in schedule.boards]
         for name in choose_boards(target, names, game, players):
             board = names.index(name)

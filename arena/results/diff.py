@@ -15,9 +15,8 @@ from scipy.special import ndtri
 
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import MAX_JSON, read_json
-from arena.plan.files import checked_plan
 from arena.plan.logs import LOG, open_log
-from arena.plan.resolve import schedule_from
+from arena.plan.model import ResolvedPlan
 from arena.results.leaderboards import leaderboards
 from arena.results.report import about_board
 from arena.results.tables import from_csv
@@ -96,7 +95,7 @@ def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]
         return dict(map(_read, files))
     store, resolved = open_log(target, home)
     with store:
-        schedule = store.known(schedule_from(resolved))
+        schedule = store.known(resolved.schedule())
         frames = leaderboards(store, schedule)
         return {schedule.boards[index].title: _side(frame, schedule, index) for index, frame in frames.items()}
 
@@ -166,7 +165,7 @@ def _planned(path: Path) -> dict[str, Any]:
     plan = path.with_name("plan.json")
     if not plan.is_file():
         return {}
-    _, schedule = checked_plan(read_json(plan), f"{plan}: is no plan.json")
+    schedule = ResolvedPlan.read(read_json(plan), f"{plan}: is no plan.json").schedule()
     return next((about_board(board, schedule) for board in schedule.boards if board.slug == path.stem), {})
 
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pandas as pd
 
@@ -14,7 +13,7 @@ from arena.plan.config import DEFAULT_FORMATS, FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.disqualified import benched
 from arena.plan.files import write_plan_and_versions
-from arena.plan.resolve import schedule_from
+from arena.plan.model import ResolvedPlan
 from arena.results.leaderboards import board_matches, leaderboards
 from arena.results.match_files import check_match_columns, write_matches
 from arena.results.report import render_boards
@@ -29,16 +28,16 @@ JSON_LINES = "jsonl"
 
 def export_log(
     store: Store,
-    resolved: Mapping[str, Any],
+    resolved: ResolvedPlan,
     folder: Path,
     what: Sequence[str],
     formats: Sequence[str],
     columns: Sequence[str] = (),
 ) -> list[Path]:
     """Write files of a log and, always, its plan and versions; the paths. Columns are checked before the first one."""
-    schedule = store.known(schedule_from(dict(resolved)))
+    schedule = store.known(resolved.schedule())
     formats = list(dict.fromkeys(formats))
-    of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved["formats"] or DEFAULT_FORMATS
+    of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved.formats or DEFAULT_FORMATS
     tables: list[tuple[Path, bytes]] = []
     if "matches" in what:
         check_match_columns(formats or [JSON_LINES], columns)
@@ -49,7 +48,7 @@ def export_log(
     files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
-    return [*files, *write_plan_and_versions(folder, with_disclosed_keys(dict(resolved), store), store.last_versions())]
+    return [*files, *write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())]
 
 
 def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:

@@ -10,7 +10,6 @@ import pandas as pd
 from arena.core.errors import ConfigError, StoreError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.logs import open_log
-from arena.plan.resolve import schedule_from
 from arena.results.leaderboards import board_matches
 from arena.schedule.blocks import Schedule
 from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
@@ -72,7 +71,7 @@ def power(
         raise ConfigError(f"difference = {difference:g}: must be above 0 and at most 2")
     store, resolved = open_log(target, home)
     with store:
-        schedule = store.known(schedule_from(resolved))
+        schedule = store.known(resolved.schedule())
         labels = [entry.label for entry in schedule.entries]
         for label in (a, b):
             if label not in labels:

@@ -16,7 +16,7 @@ from arena.core.errors import ConfigError
 from arena.core.files import write_file as write_file
 from arena.core.match_ids import Kind, listed_dice
 from arena.plan.files import write_plan_and_versions
-from arena.plan.resolve import schedule_from
+from arena.plan.model import ResolvedPlan
 from arena.results.match_files import match_lines as match_lines
 from arena.results.tables import check_columns, chosen, render_frame
 from arena.results.tables import markdown as markdown
@@ -89,13 +89,13 @@ def render_boards(
 
 def write_reports(
     folder: Path,
-    resolved: dict[str, Any],
+    resolved: ResolvedPlan,
     versions: dict[str, str],
     boards: dict[int, pd.DataFrame],
     formats: Sequence[str],
     columns: Sequence[str] = (),
 ) -> list[Path]:
     """Write every leaderboard in every format, plan.json and versions.json; the paths written."""
-    files = render_boards(folder, schedule_from(resolved), boards, formats, columns)
+    files = render_boards(folder, resolved.schedule(), boards, formats, columns)
     paths = [write_file(path, [content]) for path, content in files]
     return [*paths, *write_plan_and_versions(folder, resolved, versions)]

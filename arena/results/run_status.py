@@ -18,7 +18,6 @@ from arena.match.game_faults import lines_of, read_faults
 from arena.plan.adaptive import with_stages
 from arena.plan.disqualified import benched
 from arena.plan.logs import find_log, logs_under, open_plan
-from arena.plan.resolve import schedule_from
 from arena.schedule.blocks import Schedule, Table
 from arena.store import Store
 from arena.store.writers import Writer, read_writer
@@ -108,10 +107,10 @@ def standing(target: str | Path, home: str | Path | None = None) -> Standing:
 
 def _standing(log: Path) -> Standing:
     running, writer = read_writer(log)
-    store, data = open_plan(log)
+    store, resolved = open_plan(log)
     with store:
         finished = store.is_finished()
-        schedule = with_stages(store, schedule_from(data))
+        schedule = with_stages(store, resolved.schedule())
         boards = list(_boards(store, schedule, finished))
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         run, last = store.last_run(), _last_write(log)
@@ -120,7 +119,7 @@ def _standing(log: Path) -> Standing:
         complete = finished or matches >= planned
         open_keys = any(key.disclosed is None for key in store.secret_keys())
     return Standing(
-        name=one_line(data["name"]),
+        name=one_line(resolved.name),
         log=log,
         state=_state(running, complete, writer),
         boards=boards,

@@ -26,6 +26,7 @@ from arena.core.paths import home_folder
 from arena.plan.config import OPENING
 from arena.plan.dice_keys import has_own_dice, now, with_dice_keys, with_disclosed_keys
 from arena.plan.logs import LOG
+from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.run import Outcome, Progress, Run
@@ -279,7 +280,7 @@ def _end(tally: Tally, outcome: Outcome) -> End:
     return "fixed" if tally.test is None else "max_blocks"
 
 
-def _write(comparison: Comparison, resolved: dict[str, Any]) -> None:
+def _write(comparison: Comparison, resolved: ResolvedPlan) -> None:
     """Write comparison.json and plan.json beside the log."""
     from arena.core.files import write_file
     from arena.plan.files import write_plan

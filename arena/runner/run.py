@@ -21,6 +21,7 @@ from typing import Any
 import engine
 from arena.core.errors import ArenaError, ClusterError, WorkerError
 from arena.match.game_faults import GameFault
+from arena.plan.files import logged_plan
 from arena.plan.resolve import Plan
 from arena.runner.gate import Barrier
 from arena.runner.options import RunOptions
@@ -103,13 +104,15 @@ class Run:
         started = time.monotonic()
         missing = self.work.any_missing() or self.work.outbox.size > 0
         self._tally()
-        resolved = json.dumps(self.plan.resolved(), sort_keys=True)
-        if not missing and resolved == self.store.last_plan():
+        resolved = self.plan.resolved()
+        if not missing and resolved == logged_plan(self.store):
             return Outcome(self.progress, False, [], time.monotonic() - started)
         versions = self._versions()
         bots = [bot.row for bot in self.plan.bots]
         bundles = {key: json.dumps(files) for key, files in self.plan.bundles().items()}
-        self.run = self.store.begin_run(resolved, json.dumps(versions), datetime.now(UTC).isoformat(), bots, bundles)
+        self.run = self.store.begin_run(
+            resolved.as_json(), json.dumps(versions), datetime.now(UTC).isoformat(), bots, bundles
+        )
         if missing:
             with _Signals(self._interrupt):
                 self._drive()

@@ -116,7 +116,7 @@ def _begin(store: Store, plan: ReadPlan) -> int:
             store.keep_key(key, now(), now())
     resolved = without_keys(plan.resolved)
     bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in plan.schedule.entries]
-    return store.begin_run(json.dumps(resolved), json.dumps(plan.versions), now(), bots, {})
+    return store.begin_run(resolved.as_json(), json.dumps(plan.versions), now(), bots, {})
 
 
 def _new(store: Store, batch: Sequence[Numbered]) -> Iterator[Numbered]:

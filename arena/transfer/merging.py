@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -104,8 +103,8 @@ def _merge(sources: Sequence[Store], store: Store) -> Merged:
         done, planned = _progress(store)
         added, known = (sum(counts) for counts in zip(*taken, strict=True))
         if done == planned and added and not store.is_finished():
-            store.finish_run(now(), disclose=logged_plan(store)[1].has_secret_dice)
-    return Merged(store.path, added, known, done, planned, len(latest), _plan(store)["name"], store.remarks)
+            store.finish_run(now(), disclose=logged_plan(store).schedule().has_secret_dice)
+    return Merged(store.path, added, known, done, planned, len(latest), logged_plan(store).name, store.remarks)
 
 
 def _begun(log: Store) -> tuple[str, str, str]:
@@ -120,16 +119,12 @@ def _checked_plan(log: Store) -> str:
         check_rows(log)
         if not runs_of(log):
             return ""
-        return json.dumps(_plan(log), sort_keys=True)
-
-
-def _plan(log: Store) -> dict[str, Any]:
-    return logged_plan(log)[0]
+        return logged_plan(log).as_json()
 
 
 def _progress(store: Store) -> tuple[int, int]:
     """Matches of the plan in the log, and in the plan; of adaptive boards all that they may have."""
-    schedule = with_stages(store, logged_plan(store)[1])
+    schedule = with_stages(store, logged_plan(store).schedule())
     blocks = blocks_in_plan(store, schedule)
     done = planned = 0
     while batch := list(itertools.islice(blocks, BATCH)):

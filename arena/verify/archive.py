@@ -31,7 +31,6 @@ from arena.plan.config import FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan_and_versions
 from arena.plan.logs import LOG, find_log, open_log
-from arena.plan.resolve import schedule_from
 from arena.store import SCHEMA_VERSION, Store
 from arena.verify.archive_readme import ABOUT
 from arena.verify.findings import Findings
@@ -102,12 +101,12 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
         with store:
             _check_disclosed(store, log)
             write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())
-        for board in schedule_from(resolved).boards:
+        for board in resolved.schedule().boards:
             for exported in (log.with_name(f"{board.slug}.{kind}") for kind in FORMATS):
                 with contextlib.suppress(FileNotFoundError):
                     (folder / exported.name).write_bytes(_exported(exported))
         _unpack_bots(folder)
-        name = str(resolved["name"]).rpartition("/")[2]
+        name = resolved.name.rpartition("/")[2]
         about = {"name": name, "arena": version("pyramid-arena"), "log_version": SCHEMA_VERSION}
         names = {"log": LOG, "bots": BOTS, "manifest": MANIFEST}
         (folder / README).write_text(ABOUT.format(**about, **names))

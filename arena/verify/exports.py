@@ -13,7 +13,6 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan
-from arena.plan.resolve import stage_data
 from arena.results.exports import JSON_LINES, export_log
 from arena.schedule.blocks import Schedule
 from arena.store import Store
@@ -32,9 +31,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple
     with findings.guard("what was exported cannot be compared"), own_folder(None, "arena-exports-") as place:
         wanted = list(_there(folder, plan.schedule))
         if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
-            schedule = with_stages(store, plan.schedule)
-            boards = [{**board, **stage_data(schedule, at)} for at, board in enumerate(plan.resolved["boards"])]
-            resolved = {**plan.resolved, "boards": boards}
+            resolved = plan.resolved.with_progress(with_stages(store, plan.schedule))
             for what, formats in wanted or [("", [])]:
                 export_log(store, resolved, place, [what], formats)
             if plan.is_comparison:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -14,7 +13,7 @@ from arena.core.match_ids import Kind, match_id
 from arena.match.dice import KeyPair, key_pair
 from arena.match.replay import check_game, check_match, check_words, game_of
 from arena.match.stored import StoredMatch
-from arena.plan.resolve import schedule_from
+from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
 from arena.verify.findings import MOST_TOLD, Finding
@@ -55,9 +54,9 @@ class Checked:
 class Checker:
     """Checks blocks of a log on a connection of its own; there is one in each process."""
 
-    def __init__(self, path: Path, plans: Sequence[str], secret: Mapping[str, bytes]) -> None:
+    def __init__(self, path: Path, plans: Sequence[ResolvedPlan], secret: Mapping[str, bytes]) -> None:
         """`secret` has keys by their hashes."""
-        self.schedules = [schedule_from(json.loads(plan)) for plan in plans]
+        self.schedules = [plan.schedule() for plan in plans]
         self.secret = secret
         self.db = open_log(path)
         self.store = Store(path, self.db, None)

@@ -7,14 +7,12 @@ import sqlite3
 import zlib
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Any
 
 from arena.core.errors import StoreError
 from arena.core.models import COMPARISONS
-from arena.match.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.match.stored import SecretKey
-from arena.plan.files import checked_plan
-from arena.plan.resolve import bot_identity, dice_as_data
+from arena.plan.model import PlannedBot, ResolvedPlan, dice_facts
+from arena.plan.resolve import bot_identity
 from arena.registry.bundles import MAX_BYTES, Bundle
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow
@@ -30,7 +28,7 @@ class LoggedPlan:
 
     runs: list[int]
     """The latest one first."""
-    resolved: dict[str, Any]
+    resolved: ResolvedPlan
     schedule: Schedule
     finished: bool = False
     """Whether one of the runs noted that all of it was in the log."""
@@ -38,7 +36,7 @@ class LoggedPlan:
     @property
     def is_comparison(self) -> bool:
         """Whether it is played only until a test is decided."""
-        return str(self.resolved["name"]).startswith(f"{COMPARISONS}/")
+        return self.resolved.name.startswith(f"{COMPARISONS}/")
 
 
 @dataclass
@@ -76,8 +74,8 @@ def read_contents(db: sqlite3.Connection, findings: Findings) -> Contents:
         findings.add("holds no run", table="runs")
     for plan in contents.plans:
         _check_dice(plan, contents, findings)
-        for bot in plan.resolved["bots"]:
-            with findings.guard(f"bot {bot['identity']}", table="bots"):
+        for bot in plan.resolved.bots:
+            with findings.guard(f"bot {bot.identity}", table="bots"):
                 _check_bot(bot, contents)
     _check_unused(contents, findings)
     return contents
@@ -113,7 +111,8 @@ def _read_runs(db: sqlite3.Connection, contents: Contents, findings: Findings) -
         if text not in known:
             known[text] = None
             with findings.guard(f"run {run}: its plan cannot be read", table="runs"):
-                known[text] = LoggedPlan([], *checked_plan(json.loads(text), "not a plan"))
+                resolved = ResolvedPlan.read(json.loads(text), "not a plan")
+                known[text] = LoggedPlan([], resolved, resolved.schedule())
                 contents.plans += filter(None, [known[text]])
             contents.unread += known[text] is None
         if (plan := known[text]) is not None:
@@ -131,39 +130,27 @@ def _check_dice(plan: LoggedPlan, contents: Contents, findings: Findings) -> Non
             findings.add(f"a key is not disclosed, though run {run} is finished", table="keys")
     if schedule.has_secret_dice and not schedule.keys:
         findings.add(f"run {run} has secret dice, but its plan no key of them", table="runs")
-    for name, ours in _public_keys(resolved, schedule).items():
-        if resolved[name] != ours:
+    for name, ours in dice_facts(schedule).items():
+        if getattr(resolved, name) != ours:
             findings.add(f"run {run}: the {name} of its plan does not follow from the seed", table="runs")
-    for key in resolved.get("secret_keys") or ():
-        if key["key"] is not None:
-            findings.add(f"run {run}: its plan holds a secret key", table="runs")
+    if any(key.key is not None for key in resolved.secret_keys):
+        findings.add(f"run {run}: its plan holds a secret key", table="runs")
 
 
-def _public_keys(resolved: dict[str, Any], schedule: Schedule) -> dict[str, str | None]:
-    """What a plan says of its keys as it follows from the seed, and from which bots are trusted."""
-    dice, bots = (public_key(schedule.seed, person) for person in (DICE_PERSON, BOTS_PERSON))
-    if "dice_key_hash" not in resolved:
-        kinds = dice_as_data(schedule)
-        return {name: kinds[name] for name in ("dice", "common_dice", "public_dice_key", "public_bots_key")}
-    if schedule.keys:
-        return {"bots_key": bots.hex(), "dice_key": None}
-    return {"bots_key": bots.hex(), "dice_key": dice.hex(), "dice_key_hash": key_hash(dice)}
-
-
-def _check_bot(planned: dict[str, Any], contents: Contents) -> None:
+def _check_bot(planned: PlannedBot, contents: Contents) -> None:
     """That a planned bot is in the log and its identity follows from its source and parameters.
 
     Of bots whose matches were imported the source is not there.
     """
-    row = contents.bots.get(planned["identity"])
+    row = contents.bots.get(planned.identity)
     if row is None:
         raise StoreError("is in a plan, but not in the log")
-    name, spec = row.identity.rpartition("@")[0], planned["spec"]
+    name, spec = row.identity.rpartition("@")[0], planned.spec
     if row.spec != spec or not (spec == name or spec.startswith(f"{name}:")):
         raise StoreError(f"its spec is {row.spec}, {spec} in the plan")
     if not (row.bundle or row.module or row.class_name):
         return
-    if bot_identity(name, row.bundle, row.class_name, planned["params"]) != row.identity:
+    if bot_identity(name, row.bundle, row.class_name, planned.params) != row.identity:
         raise StoreError("its identity does not follow from its class, parameters and bundle")
     bundle = contents.bundles.get(row.bundle)
     if bundle is None:
@@ -177,7 +164,7 @@ def _check_unused(contents: Contents, findings: Findings) -> None:
     """That no bot and no bundle is there for nothing."""
     if contents.unread:
         return
-    planned = {bot["identity"] for plan in contents.plans for bot in plan.resolved["bots"]}
+    planned = {bot.identity for plan in contents.plans for bot in plan.resolved.bots}
     for identity in sorted(contents.bots.keys() - planned):
         findings.add(f"bot {identity} is in no plan", table="bots")
     for key in sorted(contents.bundles.keys() - {row.bundle for row in contents.bots.values()}):

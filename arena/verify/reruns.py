@@ -148,27 +148,27 @@ def plan_again(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
     """The plan of a run with its bots as the log keeps them; those whose sources it lacks have no files."""
     resolved, schedule = logged.resolved, logged.schedule
     bots = []
-    for planned in resolved["bots"]:
-        row = contents.bots[planned["identity"]]
+    for planned in resolved.bots:
+        row = contents.bots[planned.identity]
         files = contents.bundles.get(row.bundle, Bundle("", {})).files
         bundle = Bundle(row.module, files)
         try:
             bundle.check_api(row.spec)
         except BotError as error:  # of this machine, not of the log
             raise ConfigError(str(error)) from None
-        level: Isolation = isolation or planned["isolation"]
+        level: Isolation = isolation or planned.isolation
         if bundle.is_program and level == "none":
             level = "process"
-        name = planned["identity"].rpartition("@")[0]
+        name = planned.identity.rpartition("@")[0]
         source = Source(name, row.module, row.class_name, None, "log")
-        bots.append(ResolvedBot(source, bundle, planned["params"], row.spec, "", None, None, [], [], level))
+        bots.append(ResolvedBot(source, bundle, planned.params, row.spec, "", None, None, [], [], level))
     if any(bot.isolation == "sandbox" for bot in bots) and lacking():
         raise ConfigError(
             f"the bots are for the sandbox, and this machine has none: {lacking()}; `arena doctor` tells more; "
             "--isolation process runs them all the same, with your rights"
         )
     keys = [contents.secret[hash].checked() for hash in schedule.keys if hash in contents.secret]
-    return replace(Plan(resolved["name"], schedule, tuple(bots), (), ()), secret_keys=tuple(keys))
+    return replace(Plan(resolved.name, schedule, tuple(bots), (), ()), secret_keys=tuple(keys))
 
 
 def chosen_blocks(store: Store, schedule: Schedule, plan: Plan, rerun: int | Literal["all"], seed: int) -> list[Block]:

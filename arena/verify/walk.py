@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import sqlite3
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -180,7 +179,7 @@ def walk(
 ) -> Walked:
     """Check every match of a log; findings come in the same order for any number of workers."""
     walk = Walk(db, Store(path, db, None), contents, findings)
-    plans = [json.dumps(plan.resolved) for plan in contents.plans]
+    plans = [plan.resolved for plan in contents.plans]
     arguments = (path, plans, {hash: key.key for hash, key in contents.secret.items()})
     matches = db.execute("SELECT count(*) FROM matches").fetchone()[0]
     tasks = walk.tasks()

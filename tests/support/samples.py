@@ -2,17 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import random
 from collections.abc import Iterable
 from pathlib import Path
 
 from arena.core.limits import Limits
-from arena.plan.resolve import dice_as_data, duel_as_data, stage_data
+from arena.plan.model import BotSettings, ResolvedPlan
 from arena.schedule.blocks import Board, Entry, MatchSpec, Schedule
 from arena.store import BotRow, Finished, MatchRow, Store
 
-LIMITS = Limits()._asdict()
 CAUSES = ("crash", "timeout", "illegal_action", "init")
 
 
@@ -49,54 +47,16 @@ def schedule(names: Iterable[str | Entry], players: Iterable[int] = (2,), blocks
     return Schedule(**(plan | changes))
 
 
-def resolved(plan: Schedule) -> dict:
-    """A schedule as the plain data that a log keeps."""
-    labels = [each.label for each in plan.entries]
-    return {
-        "name": "sample",
-        "seed": plan.seed,
-        **dice_as_data(plan),
-        **({"duel": duel_as_data(plan.duel, labels)} if plan.duel else {}),
-        "left_out": [],
-        "formats": ["csv", "json", "md", "parquet"],
-        "line_ups": "permutations" if plan.permutations else "rotations",
-        "max_tables": plan.max_tables,
-        "hero": None if plan.hero is None else labels[plan.hero],
-        "limits": LIMITS,
-        "bench_after": plan.bench_after,
-        "boards": [
-            {
-                "game": each.game,
-                "params": json.loads(each.params),
-                "players": each.players,
-                "rules_version": each.rules_version,
-                "blocks": each.blocks,
-                "opening": each.opening,
-                "bots": [labels[place] for place in each.entries],
-                "first_blocks": each.first_blocks,
-                **stage_data(plan, index),
-            }
-            for index, each in enumerate(plan.boards)
-        ],
-        "bots": [
-            {
-                "label": each.label,
-                "key": each.key,
-                "spec": each.spec,
-                "identity": each.identity,
-                "params": {},
-                "isolation": "none",
-                "trusted": each.trusted,
-            }
-            for each in plan.entries
-        ],
-    }
+def resolved(plan: Schedule) -> ResolvedPlan:
+    """A schedule as the plan that a log keeps."""
+    formats = ["csv", "json", "md", "parquet"]
+    return ResolvedPlan.of("sample", plan, [BotSettings({}, "none")] * len(plan.entries), formats)
 
 
 def begin(store: Store, plan: Schedule) -> int:
     """Note a run of the schedule; its number."""
     bots = [BotRow(each.identity, each.spec, "module", "Class", "bundle") for each in plan.entries]
-    return store.begin_run(json.dumps(resolved(plan)), '{"python": "3"}', "2026-01-01", bots, {"bundle": "{}"})
+    return store.begin_run(resolved(plan).as_json(), '{"python": "3"}', "2026-01-01", bots, {"bundle": "{}"})
 
 
 def row(lineup: int, ranks: list[int], **changes) -> MatchRow:

@@ -22,7 +22,6 @@ from hypothesis import strategies as st
 from arena import api
 from arena.plan.adaptive import next_stage, shares, weights, with_stages
 from arena.plan.disqualified import benched
-from arena.plan.resolve import schedule_from
 from arena.results.leaderboards import board_matches, faults
 from arena.results.report import match_lines
 from arena.runner import queue as work
@@ -174,7 +173,7 @@ def test_a_schedule_has_the_counted_blocks_in_fold_order_with_the_ids_of_the_rou
             assert list(plan.blocks_of(index, stage)) == new
     assert plan.total_matches == len(all_matches(plan))
     assert set(blocks) <= set(uniform(plan, 6).blocks())
-    again = schedule_from(json.loads(json.dumps(resolved(plan))))
+    again = resolved(plan).schedule()
     assert list(again.blocks()) == blocks
 
 

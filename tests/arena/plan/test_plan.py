@@ -8,7 +8,8 @@ import pytest
 
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan.config import config_from
-from arena.plan.resolve import Wanted, make_plan, resolve_bots, schedule_from
+from arena.plan.model import ResolvedPlan
+from arena.plan.resolve import Wanted, make_plan, resolve_bots
 from arena.registry.discovery import house_bots
 from arena.workers.pools import Chunk
 from arena.workers.process import WorkerProcess
@@ -190,7 +191,7 @@ def test_the_hero_is_named_by_label_or_spec_and_is_the_first_bot_by_default(plan
 def test_the_minimum_of_an_adaptive_board_is_a_quarter_of_its_blocks_or_what_is_said(plan_of, blocks, named, first):
     plan = plan_of(schedule="adaptive", blocks=blocks, **named)
     assert [board.first_blocks for board in plan.schedule.boards] == [first]
-    assert schedule_from(json.loads(json.dumps(plan.resolved()))) == plan.schedule
+    assert plan.resolved().schedule() == plan.schedule
     assert plan_of(blocks=blocks).schedule.boards[0].first_blocks == 0
 
 
@@ -198,15 +199,15 @@ def test_keys_follow_from_the_seed(plan_of):
     plan = plan_of(seed=2026)
     keys = public_key(2026, DICE_PERSON).hex(), public_key(2026, BOTS_PERSON).hex()
     assert plan.key_pairs() == {"": keys}
-    assert (plan.resolved()["public_dice_key"], plan.resolved()["public_bots_key"]) == keys
+    assert (plan.resolved().public_dice_key, plan.resolved().public_bots_key) == keys
 
 
 def test_a_plan_is_plain_data_that_its_schedule_is_read_back_from(plan_of):
     plan = plan_of(games=[{"game": "epicycle"}], bots=["random", *(f"mine.py:Mine:depth={n}" for n in range(5))])
-    resolved = json.loads(json.dumps(plan.resolved()))
-    assert schedule_from(resolved) == plan.schedule
-    assert resolved["bots"][2]["params"] == {"depth": 1}
-    assert resolved["bots"][2]["identity"] == plan.bots[2].identity
+    resolved = ResolvedPlan.read(json.loads(plan.resolved().as_json()), "plan")
+    assert resolved.schedule() == plan.schedule
+    assert resolved.bots[2].params == {"depth": 1}
+    assert resolved.bots[2].identity == plan.bots[2].identity
 
 
 def courses(plan, worker):

@@ -24,7 +24,7 @@ from arena.match.dice import (
     single_key,
 )
 from arena.match.replay import check_draws, replay
-from arena.plan.resolve import ResolvedBot, schedule_from
+from arena.plan.resolve import ResolvedBot
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
 from arena.results.run_status import standing
@@ -169,7 +169,7 @@ def test_key_and_kind_of_dice_are_part_of_identities_where_they_count_and_nowher
 @settings(max_examples=60, deadline=None)
 @given(plans())
 def test_a_plan_that_is_read_back_has_the_same_blocks(plan):
-    assert list(schedule_from(resolved(plan)).blocks()) == list(plan.blocks())
+    assert list(resolved(plan).schedule().blocks()) == list(plan.blocks())
 
 
 def test_a_bots_next_version_meets_other_dice():

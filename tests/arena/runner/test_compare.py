@@ -1,6 +1,5 @@
 """Comparisons: a log that is a pure function of the plan, resumed, read again, exhausted, told."""
 
-import json
 import random
 import shutil
 import signal
@@ -13,7 +12,7 @@ import pytest
 
 from arena import api
 from arena.core.errors import ConfigError
-from arena.plan.resolve import schedule_from
+from arena.plan.files import logged_plan
 from arena.results.leaderboards import board_matches
 from arena.results.power import paired_differences, power
 from arena.results.report import match_lines
@@ -79,7 +78,7 @@ def bots(tmp_path_factory):
 def lines(folder):
     """The log of a comparison as JSON Lines."""
     with Store.open(folder / api.LOG) as store:
-        return "".join(match_lines(store, schedule_from(json.loads(store.last_plan()))))
+        return "".join(match_lines(store, logged_plan(store).schedule()))
 
 
 @pytest.fixture(scope="module")
@@ -124,7 +123,7 @@ def test_the_other_way_round_the_same_log_is_read_and_everything_is_mirrored(thr
 
 def test_scores_are_those_of_the_log(three):
     with Store.open(three.folder / api.LOG) as store:
-        schedule = schedule_from(json.loads(store.last_plan()))
+        schedule = logged_plan(store).schedule()
         matches = board_matches(store, schedule, 0)
     a, b = (
         three.plan.schedule.entries.index(e) for e in three.plan.schedule.entries if e.label in ("greedy", "random")

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind, match_id
-from arena.plan.resolve import duel_as_data, schedule_from
+from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import base_orders, choose_tables
 from arena.schedule.duels import Duel
 from tests.support import samples
@@ -325,9 +325,9 @@ def test_a_plan_of_a_million_matches_has_a_million_different_ones():
 
 def test_a_schedule_is_read_back_from_its_plan():
     plan = schedule(players=(2, 3), hero=3, permutations=True)
-    resolved = json.loads(json.dumps(samples.resolved(plan)))
-    assert schedule_from(resolved) == plan
-    assert list(schedule_from(resolved).blocks()) == list(plan.blocks())
+    resolved = ResolvedPlan.read(json.loads(samples.resolved(plan).as_json()), "plan")
+    assert resolved.schedule() == plan
+    assert list(resolved.schedule().blocks()) == list(plan.blocks())
 
 
 @given(st.text("ab=,./\\ ()\0é_+-1", max_size=30))
@@ -396,5 +396,5 @@ def ids_in_order(plan):
 
 def test_a_duel_is_read_back_from_its_plan():
     plan = duels(4, [0, 2, 3])
-    resolved = samples.resolved(plan) | {"duel": duel_as_data(plan.duel, NAMES)}
-    assert schedule_from(json.loads(json.dumps(resolved))) == plan
+    resolved = ResolvedPlan.read(json.loads(samples.resolved(plan).as_json()), "plan")
+    assert resolved.schedule() == plan

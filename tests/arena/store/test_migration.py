@@ -3,7 +3,6 @@
 import contextlib
 import gc
 import io
-import json
 import os
 import shutil
 import sqlite3
@@ -20,7 +19,8 @@ from arena import api
 from arena.core.errors import StoreError
 from arena.match.replay import check_draws, replay
 from arena.plan.adaptive import with_stages
-from arena.plan.resolve import ResolvedBot, schedule_from
+from arena.plan.files import logged_plan
+from arena.plan.resolve import ResolvedBot
 from arena.store import SCHEMA_VERSION, Store, upgrading
 from arena.store.schema import BACK_TO_3, SCHEMA
 from arena.verify.archive import bundle
@@ -28,7 +28,7 @@ from arena.verify.verification import verify
 from tests.support.samples import begin, fill, schedule
 from tests.support.tournaments import write
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parents[2] / "data" / "logs"
 KINDS = ("public", "secret")
 """Of the dice in the logs of version 3 beside this file."""
 VERSION = 3
@@ -115,7 +115,7 @@ def test_boards_matches_and_replays_are_the_same_before_and_after(log, kind):
 def test_a_plan_of_an_old_log_is_complete_there_so_that_nothing_is_played_again(log):
     Store.create(log).close()
     with Store.open(log) as store:
-        plan = with_stages(store, schedule_from(json.loads(store.last_plan())))
+        plan = with_stages(store, logged_plan(store).schedule())
         assert plan.total_matches == store.totals()[0] == 18
         assert all(len(store.finished([block.identity])[block.identity]) > 1 for block in plan.blocks())
 

@@ -294,11 +294,11 @@ PLANS = {
     "a format": (lambda plan: {**plan, "formats": ["/../../x"]}, r"formats\[0\] = '/../../x': not a choice"),
     "blocks": (lambda plan: with_board(plan, blocks=10**30), r"boards\[0\].blocks = 1000"),
     "a surrogate": (lambda plan: with_board(plan, game="\ud800"), r"boards\[0\].game = "),
-    "a number": (lambda plan: {**plan, "bench_after": float("nan")}, "bench_after = nan: must be a whole number"),
+    "a number": (lambda plan: {**plan, "forfeit_limit": float("nan")}, "forfeit_limit = nan: must be a whole number"),
     "options": (lambda plan: with_board(plan, params={"max_turns": 7}), "the options of epicycle are not those"),
     "a stranger": (lambda plan: with_board(plan, bots=["nobody"]), "is no plan.json: it has no bot 'nobody'"),
-    "a hero": (
-        lambda plan: with_board({**plan, "hero": "random"}, bots=["Fragile", 'a "quoted" label (1)']),
+    "a challenger": (
+        lambda plan: with_board({**plan, "challenger": "random"}, bots=["Fragile", 'a "quoted" label (1)']),
         "whoever every block is about has to play on every board",
     ),
     "a board twice": (lambda plan: {**plan, "boards": plan["boards"][:1] * 2}, "has a board twice"),

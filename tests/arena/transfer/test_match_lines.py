@@ -17,7 +17,6 @@ from arena.core.match_ids import Kind
 from arena.match.json_lines import KEYS, MAX_LINE, Record, as_data, as_line, read_records
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
-from arena.plan.resolve import schedule_from
 from arena.results.match_files import records_of
 from tests.support.documents import RENAMED
 from tests.support.recorded import play
@@ -34,7 +33,7 @@ def records(played):
     """Every match of a tournament of all games."""
     store, resolved = api.open_log(played, home_of(played))
     with store:
-        return list(records_of(store, schedule_from(resolved)))
+        return list(records_of(store, resolved.schedule()))
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import contextlib
 import itertools
-import json
 import random
 import shutil
 import sqlite3
@@ -18,6 +17,7 @@ from arena.cli.app import run_command
 from arena.cli.logs import merged_in_words
 from arena.core.errors import ArenaError, StoreError
 from arena.match.dice import key_hash
+from arena.plan.files import logged_plan
 from arena.store import Store
 from arena.transfer.merging import merge
 from tests.support.samples import all_matches, begin, entry, finished, random_row, resolved, schedule
@@ -55,7 +55,7 @@ def make(log, numbers, started="2026-01-01", plan=PLAN, key=None, made=RESULTS):
     with Store.create(log) as store:
         if key:
             store.keep_key(key, "2026")
-        data = json.dumps(resolved(plan))
+        data = resolved(plan).as_json()
         begin(store, plan)
         with store.transaction():
             store._db.execute("DELETE FROM runs")
@@ -101,7 +101,7 @@ def test_older_runs_that_come_later_leave_the_latest_plan_the_one_that_counts(tm
     merged = merge([old], new)
     assert (merged.plans, merged.done, merged.planned) == (2, 9, len(all_matches(more)))
     with Store.open(new) as store:
-        assert json.loads(store.last_plan()) == resolved(more)
+        assert logged_plan(store) == resolved(more)
         assert list(store.damaged()) == []
 
 
@@ -196,7 +196,7 @@ def test_a_merge_that_completes_a_plan_discloses_its_keys_also_where_some_blocks
     made = [finished(spec, random_row(spec, RNG)) for spec in all_matches(plan)]
     halves = range(0, len(made), 2), range(1, len(made), 2)
     logs = [make(tmp_path / f"{n}.db", half, plan=plan, key=key, made=made) for n, half in enumerate(halves)]
-    assert resolved(plan)["dice"] == "mixed"
+    assert resolved(plan).dice == "mixed"
     merge(logs[:1], tmp_path / "m.db")
     with Store.open(tmp_path / "m.db") as store:
         assert [each.disclosed for each in store.secret_keys()] == [None]
