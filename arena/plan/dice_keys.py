@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -11,8 +10,7 @@ from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, listed_dice
 from arena.match.stored import SecretKey
 from arena.plan.adaptive import with_stages
-from arena.plan.disqualification import in_plan
-from arena.plan.disqualified import benched
+from arena.plan.coverage import blocks_in_plan, missing
 from arena.plan.files import logged_plan
 from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan
@@ -20,9 +18,6 @@ from arena.schedule.blocks import Schedule
 from arena.store import Store
 from engine import load_game
 from engine.errors import EngineError
-
-LOOK_UP = 256
-"""Blocks looked up at a time."""
 
 
 def now() -> str:
@@ -79,14 +74,8 @@ def _plays_more(plan: Plan, store: Store) -> bool:
 
 def _lacks_secret(schedule: Schedule, store: Store) -> bool:
     schedule = with_stages(store, schedule)
-    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
-    blocks = (block for block in schedule.blocks() if block.key and in_plan(out[block.board], block.round, block.table))
-    while batch := list(itertools.islice(blocks, LOOK_UP)):
-        finished = store.finished([block.identity for block in batch])
-        for block in batch:
-            if len(finished.get(block.identity, ())) < schedule.lineups(schedule.boards[block.board]):
-                return True
-    return False
+    secret = (block for block in blocks_in_plan(store, schedule) if block.key)
+    return next(missing(store, schedule, secret), None) is not None
 
 
 def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:

@@ -17,8 +17,7 @@ from arena.core.files import whole_file, write_file
 from arena.core.match_ids import match_id
 from arena.match.json_lines import KEYS, Record, as_line
 from arena.match.stored import StoredMatch
-from arena.plan.disqualification import in_plan
-from arena.plan.disqualified import benched
+from arena.plan.coverage import blocks_in_plan
 from arena.results.leaderboards import DECIMALS
 from arena.results.tables import as_csv, check_columns, chosen, render_frame
 from arena.schedule.blocks import Block, Schedule
@@ -39,12 +38,6 @@ TYPES = {
 }
 """Columns of the table of matches."""
 Played = tuple[Block, StoredMatch]
-
-
-def blocks_in_plan(store: Store, schedule: Schedule) -> Iterator[Block]:
-    """Every block of the plan, but for those that have left it with a benched bot, in fold order."""
-    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
-    return (block for block in schedule.blocks() if in_plan(out[block.board], block.round, block.table))
 
 
 def played(store: Store, schedule: Schedule) -> Iterator[list[Played]]:

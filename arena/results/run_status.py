@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -16,9 +15,10 @@ from arena.core.match_ids import listed_dice
 from arena.core.paths import home_folder
 from arena.match.game_faults import lines_of, read_faults
 from arena.plan.adaptive import with_stages
+from arena.plan.coverage import coverage
 from arena.plan.disqualified import benched
 from arena.plan.logs import find_log, logs_under, open_plan
-from arena.schedule.blocks import Schedule, Table
+from arena.schedule.blocks import Schedule
 from arena.store import Store
 from arena.store.writers import Writer, read_writer
 from engine.errors import one_line
@@ -182,44 +182,17 @@ def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _counts(store: Store, schedule: Schedule) -> list[tuple[int, int]]:
-    """By board: matches of the plan in the log, and complete blocks.
-
-    A log that has known one plan alone holds nothing else, and is counted by the database.
-    """
-    if store.has_one_plan():
-        return [store.count(board.game, board.players, schedule.lineups(board)) for board in schedule.boards]
-    found = []
-    for index, board in enumerate(schedule.boards):
-        sizes, lineups = store.block_sizes(board.game, board.players), schedule.lineups(board)
-        there = [sizes.get(block.identity, 0) for block in schedule.blocks_of(index)]
-        found.append((sum(there), there.count(lineups)))
-    return found
-
-
 def _boards(store: Store, schedule: Schedule, finished: bool) -> Iterator[BoardStanding]:
     """The boards of a plan; a comparison that is finished has no more matches than it took."""
-    for index, (matches, blocks) in enumerate(_counts(store, schedule)):
-        board, stage = schedule.boards[index], schedule.stage(index)
-        out, counts = benched(store, schedule, index), schedule.counts(index)
-        stays = map(_rounds_in_plan, itertools.repeat(out), schedule.tables[index], counts)
-        given_out = sum(counts) if stage else sum(stays)
-        planned = given_out * schedule.lineups(board)
-        if stage is not None and stage.counts != stage.done:
-            planned = schedule.budget(index)
+    for index, covered in enumerate(coverage(store, schedule)):
+        board, out = schedule.boards[index], benched(store, schedule, index)
         yield BoardStanding(
             game=one_line(board.game),
             players=board.players,
-            matches=matches,
-            planned=matches if schedule.duel and finished else planned,
-            blocks=blocks,
+            matches=covered.matches,
+            planned=covered.matches if schedule.duel and finished else covered.planned,
+            blocks=covered.blocks,
             forfeits=store.forfeited(board.game, board.players),
             benched={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
-            given_out=None if stage is None else given_out * schedule.lineups(board),
+            given_out=None if schedule.stage(index) is None else covered.given_out,
         )
-
-
-def _rounds_in_plan(out: dict[int, int], table: Table, count: int) -> int:
-    """How many of a table's rounds stay in the plan."""
-    last = min((out[entry] for entry in table if entry in out), default=count - 1)
-    return min(count, last + 1)

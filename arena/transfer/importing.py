@@ -19,15 +19,15 @@ from arena.match.replay import check_draws, check_game, check_words, replay
 from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
+from arena.plan.coverage import is_complete
 from arena.plan.dice_keys import now
 from arena.plan.files import ReadPlan, read_plan, without_keys
-from arena.results.match_files import blocks_in_plan
-from arena.schedule.blocks import Block, MatchSpec, Schedule
+from arena.schedule.blocks import Block, MatchSpec
 from arena.store import BotRow, Finished, MatchRow, Store
 from arena.store.schema import lock_log
 
 BATCH = 256
-"""Matches written, and blocks looked up, at a time."""
+"""Matches written at a time."""
 LOG = "matches.db"
 IMPORTED = "import"
 """The worker of matches that were not played here."""
@@ -103,7 +103,7 @@ def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int
             skipped += len(batch) - len(new)
         if not added + skipped:
             raise RecordError(f"{', '.join(map(str, files))}: no matches in there")
-        if _is_complete(store, plan.schedule):
+        if is_complete(store, with_stages(store, plan.schedule)):
             store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
     return added, skipped
 
@@ -134,16 +134,6 @@ def _new(store: Store, batch: Sequence[Numbered]) -> Iterator[Numbered]:
 
 def _content(match: StoredMatch) -> StoredMatch:
     return replace(bare(match), bots=[])
-
-
-def _is_complete(store: Store, schedule: Schedule) -> bool:
-    """Whether every match of the plan is in the log."""
-    blocks = blocks_in_plan(store, with_stages(store, schedule))
-    while batch := list(itertools.islice(blocks, BATCH)):
-        found = store.finished([block.identity for block in batch])
-        if any(len(found.get(block.identity, ())) < schedule.lineups(schedule.boards[block.board]) for block in batch):
-            return False
-    return True
 
 
 class _Places:

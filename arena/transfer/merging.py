@@ -9,28 +9,22 @@ same rules, and what its plan still lacks `arena run` plays.
 from __future__ import annotations
 
 import contextlib
-import itertools
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from arena.core.errors import ConfigError, StoreError
 from arena.core.files import made_folder, own_folder
 from arena.core.paths import home_folder
 from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
+from arena.plan.coverage import coverage
 from arena.plan.dice_keys import now
 from arena.plan.files import logged_plan
 from arena.plan.logs import LOG, find_log
-from arena.results.match_files import blocks_in_plan
-from arena.schedule.blocks import Schedule
 from arena.store import Store
 from arena.store.merging import Taken, age, check_rows, readable, runs_of, take_bots, take_keys, take_matches, take_runs
 from arena.transfer.importing import put
-
-BATCH = 256
-"""Blocks looked up at a time."""
 
 
 @dataclass(frozen=True)
@@ -100,7 +94,8 @@ def _merge(sources: Sequence[Store], store: Store) -> Merged:
                 take_keys(store, source)
                 take_bots(store, source)
                 taken.append(take_matches(store, source, runs))
-        done, planned = _progress(store)
+        boards = coverage(store, with_stages(store, logged_plan(store).schedule()))
+        done, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         added, known = (sum(counts) for counts in zip(*taken, strict=True))
         if done == planned and added and not store.is_finished():
             store.finish_run(now(), disclose=logged_plan(store).schedule().has_secret_dice)
@@ -120,25 +115,3 @@ def _checked_plan(log: Store) -> str:
         if not runs_of(log):
             return ""
         return logged_plan(log).as_json()
-
-
-def _progress(store: Store) -> tuple[int, int]:
-    """Matches of the plan in the log, and in the plan; of adaptive boards all that they may have."""
-    schedule = with_stages(store, logged_plan(store).schedule())
-    blocks = blocks_in_plan(store, schedule)
-    done = planned = 0
-    while batch := list(itertools.islice(blocks, BATCH)):
-        found = store.finished([block.identity for block in batch])
-        done += sum(map(len, found.values()))
-        planned += sum(schedule.lineups(schedule.boards[block.board]) for block in batch)
-    return done, planned + _not_given_out(schedule)
-
-
-def _not_given_out(schedule: Schedule) -> int:
-    """Matches of adaptive boards that wait for those before them."""
-    waiting = 0
-    for index, board in enumerate(schedule.boards):
-        stage = schedule.stage(index)
-        if stage is not None and stage.counts != stage.done:
-            waiting += schedule.budget(index) - sum(stage.counts) * schedule.lineups(board)
-    return waiting

@@ -20,6 +20,7 @@ from arena.match.referee import CLOCK_CAUSES
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages
+from arena.plan.coverage import looked_up
 from arena.plan.disqualification import in_plan
 from arena.plan.disqualified import benched
 from arena.plan.resolve import Plan, ResolvedBot
@@ -33,8 +34,6 @@ from arena.verify.plans import Contents, LoggedPlan
 from arena.workers.process import WorkerProcess
 from arena.workers.sandbox.levels import lacking
 
-LOOK_UP = 256
-"""Blocks looked up at a time."""
 ENOUGH = 4
 """Blocks that are looked at for each one that is chosen."""
 NOBODY = -1
@@ -201,9 +200,7 @@ def _there(store: Store, schedule: Schedule, board: int, lost: set[int]) -> Iter
         for block in schedule.blocks_of(board)
         if in_plan(out, block.round, block.table) and not lost & set(block.table)
     )
-    while batch := list(itertools.islice(blocks, LOOK_UP)):
-        there = store.finished([block.identity for block in batch])
-        yield from (block for block in batch if block.identity in there)
+    return (block for block, lineups in looked_up(store, blocks) if lineups)
 
 
 def _draw(seed: int, block: Block) -> bytes:

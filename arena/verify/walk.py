@@ -10,6 +10,7 @@ from pathlib import Path
 
 from arena.core.match_ids import match_id
 from arena.plan.adaptive import with_stages
+from arena.plan.coverage import given_out
 from arena.plan.disqualification import in_plan
 from arena.plan.disqualified import benched
 from arena.schedule.blocks import Block, Schedule
@@ -48,7 +49,7 @@ class Presence:
 
     def __init__(self, schedule: Schedule, out: Sequence[Mapping[int, int]]) -> None:
         self.schedule, self.out = schedule, out
-        self.planned = sum(_planned(schedule, board, out[board]) for board in range(len(schedule.boards)))
+        self.planned = sum(given_out(schedule, board, out[board]) for board in range(len(schedule.boards)))
         self.present = 0
         self.first: str | None = None
         """The id of the first match that is lacking."""
@@ -68,15 +69,6 @@ class Presence:
             self.first = match_id(block.identity, min(lacking))
             self.gap |= any(lineup > min(lacking) for lineup in lineups)
         self.part |= bool(lacking) and bool(lineups)
-
-
-def _planned(schedule: Schedule, board: int, out: Mapping[int, int]) -> int:
-    """Matches of a board, without those that benched bots have left."""
-    blocks = sum(
-        min(count, *(out.get(entry, count) + 1 for entry in table))
-        for table, count in zip(schedule.tables[board], schedule.counts(board), strict=True)
-    )
-    return blocks * schedule.lineups(schedule.boards[board])
 
 
 class Walk:
