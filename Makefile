@@ -5,12 +5,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo tools test chaos lint format bench docs ladder stats cluster-demo clean
+.PHONY: help venv demo tools test test-system chaos coverage lint format bench docs ladder stats cluster-demo clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
-	@echo "make test    run the tests"
+	@echo "make test    run the tests, a short lane of everything (minutes)"
+	@echo "make test-system  run the long tests: kills, clusters, whole sandboxed tournaments (minutes)"
 	@echo "make chaos   kill, cut and fill up runs hundreds of times, and compare what they leave (12 minutes)"
+	@echo "make coverage  run the tests, and report which lines they reach, in workers too"
 	@echo "make lint    check style and types"
 	@echo "make format  format the code"
 	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
@@ -44,9 +46,20 @@ tools:
 	@.ci/tools
 
 # one process more than cores: some tests wait; in the order of files, where those that take longest come first
+LANE := -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
+
 test: tools $(VENV)/.dev
-	$(BIN)/python -m compileall -q arena bots engine tests/arena
-	$(BIN)/python -m pytest -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
+	$(BIN)/python -m compileall -q arena bots engine tests/arena tests/bots tests/engine tests/support
+	$(BIN)/python -m pytest $(LANE)
+
+test-system: tools $(VENV)/.dev
+	$(BIN)/python -m pytest $(LANE) --system
+
+coverage: tools $(VENV)/.dev
+	$(BIN)/coverage erase
+	$(BIN)/coverage run -m pytest $(LANE)
+	$(BIN)/coverage combine --quiet
+	$(BIN)/coverage report
 
 chaos: tools $(VENV)/.dev
 	$(BIN)/python -m pytest -n auto --chaos tests/system/test_chaos.py tests/arena/verify/test_verify.py

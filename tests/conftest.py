@@ -2,6 +2,7 @@
 
 import os
 import signal
+from pathlib import Path
 
 import hypothesis
 import pytest
@@ -10,21 +11,33 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting thr
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("repeatable")
 
+SYSTEM = Path(__file__).parent / "system"
+
 
 def pytest_addoption(parser):
     parser.addoption("--chaos", action="store_true", help="Kill, cut and fill up hundreds of times instead of a few.")
+    parser.addoption(
+        "--system", action="store_true", help="Run the long tests, marked `system`, instead of the others."
+    )
 
 
 def pytest_configure(config):
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; what we start inherits it
         signal.signal(signal.SIGINT, signal.default_int_handler)
     config.addinivalue_line("markers", "chaos: only run with --chaos")
+    config.addinivalue_line("markers", "system: only run with --system or --chaos; all of tests/system is")
 
 
 def pytest_collection_modifyitems(config, items):
-    if not config.getoption("--chaos"):
-        left_out = [item for item in items if item.get_closest_marker("chaos")]
-        items[:] = [item for item in items if item not in left_out]
+    chaos, system = config.getoption("--chaos"), config.getoption("--system")
+
+    def is_wanted(item):
+        is_long = item.path.is_relative_to(SYSTEM) or item.get_closest_marker("system") is not None
+        return chaos or (item.get_closest_marker("chaos") is None and is_long == system)
+
+    left_out = [item for item in items if not is_wanted(item)]
+    if left_out:
+        items[:] = [item for item in items if is_wanted(item)]
         config.hook.pytest_deselected(items=left_out)
 
 
