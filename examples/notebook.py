@@ -40,7 +40,11 @@ print(f"{result.outcome.progress.played} matches played; written: {', '.join(fil
 
 # %% A leaderboard is a pandas frame, by game and number of players. It can be read again from the log at any time.
 boards = arena.leaderboard(config, home=folder)
-print(boards["epicycle", 2][["rank", "bot", "rating", "matches", "mean_return", "return_low", "return_high"]])
+print(
+    boards["epicycle", 2][
+        ["rank", "bot", "rating", "matches", "mean_return", "mean_return_ci_low", "mean_return_ci_high"]
+    ]
+)
 
 # %% The matches are a frame too, one row for each seat, for questions of your own: is it good to move first?
 seats = arena.matches(config, "epicycle", 3, home=folder)

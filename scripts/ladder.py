@@ -25,7 +25,7 @@ from bots.search.perfect_solver import solve
 from engine import State, load_game
 from engine.specs import split_bot_spec
 
-COLUMNS = ["bot", "mean_return", "return_low", "return_high", "matches"]
+COLUMNS = ["bot", "mean_return", "mean_return_ci_low", "mean_return_ci_high", "matches"]
 STEP = 4
 """A rung must be above the one with so many times less of its budget."""
 
@@ -43,7 +43,7 @@ def pairs(matches: pd.DataFrame, players: int, order: Iterable[str]) -> pd.DataF
     it is below, else "no".
     """
     compared = compare_pairs(matches, players, order)
-    low, high = compared["difference_low"], compared["difference_high"]
+    low, high = compared["difference_ci_low"], compared["difference_ci_high"]
     compared["half_width"] = (high - low) / 2
     compared["apart"] = np.select([low > 0, high < 0], ["yes", "reversed"], "no")
     columns = {"bot": "upper", "opponent": "lower"}
@@ -131,7 +131,7 @@ def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
     """Write everything; the paths written."""
     sections, stepped, written = [], [], []
     for index, board in enumerate(schedule.boards):
-        matches = board_matches(store, schedule, index).drop(columns="news")  # every block is an observation
+        matches = board_matches(store, schedule, index).drop(columns="distinct_share")  # every block is an observation
         ladder = rounded(rungs(matches, board.players))
         compared = rounded(pairs(matches, board.players, ladder["bot"]))
         ladder["above_next"] = above_next(ladder, compared)

@@ -53,7 +53,7 @@ def test_the_bot_beats_random_with_two_players(tmp_path):
     }
     board = api.run(plan, tmp_path, workers=1, backend="local").leaderboards["epicycle", 2].set_index("bot")
     assert board["forfeits"].sum() == 0
-    assert board.loc["MyBot", "return_low"] > 0.5
+    assert board.loc["MyBot", "mean_return_ci_low"] > 0.5
 
 
 @pytest.mark.parametrize("players", [3, 5])

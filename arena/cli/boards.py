@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from pathlib import Path
 
 import pandas as pd
@@ -10,6 +9,7 @@ import pandas as pd
 from arena import api
 from arena.cli.output import Output, check_format, fitted_table, print_csv, print_json
 from arena.results.analysis import choose_boards
+from arena.results.columns import LEADERBOARD
 from arena.results.report import markdown, records, titled
 
 LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
@@ -19,62 +19,29 @@ LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
 def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
     """A leaderboard as a table for a person, with the columns there is room for; all of them are in the files."""
     out = Output()
-    table = fitted_table(board_columns(frame), ["bot"], LESS_NEEDED, out.width)
+    table = fitted_table(LEADERBOARD.cells(_without_zeros(frame)), ["bot"], LESS_NEEDED, out.width)
     out.print(titled(f"{game}, {players} players", frame.attrs.get("dice", "")), style="bold")
     if len(frame):
         out.print(table)
-    for line in benched_lines(frame):
+    for line in disqualified_lines(frame):
         out.print(line)
     out.print("" if len(frame) else "no complete block yet\n")
 
 
-def benched_lines(frame: pd.DataFrame) -> list[str]:
-    """What is said below a leaderboard of the bots that were benched."""
-    if "benched" not in frame:
+def disqualified_lines(frame: pd.DataFrame) -> list[str]:
+    """What is said below a leaderboard of the bots that were disqualified."""
+    if "disqualified" not in frame:
         return []
-    columns = frame[frame["benched"].notna()][["benched", "bot", "forfeits", "matches"]]
+    columns = frame[frame["disqualified"].notna()][["disqualified", "bot", "forfeits", "matches"]]
     return [
-        f"benched after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
+        f"disqualified after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
         for number, bot, forfeits, matches in columns.itertuples(index=False)
     ]
 
 
-def board_columns(frame: pd.DataFrame) -> dict[str, list[str]]:
-    """The cells of a leaderboard for a person, by column."""
-    if not len(frame):
-        return {}
-    columns: dict[str, Iterable[str]] = {
-        "#": frame["rank"].map(str),
-        "bot": frame["bot"],
-        "rating ± 95 %": _with_half_width(frame, "rating", "{:.2f}"),
-        "ranks": [_range(low, high) for low, high in zip(frame["rank_low"], frame["rank_high"], strict=True)],
-        "group": frame["group"],
-        "matches": frame["matches"].map("{:,}".format),
-        "wins": frame["wins"].map("{:,}".format),
-        "ties": frame["ties"].map("{:,}".format),
-        "rank": frame["mean_rank"].map("{:.2f}".format),
-        "return ± 95 %": _with_half_width(frame, "return", "{:.3f}", "mean_return"),
-    }
-    if "worth" in frame:
-        columns["worth"] = frame["worth"].map("{:+.2f}".format)
-    if "mean_margin" in frame:
-        columns["margin"] = frame["mean_margin"].map("{:+.2f}".format)
-    if frame["forfeits"].sum():
-        columns["forfeits"] = frame["forfeits"].map("{:,}".format)
-    return {name: list(cells) for name, cells in columns.items()}
-
-
-def _with_half_width(frame: pd.DataFrame, name: str, form: str, value: str | None = None) -> list[str]:
-    halves = (frame[f"{name}_high"] - frame[f"{name}_low"]) / 2
-    signed = form.replace(":", ":+") if value else form
-    return [
-        f"{signed.format(middle)} ± {form.format(half) if half == half else '?'}"
-        for middle, half in zip(frame[value or name], halves, strict=True)
-    ]
-
-
-def _range(low: int, high: int) -> str:
-    return str(low) if low == high else f"{low}-{high}"
+def _without_zeros(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return a leaderboard without the column of forfeits if there are none."""
+    return frame if len(frame) and frame["forfeits"].any() else frame.drop(columns="forfeits", errors="ignore")
 
 
 def print_leaderboards(

@@ -14,11 +14,12 @@ from arena import api
 from arena.cli.output import GAP, Output, check_format, fitted_table, print_csv, print_json
 from arena.results import analysis
 from arena.results.analysis import Meetings
+from arena.results.columns import CROSSTABLE
 from arena.results.report import markdown, records
 from arena.stats.cycles import alpha_rank
 from arena.stats.head_to_head import DECIMALS, matrix
 
-LESS_NEEDED = ("expected", "matches", "lead", "z")
+LESS_NEEDED = ("predicted", "matches", "lead", "z")
 """Columns of pairs that a narrow terminal does without, the first ones first."""
 MOST_LINES = 10
 """Cycles and misfits that are told in words."""
@@ -123,7 +124,7 @@ def print_meetings(
         out.print("no complete block yet\n")
         return
     if views is None:
-        out.print(fitted_table(pair_columns(board.pairs), ["bot", "opponent"], LESS_NEEDED, out.width))
+        out.print(fitted_table(CROSSTABLE.cells(board.pairs), ["bot", "opponent"], LESS_NEEDED, out.width))
     else:
         for columns in matrix_columns(views[0], board.bots, out.width):
             out.print(fitted_table(columns, ["bot"], [], out.width))
@@ -137,22 +138,6 @@ def print_meetings(
     for line in findings(board):
         out.print(line)
     out.print()
-
-
-def pair_columns(pairs: pd.DataFrame) -> dict[str, list[str]]:
-    """The cells of pairs for a person, by column."""
-    half = (pairs["difference_high"] - pairs["difference_low"]) / 2
-    score = zip(pairs["wins"], pairs["ties"], pairs["losses"], strict=True)
-    return {
-        "bot": list(pairs["bot"]),
-        "opponent": list(pairs["opponent"]),
-        "matches": list(pairs["matches"].map("{:,}".format)),
-        "W/T/L": [f"{wins}/{ties}/{losses}" for wins, ties, losses in score],
-        "difference": [plus_minus(mean, width) for mean, width in zip(pairs["difference"], half, strict=True)],
-        "lead": list(pairs["lead"].map("{:+.2f}".format)),
-        "expected": list(pairs["predicted"].map("{:+.2f}".format)),
-        "z": list(pairs["z"].map("{:+.1f}".format)),
-    }
 
 
 def plus_minus(mean: float, half: float) -> str:
@@ -232,7 +217,7 @@ def print_luck_of(at: tuple[str, int], frame: pd.DataFrame) -> None:
     if seats["value"].isna().all():
         out.print("no complete block yet\n")
         return
-    half = (seats["high"] - seats["low"]) / 2
+    half = (seats["value_ci_high"] - seats["value_ci_low"]) / 2
     returns = [plus_minus(mean, width) for mean, width in zip(seats["value"], half, strict=True)]
     out.print(fitted_table({"": list(seats["part"]), "return ± 95 %": returns}, [""], [], out.width))
     out.print(seats_in_words(seats, shares))
@@ -251,7 +236,10 @@ def share_columns(shares: pd.DataFrame) -> dict[str, list[str]]:
     return {
         "variance of a return": list(shares["part"]),
         "share": [percent(value) if value == value else "" for value in shares["value"]],
-        "95 %": [share_range(*row) for row in zip(shares["value"], shares["low"], shares["high"], strict=True)],
+        "95 %": [
+            share_range(*row)
+            for row in zip(shares["value"], shares["value_ci_low"], shares["value_ci_high"], strict=True)
+        ],
     }
 
 
@@ -271,10 +259,10 @@ def percent(share: float) -> str:
 
 def seats_in_words(seats: pd.DataFrame, shares: pd.DataFrame) -> str:
     """The seats whose interval leaves 0 out, where seats have a share in the variance that is surely above 0."""
-    if (shares.loc[shares["part"] == "seats", "low"] == 0).any():
+    if (shares.loc[shares["part"] == "seats", "value_ci_low"] == 0).any():
         return "no seat stands out"
     told = []
-    for verb, where in (("gain", seats["low"] > 0), ("lose", seats["high"] < 0)):
+    for verb, where in (("gain", seats["value_ci_low"] > 0), ("lose", seats["value_ci_high"] < 0)):
         numbers = [part.removeprefix("seat ") for part in seats.loc[where, "part"]]
         if len(numbers) > 1:
             told.append(f"seats {', '.join(numbers[:-1])} and {numbers[-1]} {verb}")
@@ -292,7 +280,7 @@ def shares_in_words(shares: pd.DataFrame) -> str:
         "dice and opening": "by dice and opening that the matches of a block share",
         "rest": "by the bots' own chance and all the rest",
     }
-    cells = zip(shares["part"], shares["value"], shares["low"], shares["high"], strict=True)
+    cells = zip(shares["part"], shares["value"], shares["value_ci_low"], shares["value_ci_high"], strict=True)
     told = [
         f"{f'at most {100 * high:.0f}' if low == 0 else f'{100 * value:.0f}'} % {reasons[part]}"
         for part, value, low, high in cells

@@ -12,6 +12,7 @@ from arena.core.errors import StoreError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.disqualified import benched
 from arena.plan.logs import open_log
+from arena.results.columns import CROSSTABLE
 from arena.results.leaderboards import board_matches
 from arena.stats import variance as luck_of
 from arena.stats.board import skills_of
@@ -88,7 +89,7 @@ def board_meetings(matches: pd.DataFrame, players: int, out: dict[int, int] | No
     compared = compare_pairs(matches, players, bots)
     fitted = misfits(compared, skills, players)
     edges = significant(compared)
-    pairs = compared[COLUMNS].join(fitted[["lead", "predicted", "z"]])
+    pairs = CROSSTABLE.arrange(compared[COLUMNS].join(fitted[["lead", "predicted", "z"]]))
     found = cycles(edges, bots)
     if bots:
         pairs.attrs["ratings"] = rating_model(skills.margin)
@@ -115,10 +116,10 @@ def _turned(pairs: pd.DataFrame, bot: str) -> pd.DataFrame:
     other = pairs.rename(
         columns={
             **{"bot": "opponent", "opponent": "bot", "wins": "losses", "losses": "wins"},
-            **{"difference_low": "difference_high", "difference_high": "difference_low"},
+            **{"difference_ci_low": "difference_ci_high", "difference_ci_high": "difference_ci_low"},
         }
     )
-    signed = ["difference", "difference_low", "difference_high", "lead", "predicted", "z"]
+    signed = ["difference", "difference_ci_low", "difference_ci_high", "lead", "predicted", "z"]
     other[signed] = 0.0 - other[signed]
     mine = pairs.where(pairs["bot"] == bot, other[pairs.columns]).astype(pairs.dtypes.to_dict())
     return mine[mine["bot"] == bot].reset_index(drop=True)

@@ -17,6 +17,7 @@ from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import MAX_JSON, read_json
 from arena.plan.logs import LOG, open_log
 from arena.plan.model import ResolvedPlan
+from arena.results.columns import DIFF, HIGH, LOW, RENAMED
 from arena.results.leaderboards import leaderboards
 from arena.results.report import about_board
 from arena.results.tables import from_csv
@@ -26,12 +27,11 @@ from engine.errors import one_line
 KINDS = (".json", ".parquet", ".csv")
 """What leaderboards are read from, the formats that tell most first."""
 MOST_CELLS = 2**22
-MEASURES = (("rating", "rating_low", "rating_high"), ("mean_return", "return_low", "return_high"))
-"""What bots are compared by, with its 95 % interval: the first that both boards have."""
+MEASURES = tuple((name, name + LOW, name + HIGH) for name in ("rating", "mean_return"))
+"""Columns to compare by, with those of their intervals: the first ones that both leaderboards have."""
 CRITICAL = float(ndtri(0.975))
 """Standard errors on each side of a 95 % interval of a normal distribution."""
 BOARD = re.compile(r".*_[0-9]+p")
-COLUMNS = ["bot", "rank_before", "rank_after", "before", "after", "change", "z", "significant", "because"]
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class BoardDiff:
     remarks: list[str]
     """What is different for the board as a whole."""
     frame: pd.DataFrame
-    """By bot: rank_before, rank_after, before, after (the measure), change, z, significant, because."""
+    """Columns: `arena.results.columns.DIFF`."""
 
 
 def diff(before: str | Path, after: str | Path, home: str | Path | None = None) -> list[BoardDiff]:
@@ -114,7 +114,7 @@ def _read(path: Path) -> tuple[str, Side]:
     """A leaderboard's file, with the versions that it or the plan.json beside it tells."""
     try:
         about = read_json(path) if path.suffix == ".json" else {}
-        frame = _checked(_frame(path, about))
+        frame = _checked(_frame(path, about).rename(columns=RENAMED))
         if "bots" not in about:
             about = {**about, **_planned(path)}
         name = f"{about['game']}, {about['players']} players" if "game" in about else path.stem
@@ -197,7 +197,7 @@ def compare(name: str, before: Side, after: Side) -> BoardDiff:
         },
         index=pd.Index(bots, name="bot", dtype=object),
     )
-    return BoardDiff(name, measure, causes.remarks(), frame.reset_index()[COLUMNS])
+    return BoardDiff(name, measure, causes.remarks(), DIFF.arrange(frame.reset_index()))
 
 
 def _measure(name: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[str, str, str]:

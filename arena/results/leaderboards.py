@@ -19,9 +19,10 @@ from arena.core.errors import StoreError
 from arena.core.match_ids import listed_dice
 from arena.plan.disqualification import in_plan
 from arena.plan.disqualified import benched
+from arena.results.columns import BOARD_MATCHES, FAULTS, LEADERBOARD
 from arena.schedule.blocks import Block, Board, Schedule
 from arena.stats.board import played, rating_columns, ratings_of
-from arena.stats.bootstrap import share_of_news
+from arena.stats.bootstrap import distinct_share
 from arena.stats.means import interval
 from arena.stats.online_trueskill import rate, rating_model
 from arena.store import Store
@@ -54,16 +55,13 @@ def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
                         if key not in first:
                             first[key] = ((number, index, place, lineup, seat), store.short_id(block.identity, lineup))
     rows = [(*key, counts[key], first[key][1]) for key in sorted(first, key=first.__getitem__)]
-    return pd.DataFrame(rows, columns=["bot", "game", "players", "cause", "count", "first_match"])
+    return pd.DataFrame(rows, columns=FAULTS.names)
 
 
 def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
     """One row for each seat of every match in a complete block, in fold order.
 
-    Columns: block (number in plan order), round, lineup, seat, entry, bot (its label), rank (0 is best), return_,
-    score, margin (score minus the others' mean; NaN without scores), cause (why it forfeited, or None), timed, ended,
-    course (a number, equal for equal courses), news (of the table's blocks, the share that are no copies of another
-    one, move by move). `out` are the `benched` bots, if they are known already.
+    Columns: `arena.results.columns.BOARD_MATCHES`. `out` are the disqualified bots, if they are known already.
     """
     shape = schedule.boards[board]
     out = benched(store, schedule, board) if out is None else out
@@ -84,25 +82,27 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
     seats = (frame["lineup"].to_numpy(), frame["seat"].to_numpy())
     who = tables[at, places[(rounds[at] % len(places), *seats)]] if len(frame) else np.zeros(0, int)
     labels = np.array([entry.label for entry in schedule.entries], dtype=object)
-    frame["block"] = at
-    frame.insert(2, "round", rounds[at] if len(frame) else np.zeros(0, int))
-    frame.insert(5, "entry", who)
-    frame.insert(6, "bot", labels[who])
     ranks = frame["rank"].to_numpy().reshape(-1, shape.players)
-    frame.insert(8, "return_", _returns(ranks).ravel())
     scores = frame["score"].to_numpy(dtype=float).reshape(-1, shape.players)
     others = (scores.sum(axis=1, keepdims=True) - scores) / (shape.players - 1)
-    frame.insert(10, "margin", (scores - others).ravel())
-    frame["news"] = _news(frame, shape.players)
-    return frame.drop(columns="place")
+    frame = frame.drop(columns="place").assign(
+        block=at,
+        round=rounds[at] if len(frame) else np.zeros(0, int),
+        entry=who,
+        bot=labels[who],
+        return_=_returns(ranks).ravel(),
+        margin=(scores - others).ravel(),
+    )
+    return BOARD_MATCHES.arrange(frame.assign(distinct_share=_distinct_share(frame, shape.players)))
 
 
-def _news(frame: pd.DataFrame, players: int) -> np.ndarray:
+def _distinct_share(frame: pd.DataFrame, players: int) -> np.ndarray:
     if frame.empty:
         return np.zeros(0)
     matches = frame.iloc[::players]
     entries = frame["entry"].to_numpy().reshape(-1, players)
-    return np.repeat(share_of_news(matches["block"].to_numpy(), entries, matches["course"].to_numpy()), players)
+    share = distinct_share(matches["block"].to_numpy(), entries, matches["moves_hash"].to_numpy())
+    return np.repeat(share, players)
 
 
 def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[int], np.ndarray, np.ndarray]:
@@ -119,7 +119,7 @@ def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[
 
 def _read(store: Store, board: Board) -> pd.DataFrame:
     """Every seat of a board's matches in the log; raises `StoreError` when a match has too few or too many."""
-    matches = _pages(store.match_rows(board.game, board.players), ["block", "lineup", "timed", "ended", "course"])
+    matches = _pages(store.match_rows(board.game, board.players), ["block", "lineup", "timed", "ended", "moves_hash"])
     seats = _pages(
         store.seat_rows(board.game, board.players), ["block", "lineup", "seat", "rank", "score", "cause"]
     ).astype({"score": float, "cause": object})
@@ -129,7 +129,7 @@ def _read(store: Store, board: Board) -> pd.DataFrame:
     places = np.arange(board.players)
     if (seats["seat"].to_numpy().reshape(-1, board.players) != places).any() or not seats["rank"].isin(places).all():
         raise StoreError(f"{store.path}: the log is damaged: seats or ranks on {board.title} that there are not")
-    for name, kind in (("timed", bool), ("ended", object), ("course", np.int64)):
+    for name, kind in (("timed", bool), ("ended", object), ("moves_hash", np.int64)):
         seats[name] = matches[name].to_numpy()[of].astype(kind)
     return seats
 
@@ -139,8 +139,8 @@ def _pages(rows: Iterator[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
     pages = []
     while page := list(itertools.islice(rows, PAGE)):
         frame = pd.DataFrame(page, columns=columns)
-        if "course" in frame:
-            frame["course"] = [_course_number(course) for course in frame["course"]]
+        if "moves_hash" in frame:
+            frame["moves_hash"] = [_moves_hash(moves) for moves in frame["moves_hash"]]
         for name in {"score"} & set(columns):
             frame[name] = frame[name].astype(float)
         for name in {"cause", "ended"} & set(columns):
@@ -149,9 +149,9 @@ def _pages(rows: Iterator[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
     return pd.concat(pages, ignore_index=True) if pages else pd.DataFrame(columns=columns, dtype=np.int64)
 
 
-def _course_number(course: str | bytes) -> int:
-    """BLAKE2b-64 of a course as the log holds it."""
-    content = course.encode() if isinstance(course, str) else bytes(course)
+def _moves_hash(moves: str | bytes) -> int:
+    """Return the BLAKE2b-64 hash of moves as the log holds them."""
+    content = moves.encode() if isinstance(moves, str) else bytes(moves)
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
 
 
@@ -178,7 +178,7 @@ def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:
             "mean_return": groups["return_"].mean(),
         }
     )
-    board["return_low"], board["return_high"] = interval_over_blocks(matches)
+    board["mean_return_ci_low"], board["mean_return_ci_high"] = interval_over_blocks(matches)
     if matches["score"].notna().any():
         board["mean_margin"] = groups["margin"].mean()
     board["forfeits"] = groups["forfeit"].sum()
@@ -200,17 +200,15 @@ def leaderboard(
     ratings = ratings_of(board)
     rated = rating_columns(ratings)
     counted = summary(matches, players).loc[entries].reset_index(drop=True)
-    counted.insert(2, "distinct", rated.pop("distinct"))
-    frame = pd.concat([counted[["bot"]], rated.reset_index(drop=True), counted.drop(columns="bot")], axis=1)
+    frame = pd.concat([counted, rated.reset_index(drop=True)], axis=1)
     if out:
-        left = pd.Series(pd.NA, range(len(entries)), "Int64")
-        frame["benched"] = [out[entry] + 1 if entry in out else pd.NA for entry in entries]
-        frame["benched"] = frame["benched"].astype(left.dtype)
+        last = [out[entry] + 1 if entry in out else pd.NA for entry in entries]
+        frame["disqualified"] = pd.array(last, "Int64")
     by_seat = matches.pivot_table(index="entry", columns="seat", values="return_", aggfunc="mean").loc[entries]
     for seat in range(players):
         frame[f"return_seat_{seat}"] = by_seat[seat].to_numpy()
     in_order = rate(board.entries, board.ranks, ratings.fit.margin)
-    frame["mu_in_order"], frame["sigma_in_order"] = zip(
+    frame["trueskill_mu"], frame["trueskill_sigma"] = zip(
         *(in_order[place] for place in range(len(entries))), strict=True
     )
     if plackett_luce:
@@ -222,12 +220,11 @@ def leaderboard(
     order = frame.index.to_numpy()
     leads = ratings.spread.ahead()[order[:-1], order[1:]].tolist()
     same = frame["out"].to_numpy()
-    frame.insert(list(frame.columns).index("group") + 1, "lead_over_next", [*leads, np.nan])
-    frame["lead_over_next"] = frame["lead_over_next"].round(DECIMALS).where(~np.append(same[1:], True))
+    frame["lead_over_next"] = np.where(np.append(same[1:], True), np.nan, np.round([*leads, np.nan], DECIMALS))
     frame = frame.reset_index(drop=True).drop(columns="out")
     floats = frame.select_dtypes("float").columns
     frame[floats] = frame[floats] + 0.0  # no negative zeros in print
-    frame.insert(0, "rank", np.arange(1, len(frame) + 1))
+    frame = LEADERBOARD.arrange(frame.assign(rank=np.arange(1, len(frame) + 1)))
     frame.attrs["ratings"] = rating_model(ratings.fit.margin)
     return frame
 
@@ -236,12 +233,11 @@ def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
     """The 95 % interval of the mean return by entry, as `arena.stats.means.interval` has it.
 
     Seats of one block share dice and opening, so their mean is one observation: mean ± t s / sqrt(b) where b blocks
-    vary. Blocks that are copies of others, move by move, are no observations (column `news`, by match the share that
-    are none). NaN below two blocks.
+    vary. Blocks that repeat others move by move are no observations (column `distinct_share`). NaN below two blocks.
     """
     groups = matches.groupby(["entry", "block"])
     means = groups["return_"].mean().groupby("entry")
-    count = groups["news"].first().groupby("entry").sum() if "news" in matches else means.size()
+    count = groups["distinct_share"].first().groupby("entry").sum() if "distinct_share" in matches else means.size()
     error = means.std(ddof=1) / np.sqrt(count)
     low, high = interval(means.mean().to_numpy(), error.to_numpy(), count.to_numpy(), 1.0)
     return pd.Series(low, count.index), pd.Series(high, count.index)

@@ -18,8 +18,9 @@ from arena.core.match_ids import match_id
 from arena.match.json_lines import KEYS, Record, as_line
 from arena.match.stored import StoredMatch
 from arena.plan.coverage import blocks_in_plan
+from arena.results.columns import MATCHES, check_columns
 from arena.results.leaderboards import DECIMALS
-from arena.results.tables import as_csv, check_columns, chosen, render_frame
+from arena.results.tables import as_csv, chosen, render_frame
 from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
 from engine import returns_from_ranks
@@ -30,13 +31,6 @@ ROW_GROUP = 50_000
 """Rows of a Parquet file that belong together, at least."""
 MOST_ROWS = 10_000
 """Rows of a table that is made to be read by a person."""
-TYPES = {
-    **{"match": "string", "game": "string", "players": "int64", "block": "string", "round": "int64"},
-    **{"lineup": "int64", "seat": "int64", "bot": "string", "identity": "string", "rank": "int64"},
-    **{"return_": "float64", "score": "Int64", "margin": "float64", "cause": "string"},
-    **{"timed": "bool", "ended": "string", "plies": "int64"},
-}
-"""Columns of the table of matches."""
 Played = tuple[Block, StoredMatch]
 
 
@@ -77,23 +71,22 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
 
 
 def seat_frames(store: Store, schedule: Schedule) -> Iterator[pd.DataFrame]:
-    """The table of matches, in pages; described in docs/reference/columns.md."""
+    """Yield the table of matches (`arena.results.columns.MATCHES`) in pages."""
     for page in played(store, schedule):
         rows = (row for block, match in page for row in seat_rows(schedule, block, match))
-        cells = zip(*rows, strict=True)
-        made = {name: pd.Series(cell, dtype=kind) for (name, kind), cell in zip(TYPES.items(), cells, strict=True)}
-        yield pd.DataFrame(made)
+        yield _typed(list(zip(*rows, strict=True)))
 
 
-def empty_frame() -> pd.DataFrame:
-    """The table of no matches."""
-    return pd.DataFrame({name: pd.Series([], dtype=kind) for name, kind in TYPES.items()})
+def _typed(cells: Sequence[Sequence[Any]]) -> pd.DataFrame:
+    """Return cells by column as a frame."""
+    columns = zip(MATCHES.columns, cells, strict=True)
+    return pd.DataFrame({column.name: pd.Series(values, dtype=column.dtype) for column, values in columns})
 
 
 def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
     """Raises `ConfigError` for a column that the matches do not have in one of the formats."""
     if set(kinds) - {"jsonl"}:
-        check_columns(columns, list(TYPES), "matches")
+        check_columns(columns, MATCHES.names, "matches")
     if "jsonl" in kinds:
         check_columns(columns, KEYS, "matches in JSON Lines")
 
@@ -111,7 +104,7 @@ def write_matches(
         else:
             frames = (chosen(frame, columns) for frame in seat_frames(store, schedule))
             {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}.get(kind, _write_for_people)(
-                path, frames, chosen(empty_frame(), columns)
+                path, frames, chosen(_typed([[]] * len(MATCHES.columns)), columns)
             )
         paths.append(path)
     return paths

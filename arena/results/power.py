@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -10,6 +11,7 @@ import pandas as pd
 from arena.core.errors import ConfigError, StoreError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.logs import open_log
+from arena.results.columns import POWER
 from arena.results.leaderboards import board_matches
 from arena.schedule.blocks import Schedule
 from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
@@ -86,7 +88,7 @@ def power(
                 continue
             matches = board_matches(store, schedule, index)
             differences = paired_differences(matches, schedule, two)
-            told = pilot(differences.to_numpy(), confidence, _blocks_that_are_news(matches, differences))
+            told = pilot(differences.to_numpy(), confidence, _distinct_blocks(matches, differences))
             wanted = abs(told.mean) if difference is None else difference
             needed = blocks_needed(wanted, told.likely_deviation, confidence, power) if told.blocks > 1 else None
             if needed is not None:
@@ -104,10 +106,10 @@ def power(
     return found
 
 
-def _blocks_that_are_news(matches: pd.DataFrame, differences: pd.Series) -> int:
-    """How many of the blocks are no copies of others, move by move: two bots without chance may repeat one for ever."""
-    news = matches.drop_duplicates("block").set_index("block")["news"]
-    return round(float(news.reindex(differences.index).sum()))
+def _distinct_blocks(matches: pd.DataFrame, differences: pd.Series) -> int:
+    """Return the number of blocks that do not repeat another one move by move."""
+    share = matches.drop_duplicates("block").set_index("block")["distinct_share"]
+    return round(float(share.reindex(differences.index).sum()))
 
 
 def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple[int, int]) -> pd.Series:
@@ -121,3 +123,16 @@ def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple
     means = chosen.pivot_table(index="block", columns="entry", values="return_", aggfunc="mean")
     means = means.reindex(columns=list(entries)).dropna()
     return means[entries[0]] - means[entries[1]]
+
+
+def as_frame(found: Sequence[Power]) -> pd.DataFrame:
+    """Return estimates as a frame; columns: `arena.results.columns.POWER`."""
+    rows = [
+        (
+            *(each.game, each.players, each.a, each.b, each.pilot.blocks),
+            *(each.pilot.mean, each.pilot.low, each.pilot.high, each.pilot.deviation, each.pilot.p),
+            *(each.confidence, each.power, each.difference, each.blocks, each.seconds, each.own_dice),
+        )
+        for each in found
+    ]
+    return pd.DataFrame(rows, columns=POWER.names).astype({"blocks_needed": "Int64"})

@@ -1,19 +1,19 @@
-"""One table as a file: CSV, JSON, Markdown, Parquet, an HTML page or LaTeX."""
+"""Tables as CSV, JSON, Markdown, Parquet, HTML or LaTeX."""
 
 from __future__ import annotations
 
 import html
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pandas as pd
-from pandas.api.types import is_numeric_dtype
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
 from tabulate import tabulate
 
-from arena.core.errors import ConfigError
-from engine.errors import did_you_mean, one_line
+from arena.results.columns import as_text, format_of
+from engine.errors import one_line
 
 PAGE = """<!DOCTYPE html>
 <html lang="en">
@@ -41,63 +41,61 @@ LATEX = """% {title}; needs \\usepackage{{booktabs}}
 """
 
 
-def _tabulated(frame: pd.DataFrame, style: str) -> str:
-    """A frame as `tabulate` lays it out, numbers aligned; texts stay as they are, also those that look like numbers."""
-    texts = [place for place, kind in enumerate(frame.dtypes) if len(frame) and not is_numeric_dtype(kind)]
-    cells = frame.astype(object).where(frame.notna(), None).to_numpy().tolist()
-    return tabulate(
-        cells, list(frame.columns), style, floatfmt=".3f", missingval="", disable_numparse=texts, showindex=False
-    )
-
-
-def _on_one_line(frame: pd.DataFrame) -> pd.DataFrame:
-    """A frame whose texts hold nothing that cannot be printed."""
-    return frame.map(lambda cell: one_line(cell) if isinstance(cell, str) else cell)
+def _tabulated(frame: pd.DataFrame, style: str, escape: Callable[[str], str] = str) -> str:
+    """Return a frame as `tabulate` lays it out, in the formats of its columns, numbers to the right."""
+    numeric = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in frame.dtypes]
+    forms = [format_of(str(name)) for name in frame.columns]
+    cells = [
+        [escape(one_line(as_text(value, form))) for value, form in zip(row, forms, strict=True)]
+        for row in frame.astype(object).to_numpy().tolist()
+    ]
+    align = ["right" if each else "left" for each in numeric]
+    return tabulate(cells, [escape(str(name)) for name in frame.columns], style, colalign=align, disable_numparse=True)
 
 
 def markdown(frame: pd.DataFrame) -> str:
-    """A frame as a Markdown table; texts stand there as they are, and mean nothing to Markdown or HTML."""
-    return _tabulated(_on_one_line(frame).map(_escaped).rename(columns=_escaped), "pipe") + "\n"
+    """Return a frame as a Markdown table; no text in it means anything to Markdown or HTML."""
+    return _tabulated(frame, "pipe", _escaped) + "\n"
 
 
-def _escaped(cell: Any) -> Any:
-    return MARKDOWN.sub(r"\\\g<0>", cell) if isinstance(cell, str) else cell
+def _escaped(text: str) -> str:
+    return MARKDOWN.sub(r"\\\g<0>", text)
 
 
 def page(title: str, frame: pd.DataFrame) -> str:
-    """A frame as an HTML page that needs no other file."""
-    return PAGE.format(title=html.escape(one_line(title)), table=_tabulated(_on_one_line(frame), "html"))
+    """Return a frame as an HTML page that needs no other file."""
+    return PAGE.format(title=html.escape(one_line(title)), table=_tabulated(frame, "html"))
 
 
 def latex(title: str, frame: pd.DataFrame) -> str:
-    """A frame as a LaTeX `tabular`, to be taken in with `input`."""
-    table = re.sub(r"^( *)([\[*])", r"\1{}\2", _tabulated(_on_one_line(frame), "latex_booktabs"), flags=re.MULTILINE)
+    """Return a frame as a LaTeX `tabular` for `\\input`."""
+    table = re.sub(r"^( *)([\[*])", r"\1{}\2", _tabulated(frame, "latex_booktabs"), flags=re.MULTILINE)
     return LATEX.format(title=one_line(title), table=table)
 
 
 def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
-    """A frame's rows as plain data; missing values are None."""
+    """Return the rows of a frame as plain data; missing values are None."""
     return json.loads(frame.to_json(orient="records", double_precision=10))
 
 
 def as_csv(frame: pd.DataFrame, header: bool = True) -> str:
-    """A frame as comma-separated values; texts that a spreadsheet would take for formulas begin with an apostrophe."""
+    """Return a frame as CSV; texts that a spreadsheet would take for formulas begin with an apostrophe."""
     texts = [name for name, kind in frame.dtypes.items() if not is_numeric_dtype(kind)]
-    shown = frame.assign(**{str(name): _on_one_line(frame[[name]])[name].map(_no_formula) for name in texts})
+    shown = frame.assign(**{str(name): frame[name].map(_csv_text) for name in texts})
     return shown.to_csv(index=False, header=header, lineterminator="\n")
 
 
-def _no_formula(cell: Any) -> Any:
-    return FORMULA.sub(r"'\g<0>", cell) if isinstance(cell, str) else cell
+def _csv_text(cell: Any) -> Any:
+    return FORMULA.sub(r"'\g<0>", one_line(cell)) if isinstance(cell, str) else cell
 
 
 def from_csv(cell: str) -> str:
-    """A text as it was before `as_csv`."""
+    """Return a text as it was before `as_csv`."""
     return cell[1:] if cell[:1] == "'" and FORMULA.match(cell[1:]) else cell
 
 
 def render_frame(frame: pd.DataFrame, kind: str, title: str) -> bytes:
-    """A frame in one of the formats csv, md, parquet, html, tex; of which md, html and tex carry the title."""
+    """Return a frame as csv, md, parquet, html or tex; md, html and tex have the title."""
     if kind == "parquet":
         return frame.to_parquet(index=False)
     if kind == "csv":
@@ -107,17 +105,6 @@ def render_frame(frame: pd.DataFrame, kind: str, title: str) -> bytes:
     return {"html": page, "tex": latex}[kind](title, frame).encode()
 
 
-def check_columns(wanted: Sequence[str], known: Sequence[str], table: str) -> None:
-    """Raises `ConfigError` for a column that the table does not have, or that is asked for twice."""
-    for place, name in enumerate(wanted):
-        if name not in known:
-            hint = did_you_mean(name, known)
-            listed = f" They have {', '.join(known)}" if hint.endswith("?") else ""
-            raise ConfigError(f"--columns: {table} have no column '{name}'{hint}{listed}")
-        if name in wanted[:place]:
-            raise ConfigError(f"--columns: '{name}' is there twice")
-
-
 def chosen(frame: pd.DataFrame, wanted: Sequence[str]) -> pd.DataFrame:
-    """The wanted columns that a frame has, in the order wanted; all when none is named."""
+    """Return the wanted columns that a frame has, in that order; all when none is wanted."""
     return frame[[name for name in wanted if name in frame.columns]] if wanted else frame

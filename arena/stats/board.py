@@ -21,15 +21,15 @@ class Played(NamedTuple):
     """(matches, seats), from 0."""
     block: np.ndarray
     """(matches,)"""
-    news: np.ndarray | None
-    """(matches,) as `arena.stats.bootstrap.share_of_news` has it; None when every block is distinct."""
+    distinct_share: np.ndarray | None
+    """(matches,) as `arena.stats.bootstrap.distinct_share` has it; None when every block is distinct."""
 
 
 def played(matches: pd.DataFrame, players: int) -> Played:
     """The matches of `arena.results.leaderboards.board_matches` as arrays."""
     shaped = {name: matches[name].to_numpy().reshape(-1, players) for name in ("entry", "rank", "block")}
-    news = matches["news"].to_numpy()[::players] if "news" in matches else None
-    return Played(shaped["entry"], shaped["rank"], shaped["block"][:, 0], news)
+    share = matches["distinct_share"].to_numpy()[::players] if "distinct_share" in matches else None
+    return Played(shaped["entry"], shaped["rank"], shaped["block"][:, 0], share)
 
 
 class Ratings(NamedTuple):
@@ -44,7 +44,7 @@ class Ratings(NamedTuple):
 def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
     """Fit a board's ratings and resample its blocks."""
     results = results_of(board.entries, board.ranks)
-    blocks = blocks_of(results, board.block, board.news)
+    blocks = blocks_of(results, board.block, board.distinct_share)
     fitted = fit_with_margin(results, blocks.weights(results))
     unvaried = unvaried_bots(results, board.entries, board.ranks, board.block)
     constant = constant_results(results, board.entries, board.ranks, board.block)
@@ -69,28 +69,23 @@ def skills_of(matches: pd.DataFrame, players: int) -> Skills:
     number, labels = pd.factorize(matches["bot"])
     board = played(matches.assign(entry=number), players)
     results = results_of(board.entries, board.ranks)
-    blocks = blocks_of(results, board.block, board.news)
+    blocks = blocks_of(results, board.block, board.distinct_share)
     fitted = fit_with_margin(results, blocks.weights(results))
     return Skills(list(labels), fitted.mu, model_covariance(fitted, results, blocks), fitted.margin)
 
 
 def rating_columns(ratings: Ratings) -> pd.DataFrame:
-    """Rating, sigma, intervals, ranges of ranks, groups and matches that are news, by entry."""
+    """Rating, sigma, intervals, ranges of ranks, groups and distinct matches, by entry."""
     fitted, spread = ratings.fit, ratings.spread
     best, worst = rank_ranges(spread)
     columns = {
         "rating": fitted.mu,
-        "rating_low": spread.low,
-        "rating_high": spread.high,
-        "rank_low": best,
-        "rank_high": worst,
+        "rating_ci_low": spread.low,
+        "rating_ci_high": spread.high,
+        "rank_ci_low": best,
+        "rank_ci_high": worst,
         "group": groups(spread),
         "sigma": fitted.sigma,
-        "distinct": np.rint(spread.blocks * distinct_width(ratings)).astype(np.int64),
+        "distinct_matches": np.rint(spread.blocks * ratings.blocks.results.shape[1]).astype(np.int64),
     }
     return pd.DataFrame(columns, index=pd.Index(ratings.results.entries, name="entry"))
-
-
-def distinct_width(ratings: Ratings) -> int:
-    """Matches in a block."""
-    return ratings.blocks.results.shape[1]

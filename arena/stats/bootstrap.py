@@ -35,53 +35,48 @@ class Blocks:
     """(blocks,) each block's kind."""
     results: np.ndarray
     """(kinds, matches in a block) numbers of results."""
-    news: np.ndarray
+    distinct_share: np.ndarray
     """(kinds,) the share of its table's blocks that are distinct games."""
 
     @property
     def effective(self) -> float:
-        """How many blocks are news."""
-        return float(self.news[self.kind].sum())
+        """Number of distinct blocks."""
+        return float(self.distinct_share[self.kind].sum())
 
     def weights(self, results: Results) -> np.ndarray:
         """(results,) how often each result counts, when copies of a game count once."""
-        counts = np.bincount(self.kind, minlength=len(self.news)) * self.news
+        counts = np.bincount(self.kind, minlength=len(self.distinct_share)) * self.distinct_share
         return np.bincount(self.results.ravel(), np.repeat(counts, self.results.shape[1]), len(results.times))
 
 
-def blocks_of(results: Results, block: np.ndarray, news: np.ndarray | None = None) -> Blocks:
-    """Group the blocks of a board; `block` (matches,) numbers them, `news` (matches,) is `share_of_news` of each.
+def blocks_of(results: Results, block: np.ndarray, share: np.ndarray | None = None) -> Blocks:
+    """Group the blocks of a board; `block` (matches,) numbers them, `share` (matches,) is `distinct_share` of each.
 
-    A table with b blocks, d of them distinct, counts as d blocks. Without `news` every block is distinct.
+    A table with b blocks, d of them distinct, counts as d blocks. Without `share` every block is distinct.
     """
     order = np.lexsort((results.number, block))
     first = np.unique(block, return_index=True)[1]
     kinds, kind = np.unique(results.number[order].reshape(len(first), -1), axis=0, return_inverse=True)
     kind = kind.ravel()
-    share = np.ones(len(kinds))
-    if news is not None:
-        share[kind] = news[first]
-    return Blocks(kind, kinds, share)
+    by_kind = np.ones(len(kinds))
+    if share is not None:
+        by_kind[kind] = share[first]
+    return Blocks(kind, kinds, by_kind)
 
 
-def share_of_news(block: np.ndarray, entries: np.ndarray, course: np.ndarray) -> np.ndarray:
-    """(matches,) of each block's table, its distinct blocks as a share of all.
+def distinct_share(block: np.ndarray, entries: np.ndarray, moves_hash: np.ndarray) -> np.ndarray:
+    """Return (matches,) the distinct blocks of each match's table as a share of all.
 
-    `block` (matches,) numbers them; `entries` (matches, seats) are by seat, `course` (matches,) tells courses apart. A
-    block whose matches are those of another one, move by move, is no news.
+    `block` (matches,) numbers them; `entries` (matches, seats) are by seat; `moves_hash` (matches,) is equal for equal
+    moves. A block that repeats another one of its table move by move is not distinct.
     """
     _, first, number = np.unique(block, return_index=True, return_inverse=True)
     _, table = np.unique(np.sort(entries[first], axis=1), axis=0, return_inverse=True)
-    game = distinct_games(entries, course)
-    order = np.lexsort((game, block))
-    _, content = np.unique(game[order].reshape(len(first), -1), axis=0, return_inverse=True)
+    match = np.unique(np.column_stack([entries, moves_hash]), axis=0, return_inverse=True)[1].ravel()
+    order = np.lexsort((match, block))
+    _, content = np.unique(match[order].reshape(len(first), -1), axis=0, return_inverse=True)
     pairs = np.unique(np.stack([table.ravel(), content.ravel()], axis=1), axis=0)
     return (np.bincount(pairs[:, 0]) / np.bincount(table.ravel()))[table.ravel()][number.ravel()]
-
-
-def distinct_games(entries: np.ndarray, course: np.ndarray) -> np.ndarray:
-    """(matches,) numbers, equal for matches of the same bots in the same seats with the same course."""
-    return np.unique(np.column_stack([entries, course]), axis=0, return_inverse=True)[1].ravel()
 
 
 def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLICATES) -> np.ndarray:
@@ -90,7 +85,9 @@ def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLI
     Replicate r is always drawn with the same chance, whatever the number of threads.
     """
     found = np.empty((count, len(fitted.mu)))
-    kinds = BlockKinds(np.sort(blocks.kind), blocks.news, blocks.results)  # sorted, as blocks' numbers mean nothing
+    kinds = BlockKinds(
+        np.sort(blocks.kind), blocks.distinct_share, blocks.results
+    )  # sorted, as blocks' numbers mean nothing
     beliefs = fitted.beliefs
     rounds = MOST_ROUNDS if len(results.times) * count <= MOST_WORK else 0
     draws = max(1, round(blocks.effective))

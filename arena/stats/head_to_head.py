@@ -19,7 +19,7 @@ from arena.stats.means import interval
 DECIMALS = 4
 COLUMNS = [
     *("bot", "opponent", "matches", "blocks", "wins", "ties", "losses"),
-    *("difference", "difference_low", "difference_high"),
+    *("difference", "difference_ci_low", "difference_ci_high"),
 ]
 
 
@@ -40,11 +40,11 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
     """
     bots = list(order) if order is not None else by_mean_return(matches)
     pair, block, difference = _meetings(matches, players, bots)
-    news = _news(matches)
+    share = _distinct_share(matches)
     ahead = np.sign(difference)
     met, place = np.unique(pair, return_inverse=True)
-    lead, lead_error, _, count = _over_blocks(place, block, ahead, len(met), news)
-    mean, error, blocks, _ = _over_blocks(place, block, difference, len(met), news)
+    lead, lead_error, _, count = _over_blocks(place, block, ahead, len(met), share)
+    mean, error, blocks, _ = _over_blocks(place, block, difference, len(met), share)
     low, high = interval(mean, error, blocks, 2.0)
     names = np.array(bots, dtype=object)
     return pd.DataFrame(
@@ -57,8 +57,8 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
             "ties": np.bincount(place[ahead == 0], minlength=len(met)),
             "losses": np.bincount(place[ahead < 0], minlength=len(met)),
             "difference": mean,
-            "difference_low": low,
-            "difference_high": high,
+            "difference_ci_low": low,
+            "difference_ci_high": high,
             "block_size": np.bincount(place, minlength=len(met)) / count,
             "error": error,
             "lead": lead,
@@ -94,19 +94,19 @@ def _meetings(matches: pd.DataFrame, players: int, bots: list[str]) -> tuple[np.
     return np.concatenate(pairs), np.concatenate(at), np.concatenate(differences)
 
 
-def _news(matches: pd.DataFrame) -> np.ndarray:
-    """By number of a block, its `news` as `board_matches` has it; 1 where that is not told."""
+def _distinct_share(matches: pd.DataFrame) -> np.ndarray:
+    """Return `distinct_share` by number of the block; 1 where a frame does not have it."""
     blocks = matches["block"].to_numpy()
-    news = np.ones(int(blocks.max(initial=-1)) + 1)
-    if "news" in matches:
-        news[blocks] = matches["news"]
-    return news
+    share = np.ones(int(blocks.max(initial=-1)) + 1)
+    if "distinct_share" in matches:
+        share[blocks] = matches["distinct_share"]
+    return share
 
 
 def _over_blocks(
-    group: np.ndarray, block: np.ndarray, value: np.ndarray, groups: int, news: np.ndarray
+    group: np.ndarray, block: np.ndarray, value: np.ndarray, groups: int, share: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """By group: the mean of block means, its standard error (NaN below two blocks), the blocks that are news, all."""
+    """By group: the mean of block means, its standard error (NaN below two blocks), its distinct blocks, all blocks."""
     span = int(block.max(initial=-1)) + 1
     keys, cell = np.unique(group.astype(np.int64) * span + block, return_inverse=True)
     means = np.bincount(cell, value, minlength=len(keys)) / np.bincount(cell, minlength=len(keys))
@@ -114,9 +114,9 @@ def _over_blocks(
     count = np.bincount(of, minlength=groups)
     mean = np.bincount(of, means, minlength=groups) / np.maximum(count, 1)
     square = np.bincount(of, (means - mean[of]) ** 2, minlength=groups)
-    fresh = np.bincount(of, news[keys % max(span, 1)], minlength=groups)
+    distinct = np.bincount(of, share[keys % max(span, 1)], minlength=groups)
     with np.errstate(invalid="ignore", divide="ignore"):
-        return mean, np.sqrt(square / (count - 1) / fresh), fresh, count
+        return mean, np.sqrt(square / (count - 1) / distinct), distinct, count
 
 
 def rounded(frame: pd.DataFrame) -> pd.DataFrame:

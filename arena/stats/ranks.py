@@ -31,7 +31,7 @@ class Spread:
     drawn: np.ndarray
     """(replicates, bots) means of refitted boards."""
     blocks: np.ndarray
-    """(bots,) how many blocks with each bot are news."""
+    """(bots,) number of distinct blocks with each bot."""
 
     @property
     def low(self) -> np.ndarray:
@@ -108,9 +108,9 @@ def spread_of(
 
 
 def blocks_by_bot(results: Results, blocks: Blocks) -> np.ndarray:
-    """(bots,) how many blocks with each bot are news."""
+    """(bots,) number of distinct blocks with each bot."""
     tables = results.who[blocks.results].reshape(len(blocks.results), -1)
-    counts = np.bincount(blocks.kind, minlength=len(tables)) * blocks.news
+    counts = np.bincount(blocks.kind, minlength=len(tables)) * blocks.distinct_share
     here = np.zeros((len(tables), len(results.entries)), bool)
     np.put_along_axis(here, tables.astype(np.int64), True, axis=1)
     return np.rint(counts @ here)

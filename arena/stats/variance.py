@@ -52,10 +52,9 @@ class Squares(NamedTuple):
 
 
 def luck(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:
-    """Mean returns by seat and shares of variance, of the frame of `arena.results.leaderboards.board_matches`.
+    """Return mean returns by seat and shares of variance of a frame of `arena.results.leaderboards.board_matches`.
 
-    Columns: statistic ("mean_return" or "share"), part, value, low, high. With `own_dice` the matches of some blocks
-    do not share their dice.
+    Columns: `arena.results.columns.VARIANCE`. With `own_dice` the matches of some blocks do not share their dice.
     """
     tables = [seat_advantage(matches, players), variance_shares(matches, players, own_dice)]
     return rounded(pd.concat(tables, ignore_index=True))
@@ -225,4 +224,6 @@ def _squares(matches: pd.DataFrame, players: int) -> Squares:
 
 
 def _frame(statistic: str, parts: object, value: np.ndarray, low: np.ndarray, high: np.ndarray) -> pd.DataFrame:
-    return pd.DataFrame({"statistic": statistic, "part": parts, "value": value, "low": low, "high": high})
+    return pd.DataFrame(
+        {"statistic": statistic, "part": parts, "value": value, "value_ci_low": low, "value_ci_high": high}
+    )

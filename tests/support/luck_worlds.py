@@ -88,8 +88,8 @@ def judge(kind: tuple[int, int, int, Spread], seed: int) -> tuple[np.ndarray, np
     matches = world(players, rounds, spread, seed, bots=bots)
     truth = true_shares(players, spread, bots)
     shares, seats = variance_shares(matches, players), seat_advantage(matches, players)
-    value, low, high = (shares[name].to_numpy() for name in ("value", "low", "high"))
-    told = bool(((seats["low"] > 0) | (seats["high"] < 0)).any())
+    value, low, high = (shares[name].to_numpy() for name in ("value", "value_ci_low", "value_ci_high"))
+    told = bool(((seats["value_ci_low"] > 0) | (seats["value_ci_high"] < 0)).any())
     held = (low <= truth + 1e-9) & (truth <= high + 1e-9)
     return value - truth, held, told != (low[SHARES.index("seats")] > 0)
 

@@ -103,7 +103,7 @@ def judge(world: World, replicates: int) -> dict[str, float]:
     skill = skill[table.index]
     true, found = skill - skill.mean(), (table["rating"] - table["rating"].mean()).to_numpy()
     rank = 1 + (skill[:, None] < skill).sum(axis=1)
-    half_width = (table["rating_high"] - table["rating"]).to_numpy()
+    half_width = (table["rating_ci_high"] - table["rating"]).to_numpy()
     return {
         "players": world.players,
         "blocks": world.blocks,
@@ -112,8 +112,8 @@ def judge(world: World, replicates: int) -> dict[str, float]:
         "along": float(found @ true),
         "square": float(true @ true),
         "interval": float(np.mean(np.abs(found - true) <= half_width)),
-        "range": float(((table["rank_low"] <= rank) & (rank <= table["rank_high"])).mean()),
-        "ranks": float((table["rank_high"] - table["rank_low"] + 1).mean() / len(table)),
+        "range": float(((table["rank_ci_low"] <= rank) & (rank <= table["rank_ci_high"])).mean()),
+        "ranks": float((table["rank_ci_high"] - table["rank_ci_low"] + 1).mean() / len(table)),
     }
 
 

@@ -4,6 +4,7 @@ import contextlib
 import csv
 import io
 import json
+import re
 import sqlite3
 
 import numpy as np
@@ -67,9 +68,10 @@ def test_pairs_are_printed_as_table_csv_json_and_markdown_and_agree(here, capsys
         assert printed[printed["players"] == str(players)]["wins"].astype(int).tolist() == frame["wins"].tolist()
         assert f"## {game}, {players} players" in markdown
         for row in frame.itertuples():
-            assert f"{row.wins}/{row.ties}/{row.losses}" in table
-            assert f"{row.difference:+.3f} ± {(row.difference_high - row.difference_low) / 2:.3f}" in table
-            assert f"{row.difference:.3f} |" in markdown
+            half = (row.difference_ci_high - row.difference_ci_low) / 2
+            shown = rf" {row.wins} +{row.ties} +{row.losses} +\{row.difference:+.3f} ± {half:.3f}"
+            assert re.search(shown, table)
+            assert f"{row.difference:+.3f} |" in markdown
 
 
 def test_the_pairs_of_one_bot_are_those_of_all_seen_from_its_side(here, capsys):
@@ -81,10 +83,10 @@ def test_the_pairs_of_one_bot_are_those_of_all_seen_from_its_side(here, capsys):
         same = whole[whole["bot"].isin(["greedy", row.opponent]) & whole["opponent"].isin(["greedy", row.opponent])]
         other = same.iloc[0]
         turned = other["bot"] != "greedy"
-        ends = [row.difference_low, row.difference_high]
+        ends = [row.difference_ci_low, row.difference_ci_high]
         if turned:
             ends = [-float(end) for end in reversed(ends)]
-        assert [float(end) for end in ends] == [float(other["difference_low"]), float(other["difference_high"])]
+        assert [float(end) for end in ends] == [float(other["difference_ci_low"]), float(other["difference_ci_high"])]
         assert (row.wins, row.losses) == (
             (other["losses"], other["wins"]) if turned else (other["wins"], other["losses"])
         )
@@ -203,16 +205,22 @@ def test_without_differences_no_cycle_and_no_misfit_is_told():
 
 
 def test_seats_that_stand_out_are_named():
-    seats = pd.DataFrame({"part": ["seat 0", "seat 1", "seat 2"], "low": [0.1, 0.2, -0.4], "high": [0.3, 0.3, -0.1]})
-    shares = pd.DataFrame({"part": ["bots", "seats"], "value": [0.4, 0.02], "low": [0.3, 0.01], "high": [0.5, 0.03]})
+    seats = pd.DataFrame(
+        {"part": ["seat 0", "seat 1", "seat 2"], "value_ci_low": [0.1, 0.2, -0.4], "value_ci_high": [0.3, 0.3, -0.1]}
+    )
+    shares = pd.DataFrame(
+        {"part": ["bots", "seats"], "value": [0.4, 0.02], "value_ci_low": [0.3, 0.01], "value_ci_high": [0.5, 0.03]}
+    )
     assert seats_in_words(seats, shares) == "seats 0 and 1 gain; seat 2 loses"
-    assert seats_in_words(seats, shares.assign(low=np.nan)) == "seats 0 and 1 gain; seat 2 loses"
-    assert seats_in_words(seats.assign(low=-1.0, high=1.0), shares) == "no seat stands out"
-    assert seats_in_words(seats, shares.assign(low=0.0)) == "no seat stands out"
+    assert seats_in_words(seats, shares.assign(value_ci_low=np.nan)) == "seats 0 and 1 gain; seat 2 loses"
+    assert seats_in_words(seats.assign(value_ci_low=-1.0, value_ci_high=1.0), shares) == "no seat stands out"
+    assert seats_in_words(seats, shares.assign(value_ci_low=0.0)) == "no seat stands out"
 
 
 def test_a_share_that_may_be_nothing_is_told_by_what_it_is_at_most():
-    shares = pd.DataFrame({"part": ["bots", "seats"], "value": [0.4, -0.01], "low": [0.3, 0.0], "high": [0.5, 0.021]})
+    shares = pd.DataFrame(
+        {"part": ["bots", "seats"], "value": [0.4, -0.01], "value_ci_low": [0.3, 0.0], "value_ci_high": [0.5, 0.021]}
+    )
     assert share_columns(shares)["share"] == ["40.0 %", "-1.0 %"]
     assert share_columns(shares)["95 %"] == ["30.0 % to 50.0 %", "at most 2.1 %"]
     assert shares_in_words(shares) == "Returns differ: 40 % because of who plays, at most 2 % because of the seats."

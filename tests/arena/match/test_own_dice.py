@@ -106,5 +106,5 @@ def test_dice_of_each_matchs_own_count_as_the_rest(players):
     assert own.loc["dice and opening"].drop("statistic").isna().all()
     both = common["value"]["dice and opening"] + common["value"]["rest"]
     assert own["value"]["rest"] == pytest.approx(both)
-    assert own["low"]["rest"] < both < own["high"]["rest"]
+    assert own["value_ci_low"]["rest"] < both < own["value_ci_high"]["rest"]
     assert own["value"][["bots", "seats", "bots by seat"]].tolist() == pytest.approx(common["value"][:3].tolist())

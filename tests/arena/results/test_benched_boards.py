@@ -78,7 +78,7 @@ def test_a_benched_bot_is_below_all_others_and_its_matches_before_count_for_ever
     falls = {id: fell if number < 24 else {} for number, (id, fell) in enumerate(falls.items())}  # it wins from then on
     fill_winning(tmp_path / "m.db", plan, falls)
     frame = board_of(tmp_path / "m.db", plan).set_index("bot")
-    assert frame["benched"].fillna(0).to_dict() == {"alice": 0, "Bob": 0, "winner": 3}
+    assert frame["disqualified"].fillna(0).to_dict() == {"alice": 0, "Bob": 0, "winner": 3}
     assert frame["matches"].to_dict() == {"alice": 3 * 4 + 7 * 2, "Bob": 3 * 4 + 7 * 2, "winner": 3 * 4}
     assert frame["forfeits"].to_dict() == {"alice": 0, "Bob": 0, "winner": 8}
     assert (frame.index[-1], frame["rank"].to_list()) == ("winner", [1, 2, 3])
@@ -89,7 +89,7 @@ def test_a_benched_bot_is_below_all_others_also_with_the_highest_rating(tmp_path
     falls = {spec.id: falls[spec.id] if spec.block.round == 8 else {} for spec in all_matches(plan)}
     fill_winning(tmp_path / "m.db", plan, falls)
     frame = board_of(tmp_path / "m.db", plan).set_index("bot")
-    assert frame["benched"].fillna(0).to_dict() == {"alice": 0, "Bob": 0, "winner": 9}
+    assert frame["disqualified"].fillna(0).to_dict() == {"alice": 0, "Bob": 0, "winner": 9}
     assert frame["rating"].idxmax() == frame.index[-1] == "winner"
 
 
@@ -114,7 +114,7 @@ def test_more_blocks_change_nothing_that_was_before(tmp_path):
         with Store.open(tmp_path / f"{blocks}.db") as store:
             matches = board_matches(store, plan, 0)
             assert benched(store, plan, 0) == {2: 2}
-        frames.append(matches[matches["round"] < 3].drop(columns="news"))  # which later blocks may change
+        frames.append(matches[matches["round"] < 3].drop(columns="distinct_share"))  # which later blocks may change
     pd.testing.assert_frame_equal(*frames)
 
 
@@ -130,7 +130,7 @@ def test_nobody_is_benched_after_a_round_that_is_not_complete(tmp_path):
 def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_benched(tmp_path):
     plan, falls = sample(after=0)
     fill_winning(tmp_path / "never.db", plan, falls)
-    assert "benched" not in board_of(tmp_path / "never.db", plan)
+    assert "disqualified" not in board_of(tmp_path / "never.db", plan)
     with Store.open(tmp_path / "never.db") as store:
         assert len(list(match_lines(store, plan))) == len(all_matches(plan))
     fill_winning(tmp_path / "fine.db", plan, {id: {} for id in falls})
@@ -144,11 +144,11 @@ def test_the_round_is_in_every_format_and_empty_for_others(tmp_path):
     frame = board_of(tmp_path / "m.db", plan)
     made = {kind: render(plan.boards[0], frame, kind) for kind in ("csv", "json", "md", "parquet")}
     (tmp_path / "b.parquet").write_bytes(made["parquet"])
-    assert pd.read_parquet(tmp_path / "b.parquet")["benched"].isna().to_list() == [True, True, False]
-    assert [each["benched"] for each in json.loads(made["json"])["leaderboard"]] == [None, None, 1]
+    assert pd.read_parquet(tmp_path / "b.parquet")["disqualified"].isna().to_list() == [True, True, False]
+    assert [each["disqualified"] for each in json.loads(made["json"])["leaderboard"]] == [None, None, 1]
     for kind, comma in (("csv", ","), ("md", "|")):
         lines = [line.strip("|").split(comma) for line in made[kind].decode().splitlines() if comma in line]
-        place = [cell.strip() for cell in lines[0]].index("benched")
+        place = [cell.strip() for cell in lines[0]].index("disqualified")
         assert [line[place].strip() for line in lines[-3:]] == ["", "", "1"]
 
 
@@ -257,11 +257,11 @@ def test_leaderboards_from_the_log_alone_tell_the_same(played, monkeypatch, caps
     assert run_command(["leaderboard", str(played), "--home", str(home_of(played))]) == 0
     said = capsys.readouterr().out
     for frame in api.leaderboard(played, home_of(played)).values():
-        assert frame["benched"].notna().to_list() == [False, False, True, True]
-        for line in boards.benched_lines(frame):
+        assert frame["disqualified"].notna().to_list() == [False, False, True, True]
+        for line in boards.disqualified_lines(frame):
             assert line in said
         last = frame.iloc[-1]
         assert (
-            f"benched after round {last['benched']}: {last['bot']} "
+            f"disqualified after round {last['disqualified']}: {last['bot']} "
             f"({last['forfeits']} of {last['matches']} matches forfeited)"
         ) in said

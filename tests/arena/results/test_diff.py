@@ -18,7 +18,10 @@ CRITICAL = NormalDist().inv_cdf(0.975)
 def frame(*rows, **more):
     """A leaderboard from (bot, mean return, half of its interval, matches), best first."""
     made = pd.DataFrame(rows, columns=["bot", "mean_return", "half", "matches"])
-    made["return_low"], made["return_high"] = made["mean_return"] - made["half"], made["mean_return"] + made["half"]
+    made["mean_return_ci_low"], made["mean_return_ci_high"] = (
+        made["mean_return"] - made["half"],
+        made["mean_return"] + made["half"],
+    )
     made.insert(0, "rank", range(1, len(made) + 1))
     return made.drop(columns="half").assign(**more)
 
@@ -53,13 +56,15 @@ def test_a_change_is_measured_in_the_standard_errors_of_both_intervals():
 
 
 def test_the_rating_is_compared_where_both_boards_have_its_interval():
-    rated = {"rating": [30.0, 25.0, 20.0], "rating_low": [28.0, 23.0, 18.0], "rating_high": [32.0, 27.0, 22.0]}
+    rated = {"rating": [30.0, 25.0, 20.0], "rating_ci_low": [28.0, 23.0, 18.0], "rating_ci_high": [32.0, 27.0, 22.0]}
     both = side(*BEFORE.frame[["bot", "mean_return", "rank", "matches"]].itertuples(index=False), **rated)
-    assert compare("board", both, both).measure == ("rating", "rating_low", "rating_high")
+    assert compare("board", both, both).measure == ("rating", "rating_ci_low", "rating_ci_high")
     assert by_bot(compare("board", both, both))["a"]["before"] == 30.0
-    assert compare("board", BEFORE, both).measure == ("mean_return", "return_low", "return_high")
+    assert compare("board", BEFORE, both).measure == ("mean_return", "mean_return_ci_low", "mean_return_ci_high")
     bare = Side(both.frame[["rank", "bot", "rating"]], 1, None)
-    with pytest.raises(ConfigError, match="board: the leaderboards have neither rating, rating_low, rating_high nor"):
+    with pytest.raises(
+        ConfigError, match="board: the leaderboards have neither rating, rating_ci_low, rating_ci_high nor"
+    ):
         compare("board", bare, both)
 
 
@@ -212,9 +217,9 @@ def test_it_prints_a_table_for_eighty_columns_markdown_and_json(homes, monkeypat
 HOSTILE = {
     "deep.json": b"[" * 100_000,
     "columns.json": b'{"leaderboard": [{"rank": 1, "bot": "a"}, {"rank": 2, "name": "b"}]}',
-    "twice.csv": b"rank,bot,rating,rating_low,rating_high\n1,a,1,0,2\n2,a,1,0,2\n",
-    "endless.csv": b"rank,bot,rating,rating_low,rating_high\n1,a,1,0,inf\n",
-    "place.csv": b"rank,bot,rating,rating_low,rating_high\n1e300,a,1,0,2\n",
+    "twice.csv": b"rank,bot,rating,rating_ci_low,rating_ci_high\n1,a,1,0,2\n2,a,1,0,2\n",
+    "endless.csv": b"rank,bot,rating,rating_ci_low,rating_ci_high\n1,a,1,0,inf\n",
+    "place.csv": b"rank,bot,rating,rating_ci_low,rating_ci_high\n1e300,a,1,0,2\n",
     "zeros.csv": bytes(50),
     "none.parquet": b"PAR1" + bytes(100),
 }
@@ -235,7 +240,7 @@ def test_a_parquet_file_that_unpacks_to_very_much_is_refused(tmp_path):
 
 
 def test_labels_cannot_steer_the_terminal(tmp_path, capsys):
-    (tmp_path / "a.csv").write_text("rank,bot,rating,rating_low,rating_high\n1,\x1b[31mred,1,0,2\n")
+    (tmp_path / "a.csv").write_text("rank,bot,rating,rating_ci_low,rating_ci_high\n1,\x1b[31mred,1,0,2\n")
     assert run_command(["diff", str(tmp_path / "a.csv"), str(tmp_path / "a.csv")]) == 0
     told = capsys.readouterr().out
     assert r"\x1b[31mred" in told and "\x1b" not in told

@@ -118,18 +118,18 @@ def recomputed(plan, rows, number=0):
         board[label] = {
             **{column: values[place] for column, values in rated.items()},
             "matches": len(mine["return"]),
-            "distinct": len(mine["return"]),
+            "distinct_matches": len(mine["return"]),
             "wins": sum(mine["win"]),
             "ties": sum(mine["tie"]),
             "mean_rank": mean(mine["rank"]),
             "mean_return": mean(mine["return"]),
-            "return_low": low,
-            "return_high": high,
+            "mean_return_ci_low": low,
+            "mean_return_ci_high": high,
             "mean_margin": mean(mine["margin"]) if mine["margin"] else None,
             "forfeits": sum(mine["forfeit"]),
             **{f"return_seat_{seat}": mean(mine[f"seat {seat}"]) for seat in range(plan.boards[number].players)},
-            "mu_in_order": skill[label].mu,
-            "sigma_in_order": skill[label].sigma,
+            "trueskill_mu": skill[label].mu,
+            "trueskill_sigma": skill[label].sigma,
         }
     return board
 
@@ -140,7 +140,7 @@ def converged(matches, places):
     entries = np.array([[places[each] for each in spec.seats] for _, spec, _ in backwards])
     ranks = np.array([[seat[0] for seat in result.seats] for _, _, result in backwards])
     ratings = ratings_of(Played(entries, ranks, np.array([place for place, _, _ in backwards]), None))
-    columns = rating_columns(ratings).drop(columns="distinct")
+    columns = rating_columns(ratings).drop(columns="distinct_matches")
     order = sorted(range(len(columns)), key=lambda place: -columns["rating"].iloc[place])
     ahead = ratings.spread.ahead()
     leads = {upper: ahead[upper, lower] for upper, lower in itertools.pairwise(order)}
@@ -247,8 +247,8 @@ def test_one_block_gives_no_interval(tmp_path):
     plan = schedule(["alice", "bob"], blocks=1)
     fill(tmp_path / "matches.db", plan)
     (frame,) = boards_of(plan, tmp_path / "matches.db").values()
-    assert frame["return_low"].isna().all()
-    assert frame["return_high"].isna().all()
+    assert frame["mean_return_ci_low"].isna().all()
+    assert frame["mean_return_ci_high"].isna().all()
 
 
 @given(
@@ -333,7 +333,7 @@ def test_exports_tell_the_constants_with_which_the_trueskill_package_makes_the_s
     for _, seats in matches.groupby(["block", "lineup"], sort=False):
         rated = environment.rate([skills[bot] for bot in seats["bot"]], list(seats["rank"]), min_delta=1e-9)
         skills |= dict(zip(seats["bot"], rated, strict=True))
-    for bot, mu in zip(frame["bot"], frame["mu_in_order"], strict=True):
+    for bot, mu in zip(frame["bot"], frame["trueskill_mu"], strict=True):
         assert skills[bot][0].mu == pytest.approx(mu, abs=2e-3)
 
 
@@ -353,7 +353,7 @@ def test_every_format_tells_the_same(sample):
     for line, found in zip(lines[4:], frame.to_dict("records"), strict=True):
         cells = [cell.strip() for cell in line.strip("|").split("|")]
         assert cells[1] == found["bot"]
-        assert cells[2] == f"{found['rating']:.3f}"
+        assert cells[2] == f"{found['rating']:.2f}"
 
 
 def test_labels_that_look_like_numbers_stay_what_they_are(tmp_path):

@@ -175,7 +175,7 @@ def test_copies_of_a_block_are_no_more_evidence_here_than_for_pairs(tmp_path):
     row = api.head_to_head("copies", home=tmp_path)["epicycle", 2].iloc[0]
     assert told.pilot.blocks == row["blocks"] < 30
     assert abs(told.pilot.mean) == pytest.approx(abs(row["difference"]), abs=1e-4)
-    limits = sorted([row["difference_low"], row["difference_high"]], reverse=row["bot"] != "alphabeta:depth=1")
+    limits = sorted([row["difference_ci_low"], row["difference_ci_high"]], reverse=row["bot"] != "alphabeta:depth=1")
     sign = 1 if row["bot"] == "alphabeta:depth=1" else -1
     assert [told.pilot.low, told.pilot.high] == pytest.approx([sign * limit for limit in limits], abs=1e-4)
 

@@ -11,7 +11,7 @@ from scipy.stats import norm
 
 from arena.stats import kernels
 from arena.stats.board import Played, rating_columns, ratings_of
-from arena.stats.bootstrap import SEED, blocks_of, replicates, share_of_news
+from arena.stats.bootstrap import SEED, blocks_of, distinct_share, replicates
 from arena.stats.factors import BlockKinds
 from arena.stats.fit import BETA, MU, fit, fit_with_margin, results_of
 from arena.stats.ranks import blocks_by_bot, spread_of
@@ -47,7 +47,7 @@ def test_every_block_comes_as_often_as_every_other():
     assert total / 4000 == pytest.approx(np.ones(5), abs=4 * math.sqrt(0.8 / 4000))
 
 
-def test_copies_are_drawn_by_their_share_of_news():
+def test_copies_are_drawn_by_their_distinct_share():
     kinds, total, counts = block_kinds([0, 0, 0, 1], np.array([1 / 3, 1.0])), np.zeros(2), np.zeros(2)
     for seed in range(4000):
         kernels.resample(seed, kinds, 2, counts)
@@ -61,7 +61,9 @@ def test_a_replicate_is_a_refit_of_the_blocks_drawn(players):
     found = replicates(fitted, results, blocks, 40)
     counts, weights = np.zeros(len(blocks.results)), np.zeros(len(results.times))
     for number in range(40):
-        kernels.resample(SEED + number, block_kinds(np.sort(blocks.kind), blocks.news), len(blocks.kind), counts)
+        kernels.resample(
+            SEED + number, block_kinds(np.sort(blocks.kind), blocks.distinct_share), len(blocks.kind), counts
+        )
         np.put(weights, range(len(weights)), 0)
         np.add.at(weights, blocks.results, counts[:, None])
         again = fit(results, weights, fitted.margin)
@@ -102,15 +104,13 @@ def test_matches_of_a_block_are_no_independent_witnesses():
     assert together.spread.between[0, 1] == pytest.approx(2 * alone.spread.between[0, 1], rel=0.1)
 
 
-def copied(times, courses=True):
-    """Two bots, 6 blocks of two line-ups with different courses, each played so many times over."""
+def copied(times, shares=True):
+    """Two bots, 6 blocks of two line-ups with different moves, each played so many times over."""
     rng = np.random.default_rng(4)
     ranks = np.array([[0, 1], [1, 0], [0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [0, 1], [0, 1], [1, 0], [1, 0], [1, 0]])
-    entries, course = np.tile([[0, 1], [1, 0]], (6 * times, 1)), np.tile(np.arange(12), times)
+    entries, moves = np.tile([[0, 1], [1, 0]], (6 * times, 1)), np.tile(np.arange(12), times)
     block = np.repeat(rng.permutation(6 * times), 2)
-    return Played(
-        entries, np.tile(ranks, (times, 1)), block, share_of_news(block, entries, course) if courses else None
-    )
+    return Played(entries, np.tile(ranks, (times, 1)), block, distinct_share(block, entries, moves) if shares else None)
 
 
 @pytest.mark.parametrize("times", [2, 49])
@@ -121,22 +121,22 @@ def test_copies_of_games_count_once(times):
     assert often.fit.mu == pytest.approx(once.fit.mu, abs=1e-6)
     assert often.fit.sigma == pytest.approx(once.fit.sigma, abs=1e-6)
     assert often.spread.to_mean == pytest.approx(once.spread.to_mean, rel=0.15)
-    assert rating_columns(often)["distinct"].tolist() == [12, 12]
+    assert rating_columns(often)["distinct_matches"].tolist() == [12, 12]
 
 
-def test_without_courses_every_block_is_news():
-    board = ratings_of(copied(2, courses=False))
+def test_without_shares_every_block_is_distinct():
+    board = ratings_of(copied(2, shares=False))
     assert board.blocks.effective == 12
-    assert (board.blocks.news == 1).all()
+    assert (board.blocks.distinct_share == 1).all()
 
 
 def test_one_game_played_over_and_over_leaves_intervals_open():
     entries, block = np.tile([0, 1], (40, 1)), np.arange(40)
-    one = Played(entries, np.tile([0, 1], (40, 1)), block, share_of_news(block, entries, np.zeros(40, int)))
+    one = Played(entries, np.tile([0, 1], (40, 1)), block, distinct_share(block, entries, np.zeros(40, int)))
     columns = rating_columns(ratings_of(one, 50))
-    assert columns["distinct"].tolist() == [1, 1]
-    assert columns[["rating_low", "rating_high"]].isna().all(axis=None)
-    assert columns["rank_low"].tolist() == [1, 1] and columns["rank_high"].tolist() == [2, 2]
+    assert columns["distinct_matches"].tolist() == [1, 1]
+    assert columns[["rating_ci_low", "rating_ci_high"]].isna().all(axis=None)
+    assert columns["rank_ci_low"].tolist() == [1, 1] and columns["rank_ci_high"].tolist() == [2, 2]
     assert columns["group"].tolist() == ["a", "a"]
 
 
@@ -145,7 +145,7 @@ def test_two_games_as_many_copies_of_each_are_two_blocks():
     entries = np.repeat([[0, 1], [0, 2]], 49, axis=0)
     ranks = np.tile([0, 1], (98, 1))
     results = results_of(entries, ranks)
-    blocks = blocks_of(results, np.arange(98), share_of_news(np.arange(98), entries, np.repeat([0, 1], 49)))
+    blocks = blocks_of(results, np.arange(98), distinct_share(np.arange(98), entries, np.repeat([0, 1], 49)))
     assert blocks_by_bot(results, blocks).tolist() == [2, 1, 1]
 
 

@@ -37,7 +37,7 @@ def test_intervals_of_shares_cover_a_known_world_about_as_often_as_they_say():
     covered = []
     for seed in range(80):
         found = variance_shares(world(3, 20, spread, seed), 3)
-        covered.append((found["low"] <= truth) & (truth <= found["high"]))
+        covered.append((found["value_ci_low"] <= truth) & (truth <= found["value_ci_high"]))
     shares = np.mean(covered, axis=0)[[0, 1, 3, 4]]
     assert shares.min() > 0.88
     assert 0.92 < shares.mean() < 0.985
@@ -47,7 +47,7 @@ def test_intervals_of_seats_cover_the_truth():
     spread = (0.4, 0.3, 0.0, 0.4, 0.6)
     truth = 0.3 * np.linspace(-1, 1, 3)
     found = [seat_advantage(world(3, 2, spread, seed), 3) for seed in range(300)]
-    covered = np.mean([(frame["low"] <= truth) & (truth <= frame["high"]) for frame in found])
+    covered = np.mean([(frame["value_ci_low"] <= truth) & (truth <= frame["value_ci_high"]) for frame in found])
     assert 0.92 < covered < 0.98
 
 
@@ -56,7 +56,9 @@ def test_a_seats_return_is_its_mean_over_blocks_with_students_interval():
     first = frame[frame["seat"] == 0].groupby("block")["return_"].mean().tolist()
     low, high = stats.t.interval(0.95, len(first) - 1, statistics.fmean(first), stats.sem(first))
     row = seat_advantage(frame, 2).loc[0]
-    assert row[["value", "low", "high"]].tolist() == pytest.approx([statistics.fmean(first), low, high])
+    assert row[["value", "value_ci_low", "value_ci_high"]].tolist() == pytest.approx(
+        [statistics.fmean(first), low, high]
+    )
 
 
 @pytest.mark.parametrize("players", [2, 3])
@@ -103,8 +105,8 @@ def test_intervals_of_shares_have_a_width_also_where_the_estimate_is_below_0():
         )
         below = found[found["value"] < 0]
         assert len(below) > 10
-        assert (below["low"] == 0).all()
-        assert (below["high"] > 0.005).all()
+        assert (below["value_ci_low"] == 0).all()
+        assert (below["value_ci_high"] > 0.005).all()
 
 
 def test_two_seats_stand_out_exactly_when_the_seats_have_a_share():
@@ -115,7 +117,7 @@ def test_two_seats_stand_out_exactly_when_the_seats_have_a_share():
 def test_without_two_blocks_of_the_same_bots_nothing_is_told_of_shares():
     frame = world(2, 1, (0.4, 0.3, 0.0, 0.4, 0.6), 5)
     assert variance_shares(frame, 2)["value"].isna().all()
-    assert seat_advantage(frame, 2)["low"].notna().all()
+    assert seat_advantage(frame, 2)["value_ci_low"].notna().all()
     empty = luck(frame[:0], 2)
     assert empty["part"].tolist() == ["seat 0", "seat 1", *SHARES]
     assert empty["value"].isna().all()

@@ -127,9 +127,9 @@ def test_boards_on_which_nothing_varies_have_finite_ratings_and_ranges(ranks, bl
     board = Played(np.tile([3, 8], (blocks, 1)), np.tile(ranks, (blocks, 1)), np.arange(blocks), None)
     columns = rating_columns(ratings_of(board, 50))
     assert np.isfinite(columns[["rating", "sigma"]]).all(axis=None)
-    assert columns[["rating_low", "rating_high"]].isna().all(axis=None) == (blocks == 1)
+    assert columns[["rating_ci_low", "rating_ci_high"]].isna().all(axis=None) == (blocks == 1)
     sure = blocks == 30 and ranks == [0, 1]
-    assert columns["rank_high"].tolist() == ([1, 2] if sure else [2, 2])
+    assert columns["rank_ci_high"].tolist() == ([1, 2] if sure else [2, 2])
     assert columns["group"].tolist() == (["a", "b"] if sure else ["a", "a"])
 
 
@@ -137,9 +137,9 @@ def test_a_bot_with_a_single_block_has_no_interval_and_every_rank():
     entries = np.array([[0, 1]] * 40 + [[1, 2]])
     ranks = np.array([[0, 1]] * 30 + [[1, 0]] * 10 + [[0, 1]])
     columns = rating_columns(ratings_of(Played(entries, ranks, np.arange(41), None), 100))
-    assert columns["rating_low"].isna().tolist() == [False, False, True]
-    assert columns.loc[2, ["rank_low", "rank_high"]].tolist() == [1, 3]
-    assert (columns["distinct"] == [40, 41, 1]).all()
+    assert columns["rating_ci_low"].isna().tolist() == [False, False, True]
+    assert columns.loc[2, ["rank_ci_low", "rank_ci_high"]].tolist() == [1, 3]
+    assert (columns["distinct_matches"] == [40, 41, 1]).all()
 
 
 @settings(max_examples=20)
@@ -148,11 +148,11 @@ def test_any_board_has_intervals_around_ratings_and_ranges_around_ranks(seed, pl
     _, board = board_of(World(seed, players, blocks, margin, 0.2))
     columns = rating_columns(ratings_of(board, 50))
     rank = columns["rating"].rank(ascending=False)
-    assert (columns["rank_low"] <= rank).all() and (rank <= columns["rank_high"]).all()
-    several = columns["distinct"] >= 2 * players
-    inside = (columns["rating_low"] <= columns["rating"]) & (columns["rating"] <= columns["rating_high"])
+    assert (columns["rank_ci_low"] <= rank).all() and (rank <= columns["rank_ci_high"]).all()
+    several = columns["distinct_matches"] >= 2 * players
+    inside = (columns["rating_ci_low"] <= columns["rating"]) & (columns["rating"] <= columns["rating_ci_high"])
     assert inside[several].all()
-    assert columns.loc[~several, "rating_low"].isna().all()
+    assert columns.loc[~several, "rating_ci_low"].isna().all()
 
 
 def test_doubt_of_an_order_is_the_chance_that_it_is_the_other_way():
@@ -186,5 +186,5 @@ def test_how_far_apart_groups_are_is_no_surer_than_matches_that_one_always_won_c
         skill, board = two_groups(10, seed)
         table = rating_columns(ratings_of(board, 200)).sort_index()
         error = (table["rating"] - table["rating"].mean()).to_numpy() - (skill - skill.mean())
-        held.append(np.abs(error) <= (table["rating_high"] - table["rating"]).to_numpy())
+        held.append(np.abs(error) <= (table["rating_ci_high"] - table["rating"]).to_numpy())
     assert np.mean(held) > 0.93

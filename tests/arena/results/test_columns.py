@@ -1,0 +1,100 @@
+"""The table of columns: every frame has columns of its table alone, and every column of a table occurs."""
+
+import itertools
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena import api
+from arena.cli.statistics import ranked, with_ranks
+from arena.core.errors import ConfigError
+from arena.results import power
+from arena.results.analysis import board_meetings
+from arena.results.columns import LEADERBOARD, RENAMED, TABLES, as_text, format_of
+from arena.results.diff import diff
+from arena.results.leaderboards import board_matches, faults, leaderboard
+from arena.results.match_files import seat_frames
+from arena.stats.variance import luck
+from arena.store import Store
+from tests.support.samples import fill, schedule
+
+PLAYERS = 3
+
+
+@pytest.fixture(scope="module")
+def frames(tmp_path_factory):
+    """A frame of every table, from a log with scores, forfeits and a disqualified bot."""
+    path = tmp_path_factory.mktemp("log") / "matches.db"
+    plan = schedule(["alice", "bob", "carol"], players=(PLAYERS,), blocks=12)
+    fill(path, plan)
+    with Store.open(path) as store:
+        matches = board_matches(store, plan, 0)
+        met = board_meetings(matches, PLAYERS)
+        return {
+            "leaderboard": leaderboard(matches, PLAYERS, {0: 5}, plackett_luce=True),
+            "crosstable": with_ranks({("epicycle", 3): met.pairs}, {("epicycle", 3): ranked(met)})["epicycle", 3],
+            "misfits": met.misfits,
+            "cycles": met.cycles,
+            "variance": luck(matches, PLAYERS),
+            "power": power.as_frame(power.power(path, "alice", "bob")),
+            "diff": diff(path, path)[0].frame,
+            "faults": faults(store, plan),
+            "matches": next(seat_frames(store, plan)),
+            "board_matches": matches,
+        }
+
+
+@pytest.mark.parametrize("name", TABLES)
+def test_a_frame_has_the_columns_of_its_table_in_their_order(frames, name):
+    found = list(frames[name])
+    if name == "leaderboard":
+        assert [column for column in found if column.startswith("return_seat_")] == [
+            f"return_seat_{seat}" for seat in range(PLAYERS)
+        ]
+        found = [column for column in found if column not in ("return_seat_1", "return_seat_2")]
+    assert found == TABLES[name].names
+
+
+def test_a_column_has_one_format_in_all_tables():
+    columns = sorted((column for table in TABLES.values() for column in table.columns), key=lambda each: each.name)
+    for name, same in itertools.groupby(columns, key=lambda each: each.name):
+        assert len({column.format for column in same}) == 1, name
+
+
+def test_every_column_is_described_and_its_interval_is_named_after_it():
+    for table in TABLES.values():
+        for column in table.columns:
+            assert column.description
+            for end in ("_ci_low", "_ci_high"):
+                if column.name.endswith(end):
+                    assert column.name.removesuffix(end) in table.names
+        assert len(set(table.names)) == len(table.names)
+
+
+def test_columns_described_alike_share_a_row_of_the_documentation():
+    lines = LEADERBOARD.documentation().splitlines()
+    assert lines[0] == "| column | unit | meaning |"
+    assert any(
+        line.startswith("| `rating_ci_low`, `rating_ci_high` | TrueSkill points | 95 % interval") for line in lines
+    )
+    assert any(line.startswith("| `return_seat_0`, ... | -1 to 1 |") for line in lines)
+
+
+def test_a_column_that_is_in_no_table_is_refused(frames):
+    with pytest.raises(KeyError, match="luck"):
+        LEADERBOARD.arrange(frames["leaderboard"].assign(luck=1))
+
+
+@pytest.mark.parametrize("old", ["rating_low", "rank_high", "return_low", "distinct", "mu_in_order", "sigma_in_order"])
+def test_an_old_name_of_a_column_is_refused_with_the_new_one_named(tmp_path, old):
+    fill(tmp_path / "matches.db", schedule(["alice", "bob"]))
+    with pytest.raises(ConfigError, match=f"^--columns: '{old}' is now called '{RENAMED[old]}'$"):
+        api.export(tmp_path / "matches.db", columns=["bot", old])
+
+
+def test_cells_are_shown_in_the_format_of_their_column():
+    assert as_text(1234, format_of("matches")) == "1,234"
+    assert as_text(0.5, format_of("return_seat_3")) == "+0.500"
+    assert as_text(np.nan, "+.3f") == as_text(None) == as_text(pd.NA, ",") == ""
+    assert (as_text(True), as_text("a b", "+.3f"), as_text(1.23456)) == ("True", "a b", "1.235")
