@@ -25,5 +25,6 @@ default_role = "code"
 html_theme = "furo"
 html_title = "Pyramid Arena"
 html_static_path = ["_static"]
+html_css_files = ["tables.css"]
 html_copy_source = False
 html_show_sourcelink = False

@@ -150,7 +150,8 @@ def kind(field: dict[str, Any]) -> str:
     high = field.get("maximum", field.get("exclusiveMaximum"))
     above = "above " if "exclusiveMinimum" in field else ""
     below = "below " if "exclusiveMaximum" in field else ""
-    bounds = "" if low is None else f", {above}{low:,} to {below}{high:,}" if high else f", {low:,} or more"
+    upper = "2^63" if high == 2**63 else f"{high or 0:,}"
+    bounds = "" if low is None else f", {above}{low:,} to {below}{upper}" if high else f", {low:,} or more"
     return WORDS.get(named, named) + bounds
 
 

@@ -1,9 +1,9 @@
 """Run the code blocks of a Markdown page in their order, as a reader would, in a folder of their own.
 
 `console` blocks have commands after `$ ` and what they print, in which `...` stands for anything; in `sh` blocks every
-line is a command. A `python` or `toml` block whose first line is a comment with a file's name writes that file; other
-Python blocks are run, other TOML blocks parsed. `text` and `json` blocks are for reading. A block below
-`<!-- not run: reason -->` is left out.
+line is a command. A `python` or `toml` block whose first line is a comment with a file's name writes that file; a name
+with a folder quotes a file beside the page. Other Python blocks are run, other TOML blocks parsed; `text` and `json`
+blocks are for reading. A block below `<!-- not run: reason -->` is left out.
 """
 
 from __future__ import annotations
@@ -84,13 +84,15 @@ def run_page(page: Path, folder: Path) -> None:
     for name in ("configs", "examples"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
     for block in blocks(page):
-        run_block(block, folder)
+        run_block(block, page, folder)
 
 
-def run_block(block: Block, folder: Path) -> None:
+def run_block(block: Block, page: Path, folder: Path) -> None:
     """Run one block."""
-    named = FILE.match(block.body)
-    if block.language in ("python", "toml") and named:
+    named = FILE.match(block.body) if block.language in ("python", "toml") else None
+    if named and "/" in named[1]:
+        assert block.body[named.end() :].rstrip() in (page.parent / named[1]).read_text(), f"not in {named[1]}"
+    elif named:
         (folder / named[1]).write_text(block.body)
     elif block.language == "python":
         run([sys.executable, "-c", block.body], folder)

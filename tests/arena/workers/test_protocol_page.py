@@ -61,7 +61,7 @@ class Reciter(Follower):
 @pytest.fixture(scope="module")
 def written():
     """The lines of the match on the page."""
-    lines = PROTOCOL.split("## A match")[1].split("```")[1].strip().splitlines()
+    lines = PROTOCOL.split("## A match")[1].split("```text\n")[1].split("```")[0].splitlines()
     assert lines[:2] == ['> {"type":"hello","protocol":1}', '< {"type":"ready"}']
     return lines[2:]
 
