@@ -1,6 +1,7 @@
 """Sphinx extension: make pages from the code into `generated/`, and refuse assets from other hosts.
 
-Commands come from the Typer application, configuration keys from the pydantic models, the log's tables from its SQL.
+Commands come from the Typer application, configuration keys from the pydantic models, columns from
+the one table of columns, the log's tables from its SQL.
 `sphinxcontrib-typer` is not used: it draws help texts by Rich, in boxes of a fixed width that fit no narrow screen,
 while `arena --help` prints plain text without Rich.
 """
@@ -19,6 +20,7 @@ from typer.main import get_command
 
 from arena.cli.app import app as cli
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
+from arena.results.columns import TABLES
 from arena.store.schema import SCHEMA, SCHEMA_VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -71,6 +73,7 @@ def generate(app: Sphinx) -> None:
     pages = {name: copied(ROOT / source, name) for source, name in COPIES.items()}
     pages |= {"commands": commands(), "log": log_tables()}
     pages |= {f"parts/{model.__name__}": keys(model) for model in (Config, GameEntry, BotEntry, Limits, Output)}
+    pages |= {f"parts/{name}": f"{columns.source}\n\n{columns.documentation()}\n" for name, columns in TABLES.items()}
     for name, text in pages.items():
         path = Path(app.srcdir, "generated", f"{name}.md")
         path.parent.mkdir(parents=True, exist_ok=True)
