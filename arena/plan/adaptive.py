@@ -13,8 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from arena.plan.disqualification import ONE_IN
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import ONE_IN, disqualified
 from arena.schedule.blocks import Block, Schedule, Stage, Table, seat_places
 from arena.store import Store
 
@@ -45,7 +44,7 @@ def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
     """The first stage that the log does not hold whole; `schedule` has the first of all."""
     board, tables, stage = schedule.boards[index], schedule.tables[index], schedule.stages[index]
     assert stage is not None
-    out = benched(store, schedule, index)
+    out = disqualified(store, schedule, index)
     counts = tuple(
         min(out.get(entry, first - 1) for entry in table) + 1 for table, first in zip(tables, stage.counts, strict=True)
     )
@@ -57,7 +56,7 @@ def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
         if stage.counts == stage.done or not results.take(schedule.blocks_of(index, stage)):
             return stage
         counts = stage.counts
-        out |= _newly_benched(results, schedule.bench_after, counts, tables, out)
+        out |= _newly_benched(results, schedule.forfeit_limit, counts, tables, out)
 
 
 class Results:

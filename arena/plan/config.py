@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
@@ -29,6 +28,7 @@ from arena.core.models import (
     shown_name,
     validated,
 )
+from arena.schedule.openings import opening_plies
 from engine.errors import EngineError
 from engine.loading import load
 from engine.specs import split_bot_spec, split_game_spec
@@ -37,12 +37,11 @@ Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 MAX_LABEL = 40
-OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
 
 
 def _opening(text: str | None) -> str | None:
-    if text is not None and not OPENING.fullmatch(text):
-        raise ValueError("must be none or random:k with k from 1 to 999")
+    if text is not None:
+        opening_plies(text)
     return text
 
 
@@ -139,10 +138,10 @@ class Config(Model):
     blocks: Annotated[int, Field(ge=1, le=10_000_000)] = 10
     """Blocks per table: a block is every line-up of a table, played with the same dice and opening."""
     schedule: Literal["round_robin", "gauntlet", "adaptive"] = "round_robin"
-    """All sets of bots; those with one bot, the `hero`, in them; all, and most blocks where ranks are least certain."""
+    """All sets of bots; those with the `challenger`; all, with most blocks where ranks are least certain."""
     first_blocks: Annotated[int, Field(ge=2, le=10_000_000)] | None = None
     """Blocks that every table of an adaptive schedule plays; by default about a quarter of `blocks`, at least 2."""
-    hero: str | None = None
+    challenger: str | None = None
     """Label or spec of the gauntlet's one bot; by default the first one."""
     line_ups: Literal["rotations", "permutations"] = "rotations"
     """Line-ups of a block: each seat once for every bot, or every order."""
@@ -150,8 +149,8 @@ class Config(Model):
     """With more sets of bots than this on a board, a balanced sample of them is played."""
     opening: str | None = None
     """`none` or `random:k`; by default what suits each game."""
-    bench_after: Annotated[int, Field(ge=0, le=10_000_000)] = 10
-    """Forfeits on a board from which a bot is benched there, if they are a tenth of its matches; 0 for never."""
+    forfeit_limit: Annotated[int, Field(ge=0, le=10_000_000)] = 10
+    """Forfeits on a board from which a bot is disqualified there, if they are a tenth of its matches; 0 for never."""
     dice: Literal["auto", "secret"] = "auto"
     """Which blocks have secret dice: those in which a submitted or sandboxed bot sits, or all."""
     common_dice: bool = False
@@ -169,9 +168,9 @@ class Config(Model):
         return tournament_name(value)
 
     @model_validator(mode="after")
-    def _hero_needs_a_gauntlet(self) -> Config:
-        if self.hero is not None and self.schedule != "gauntlet":
-            raise ValueError('hero: goes with schedule = "gauntlet" only')
+    def _challenger_needs_a_gauntlet(self) -> Config:
+        if self.challenger is not None and self.schedule != "gauntlet":
+            raise ValueError('challenger: goes with schedule = "gauntlet" only')
         return self
 
     @model_validator(mode="after")

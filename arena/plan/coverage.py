@@ -6,8 +6,7 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from arena.plan.disqualification import in_plan
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified, in_plan
 from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
 
@@ -35,7 +34,7 @@ class Coverage(NamedTuple):
 
 def blocks_in_plan(store: Store, schedule: Schedule) -> Iterator[Block]:
     """Yield every block of the plan in canonical order, without those that disqualified bots have left."""
-    out = [benched(store, schedule, board) for board in range(len(schedule.boards))]
+    out = [disqualified(store, schedule, board) for board in range(len(schedule.boards))]
     return (block for block in schedule.blocks() if in_plan(out[block.board], block.round, block.table))
 
 
@@ -74,7 +73,7 @@ def coverage(store: Store, schedule: Schedule) -> list[Coverage]:
 
 
 def _board_coverage(store: Store, schedule: Schedule, index: int) -> Coverage:
-    board, stage, out = schedule.boards[index], schedule.stage(index), benched(store, schedule, index)
+    board, stage, out = schedule.boards[index], schedule.stage(index), disqualified(store, schedule, index)
     lineups = schedule.lineups(board)
     if not out and store.has_one_plan():  # then the log holds nothing else, and the database can count
         matches, blocks = store.count(board.game, board.players, lineups)

@@ -1,8 +1,8 @@
-"""Benching: a bot that forfeits too often leaves the plan of a board from the next round on.
+"""Disqualification: a bot that forfeits too often leaves the plan of a board from the next round on.
 
-The rule is a pure function of plan and results. At the end of a round, a bot that has forfeited at least `bench_after`
-matches on the board, and at least one in `ONE_IN` of those it has played there, is benched: the blocks of later rounds
-that it sits in leave the plan, and count for nobody.
+The rule is a pure function of plan and results. At the end of a round, a bot that has forfeited at least
+`forfeit_limit` matches on the board, and at least one in `ONE_IN` of those it has played there, is disqualified: the
+blocks of later rounds that it sits in leave the plan, and count for nobody.
 """
 
 from __future__ import annotations
@@ -10,26 +10,27 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from arena.schedule.blocks import Table
+from arena.schedule.blocks import Schedule, Table
+from arena.store import Store
 
 ONE_IN = 10
 
 
-def in_plan(benched: Mapping[int, int], number: int, table: Table) -> bool:
-    """Whether a table's block in a round stays in the plan; `benched` has the last round of every benched entry."""
-    return not benched or all(number <= benched.get(entry, number) for entry in table)
+def in_plan(disqualified: Mapping[int, int], number: int, table: Table) -> bool:
+    """Return whether a table's block in a round stays in the plan, given the last rounds of disqualified entries."""
+    return not disqualified or all(number <= disqualified.get(entry, number) for entry in table)
 
 
-class Bench:
-    """Who is benched on one board; it is told the board's rounds one after the other, each when it is complete."""
+class Disqualifications:
+    """The disqualified bots of one board, found round by round."""
 
-    def __init__(self, tables: Sequence[Table], lineups: int, after: int) -> None:
+    def __init__(self, tables: Sequence[Table], lineups: int, forfeit_limit: int) -> None:
         self.tables = list(tables)
-        """Those still in the plan."""
-        self.after = after
+        """Tables still in the plan."""
+        self.forfeit_limit = forfeit_limit
         self.rounds = 0
         """Complete rounds; the number of the first that is not."""
-        self.benched: dict[int, int] = {}
+        self.disqualified: dict[int, int] = {}
         """By entry: the last round that it played."""
         self.faults: defaultdict[int, int] = defaultdict(int)
         """By entry: matches forfeited in complete rounds."""
@@ -42,30 +43,56 @@ class Bench:
         """Matches in the present round, and in all later ones as far as is known."""
         counts = Counter(entry for table in self.tables for entry in table)
         self._share = {entry: count * self._lineups for entry, count in counts.items()}
-        """Of those, by entry."""
+        """By entry: its matches in a round."""
 
     def matches(self, entry: int, rounds: int) -> int:
-        """Matches of an entry in the first rounds, of which all but one at most are complete."""
+        """Return an entry's matches in the first rounds, of which all but one at most are complete."""
         return self._before.get(entry, 0) + self._share.get(entry, 0) * (rounds - self._since)
 
     def close_round(self, faults: Mapping[int, int]) -> bool:
-        """The present round is complete, with so many matches forfeited by each entry; whether anybody is benched."""
+        """End the present round, given each entry's forfeited matches; return whether anybody is disqualified."""
         self.rounds += 1
-        if not faults or not self.after:
+        if not faults or not self.forfeit_limit:
             return False
         for entry, count in faults.items():
             self.faults[entry] += count
         out = [
             entry
             for entry in faults
-            if entry not in self.benched
-            and self.faults[entry] >= self.after
+            if entry not in self.disqualified
+            and self.faults[entry] >= self.forfeit_limit
             and self.faults[entry] * ONE_IN >= self.matches(entry, self.rounds)
         ]
         if out:
             self._before = {entry: self.matches(entry, self.rounds) for entry in self._share}
             self._since = self.rounds
-            self.benched.update((entry, self.rounds - 1) for entry in sorted(out))
-            self.tables = [table for table in self.tables if in_plan(self.benched, self.rounds, table)]
+            self.disqualified.update((entry, self.rounds - 1) for entry in sorted(out))
+            self.tables = [table for table in self.tables if in_plan(self.disqualified, self.rounds, table)]
             self._set_sizes()
         return bool(out)
+
+
+def disqualified(store: Store, schedule: Schedule, index: int) -> dict[int, int]:
+    """Find a board's disqualified entries in a log; return the last round that each of them played."""
+    stage = schedule.stage(index)
+    if stage is not None and stage.disqualified is not None:
+        return dict(stage.disqualified)
+    board, limit = schedule.boards[index], schedule.forfeit_limit
+    forfeits = store.forfeits(board.game, board.players) if limit else {}
+    if sum(len(falls) for blocks in forfeits.values() for falls in blocks.values()) < max(limit, 1):
+        return {}
+    sizes, lineups = store.block_sizes(board.game, board.players), schedule.lineups(board)
+    found = Disqualifications(schedule.tables[index], lineups, limit)
+    for number in range(min(max(schedule.counts(index), default=0), max(forfeits) + 1)):
+        blocks = [schedule.block(index, number, table) for table in found.tables]
+        if any(sizes.get(block.identity, 0) < lineups for block in blocks):
+            break
+        falls = forfeits.get(number, {})
+        found.close_round(
+            Counter(
+                schedule.seats(block, lineup)[seat]
+                for block in blocks
+                for lineup, seat, _ in falls.get(block.identity, ())
+            )
+        )
+    return found.disqualified

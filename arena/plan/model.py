@@ -129,7 +129,7 @@ class ResolvedPlan(Model):
             schedule = self.schedule()
         except KeyError as error:
             raise ValueError(f"it has no bot {error}") from None
-        needed = {entry for entry in (schedule.hero, *(schedule.duel or ())[:2]) if entry is not None}
+        needed = {entry for entry in (schedule.challenger, *(schedule.duel or ())[:2]) if entry is not None}
         if not all(needed <= set(board.entries) for board in schedule.boards):
             raise ValueError("whoever every block is about has to play on every board")
         return self
@@ -153,8 +153,8 @@ class ResolvedPlan(Model):
                 "line_ups": "permutations" if schedule.permutations else "rotations",
                 "duel": duel and {"bots": [labels[i] for i in duel[:2]], "fillers": [labels[i] for i in duel.fillers]},
                 "max_tables": schedule.max_tables,
-                "challenger": None if schedule.hero is None else labels[schedule.hero],
-                "forfeit_limit": schedule.bench_after,
+                "challenger": None if schedule.challenger is None else labels[schedule.challenger],
+                "forfeit_limit": schedule.forfeit_limit,
                 "limits": schedule.limits._asdict(),
                 "formats": list(formats),
                 **dice_facts(schedule),
@@ -224,11 +224,11 @@ class ResolvedPlan(Model):
             ),
             permutations=self.line_ups == "permutations",
             max_tables=self.max_tables,
-            hero=None if self.challenger is None else places[self.challenger],
+            challenger=None if self.challenger is None else places[self.challenger],
             limits=Limits(**limits.model_dump()),
             keys=tuple(key.hash for key in self.secret_keys),
             secret_dice=_secret_dice(self.dice_version, self.common_dice),
-            bench_after=self.forfeit_limit,
+            forfeit_limit=self.forfeit_limit,
             duel=_duel(self.duel, places),
             stages=stages if any(stages) else (),
         )
@@ -276,7 +276,11 @@ def _stage(board: PlannedBoard, places: dict[str, int]) -> Stage | None:
 
 def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> dict[str, Any]:
     stage = None if schedule is None else schedule.stage(index)
-    out = None if stage is None or stage.benched is None else {labels[entry]: last for entry, last in stage.benched}
+    out = (
+        None
+        if stage is None or stage.disqualified is None
+        else {labels[entry]: last for entry, last in stage.disqualified}
+    )
     return {"counts": None if stage is None else list(stage.counts), "disqualified": out}
 
 

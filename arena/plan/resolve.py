@@ -17,12 +17,13 @@ from arena.core.limits import Limits
 from arena.core.match_ids import Kind
 from arena.core.models import Isolation
 from arena.match.dice import key_hash, key_pair, single_key
-from arena.plan.config import OPENING, Config, load_config
+from arena.plan.config import Config, load_config
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot
 from arena.registry.plugin_games import as_data, snapshot
 from arena.schedule.blocks import Board, Entry, Schedule
+from arena.schedule.openings import opening_plies
 from arena.store import BotRow
 from arena.workers.asking import declared
 from arena.workers.process import WorkerProcess
@@ -208,16 +209,16 @@ def make_plan(
         where = f"{source}: games[{config.games.index(entry)}]"
         boards.append(_board(config, entry, game, sorted(playing, key=lambda i: entries[i].key), where))
     _no_board_twice(boards, source)
-    hero = _hero(config, entries, boards, source)
+    challenger = _challenger(config, entries, boards, source)
     schedule = Schedule(
         seed=config.seed,
         entries=tuple(entries),
         boards=tuple(boards),
         permutations=config.line_ups == "permutations",
         max_tables=config.max_tables,
-        hero=hero,
+        challenger=challenger,
         limits=Limits(**config.limits.model_dump()),
-        bench_after=config.bench_after,
+        forfeit_limit=config.forfeit_limit,
         secret_dice=Kind.COMMON if config.common_dice else Kind.SECRET,
     )
     return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
@@ -335,11 +336,10 @@ def _board(config: Config, entry: Any, game: Game, playing: list[int], where: st
             f"{where}: {game.spec} with {game.players} players needs at least {game.players} bots that play it; "
             f"{len(playing)} of {len(config.bots)} do"
         )
-    opening = OPENING.fullmatch(entry.opening or config.opening or game.default_opening)
-    assert opening is not None
+    opening = opening_plies(entry.opening or config.opening or game.default_opening)
     blocks = entry.blocks or config.blocks
     first = min(blocks, config.first_blocks or max(2, -(-blocks // 4))) if config.schedule == "adaptive" else 0
-    return _make_board(game, tuple(playing), blocks, int(opening[1] or 0), first)
+    return _make_board(game, tuple(playing), blocks, opening, first)
 
 
 def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int, first_blocks: int = 0) -> Board:
@@ -363,17 +363,17 @@ def _no_board_twice(boards: Sequence[Board], source: str) -> None:
         seen.add((board.game, board.players))
 
 
-def _hero(config: Config, entries: Sequence[Entry], boards: Sequence[Board], source: str) -> int | None:
+def _challenger(config: Config, entries: Sequence[Entry], boards: Sequence[Board], source: str) -> int | None:
     if config.schedule != "gauntlet":
         return None
     labels = [entry.label for entry in entries]
     specs = [entry.spec for entry in entries]
-    name = labels[0] if config.hero is None else config.hero
+    name = labels[0] if config.challenger is None else config.challenger
     if name not in labels and specs.count(name) != 1:
         why = f"{specs.count(name)} bots have that spec" if name in specs else "no bot has that label"
-        raise ConfigError(f"{source}: hero = '{name}': {why}{did_you_mean(name, labels)}")
-    hero = labels.index(name) if name in labels else specs.index(name)
+        raise ConfigError(f"{source}: challenger = '{name}': {why}{did_you_mean(name, labels)}")
+    challenger = labels.index(name) if name in labels else specs.index(name)
     for board in boards:
-        if hero not in board.entries:
-            raise ConfigError(f"{source}: hero = '{name}' does not play {board.title}")
-    return hero
+        if challenger not in board.entries:
+            raise ConfigError(f"{source}: challenger = '{name}' does not play {board.title}")
+    return challenger

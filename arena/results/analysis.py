@@ -10,7 +10,7 @@ import pandas as pd
 
 from arena.core.errors import StoreError
 from arena.plan.dice_keys import has_own_dice
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified
 from arena.plan.logs import open_log
 from arena.results.columns import CROSSTABLE
 from arena.results.leaderboards import board_matches
@@ -68,7 +68,7 @@ def board_frames(
         names = [(board.game, board.players) for board in schedule.boards]
         for name in choose_boards(target, names, game, players):
             board = names.index(name)
-            out = benched(store, schedule, board)
+            out = disqualified(store, schedule, board)
             yield name, board_matches(store, schedule, board, out), out, has_own_dice(schedule, board)
 
 

@@ -11,7 +11,7 @@ from arena.core.errors import ConfigError
 from arena.core.files import write_file
 from arena.plan.config import DEFAULT_FORMATS, FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified
 from arena.plan.files import write_plan_and_versions
 from arena.plan.model import ResolvedPlan
 from arena.results.leaderboards import board_matches, leaderboards
@@ -57,7 +57,7 @@ def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
 
     found = {}
     for index, board in enumerate(schedule.boards):
-        out = benched(store, schedule, index)
+        out = disqualified(store, schedule, index)
         found[index] = board_meetings(board_matches(store, schedule, index, out), board.players, out).pairs
     return found
 

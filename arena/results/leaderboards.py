@@ -17,8 +17,7 @@ import pandas as pd
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import listed_dice
-from arena.plan.disqualification import in_plan
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified, in_plan
 from arena.results.columns import BOARD_MATCHES, FAULTS, LEADERBOARD
 from arena.schedule.blocks import Block, Board, Schedule
 from arena.stats.board import played, rating_columns, ratings_of
@@ -40,7 +39,7 @@ def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
     first: dict[tuple[str, str, int, str], tuple[tuple[int, ...], str]] = {}
     for index, board in enumerate(schedule.boards):
         forfeits = store.forfeits(board.game, board.players)
-        out = benched(store, schedule, index)
+        out = disqualified(store, schedule, index)
         given = schedule.counts(index)
         for number in sorted(forfeits):
             for place, table in enumerate(schedule.tables[index]):
@@ -64,7 +63,7 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
     Columns: `arena.results.columns.BOARD_MATCHES`. `out` are the disqualified bots, if they are known already.
     """
     shape = schedule.boards[board]
-    out = benched(store, schedule, board) if out is None else out
+    out = disqualified(store, schedule, board) if out is None else out
     known = store.block_keys(shape.game, shape.players)
     blocks = (block for block in schedule.blocks_of(board) if in_plan(out, block.round, block.table))
     orders, rounds, tables = _plan_order(blocks, known)
@@ -247,7 +246,7 @@ def leaderboards(store: Store, schedule: Schedule, plackett_luce: bool = False) 
     """The leaderboard of every board of the plan, by its number; its `attrs` tell the kinds of dice."""
     boards = {}
     for index, board in enumerate(schedule.boards):
-        out = benched(store, schedule, index)
+        out = disqualified(store, schedule, index)
         frame = leaderboard(board_matches(store, schedule, index, out), board.players, out, plackett_luce)
         frame.attrs["dice"] = listed_dice(schedule.dice_of(index))
         boards[index] = frame

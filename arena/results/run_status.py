@@ -16,7 +16,7 @@ from arena.core.paths import home_folder
 from arena.match.game_faults import lines_of, read_faults
 from arena.plan.adaptive import with_stages
 from arena.plan.coverage import coverage
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified
 from arena.plan.logs import find_log, logs_under, open_plan
 from arena.schedule.blocks import Schedule
 from arena.store import Store
@@ -185,7 +185,7 @@ def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
 def _boards(store: Store, schedule: Schedule, finished: bool) -> Iterator[BoardStanding]:
     """The boards of a plan; a comparison that is finished has no more matches than it took."""
     for index, covered in enumerate(coverage(store, schedule)):
-        board, out = schedule.boards[index], benched(store, schedule, index)
+        board, out = schedule.boards[index], disqualified(store, schedule, index)
         yield BoardStanding(
             game=one_line(board.game),
             players=board.players,

@@ -15,7 +15,6 @@ from arena.core.limits import Limits
 from arena.core.models import Isolation
 from arena.match.dice import single_key
 from arena.match.stored import StoredMatch
-from arena.plan.config import OPENING
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, resolve_bots, single_plan
 from arena.registry.bundles import MANIFEST
 from arena.registry.declarations import Declaration, first_answers
@@ -25,6 +24,7 @@ from arena.registry.submissions import Version, answers_of, keep_answers
 from arena.registry.submitting import Kept, admitted, check_room, keep
 from arena.runner.single import play_specs, random_seed, single_match
 from arena.schedule.blocks import Entry, MatchSpec, Schedule
+from arena.schedule.openings import opening_plies
 from arena.workers.process import WorkerProcess
 from engine import Game
 from engine.errors import did_you_mean
@@ -217,9 +217,7 @@ def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Pla
 
 def _alone(game: Game, bots: Sequence[ResolvedBot], seed: int) -> Plan:
     """The plan of `arena match` for these seats."""
-    opening = OPENING.fullmatch(game.default_opening)
-    assert opening is not None
-    return single_plan(game, bots, seed, int(opening[1] or 0))
+    return single_plan(game, bots, seed, opening_plies(game.default_opening))
 
 
 def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:

@@ -23,7 +23,6 @@ from arena.core.machine import cores
 from arena.core.match_ids import Kind
 from arena.core.models import COMPARISONS
 from arena.core.paths import home_folder
-from arena.plan.config import OPENING
 from arena.plan.dice_keys import has_own_dice, now, with_dice_keys, with_disclosed_keys
 from arena.plan.logs import LOG
 from arena.plan.model import ResolvedPlan
@@ -34,6 +33,7 @@ from arena.runner.sequential import InOrder
 from arena.runner.tally import Tally
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.duels import Duel
+from arena.schedule.openings import chosen_plies
 from arena.stats.estimates import Estimate, fixed_estimate, mean_and_variance, stopped_estimate
 from arena.stats.paired import Saving, dice_saving
 from arena.stats.sprt import NORMALIZED, Sprt, elo_from_score
@@ -196,9 +196,7 @@ def comparison_plan(
     """Return the plan of a comparison and the entries of A and B. Swapping the two does not change the plan."""
     kind = game_type(matchup.game.partition("(")[0])
     game = load_game(matchup.game, kind.min_players if matchup.players is None else matchup.players)
-    chosen = OPENING.fullmatch(matchup.opening or game.default_opening)
-    if chosen is None:
-        raise ConfigError(f"opening = '{matchup.opening}': must be none or random:k with k from 1 to 999")
+    plies = chosen_plies(matchup.opening, game.default_opening)
     wanted = [matchup.a, matchup.b, *(matchup.fillers or (FILLERS if game.players > 2 else ()))]
     named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
     bots = resolve_bots(
@@ -218,7 +216,7 @@ def comparison_plan(
     a, b, *others = [[each.identity for each in unique].index(bot.identity) for bot in bots]
     keys = entry_keys([bot.spec for bot in unique], [bot.identity for bot in unique])
     duel = Duel(min(a, b), max(a, b), tuple(sorted(set(others)))) if others else None
-    board = single_plan(game, bots[: game.players], matchup.seed, int(chosen[1] or 0)).schedule.boards[0]
+    board = single_plan(game, bots[: game.players], matchup.seed, plies).schedule.boards[0]
     schedule = Schedule(
         seed=matchup.seed,
         entries=tuple(
@@ -227,7 +225,7 @@ def comparison_plan(
         boards=(replace(board, entries=tuple(range(len(unique))), blocks=blocks),),
         permutations=False,
         max_tables=1,
-        hero=None,
+        challenger=None,
         limits=Limits(),
         duel=duel,
         secret_dice=Kind.COMMON if matchup.common_dice else Kind.SECRET,

@@ -7,7 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple, Protocol
 
-from arena.plan.disqualification import ONE_IN, Bench, in_plan
+from arena.plan.disqualification import ONE_IN, Disqualifications, in_plan
 from arena.runner.outbox import Outbox
 from arena.schedule.blocks import Block, MatchSpec, Table
 from arena.store import Finished
@@ -76,7 +76,7 @@ class Gate:
     then passes or is dropped.
     """
 
-    def __init__(self, bench: Bench, rounds: int, outbox: Outbox, total: int | None = None) -> None:
+    def __init__(self, bench: Disqualifications, rounds: int, outbox: Outbox, total: int | None = None) -> None:
         self.bench, self.rounds, self.outbox = bench, rounds, outbox
         self.total = rounds * bench.per_round if total is None else total
         """Matches in the plan, as far as is known."""
@@ -116,14 +116,14 @@ class Gate:
     def find(self, block: Block, forfeits: Sequence[int], count: int) -> None:
         """Take results that are in the log: how many, and who forfeited, an entry for each match."""
         self.found += count
-        if self.bench.after and not self._abandoned:
+        if self.bench.forfeit_limit and not self._abandoned:
             self._take(block, forfeits, None, count, found=True)
 
     def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
         """Take the result of a match that was expected: played now, or by an earlier run, and has waited since."""
         found = result.run is not None
         self._count(found, 1)
-        if not self.bench.after:
+        if not self.bench.forfeit_limit:
             self.outbox.passed.append(result)
             return
         for entry in block.table:
@@ -132,7 +132,7 @@ class Gate:
 
     def _take(self, block: Block, forfeits: Sequence[int], result: Finished | None, count: int, found: bool) -> None:
         number, table = block.round, block.table
-        if self.bench.benched and self._has_left(number, table):
+        if self.bench.disqualified and self._has_left(number, table):
             self._count(found, -count)
             if result is not None:
                 self.outbox.drop(result.spec)
@@ -170,7 +170,7 @@ class Gate:
         """
         bench = self.bench
         worst = bench.faults[entry] + self._late[entry] + self._pending[entry]
-        return worst < bench.after or worst * ONE_IN < bench.matches(entry, bench.rounds + 1)
+        return worst < bench.forfeit_limit or worst * ONE_IN < bench.matches(entry, bench.rounds + 1)
 
     def _advance(self) -> None:
         """Close every round that is complete, and let pass what waited for it."""
@@ -202,7 +202,7 @@ class Gate:
                     self.outbox.drop(spec)
 
     def _has_left(self, number: int, table: Table) -> bool:
-        return not in_plan(self.bench.benched, number, table)
+        return not in_plan(self.bench.disqualified, number, table)
 
     def _is_certain(self, number: int, table: Table) -> bool:
         return number <= self.bench.rounds or all(map(self._is_safe, table))

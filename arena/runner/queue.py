@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from arena.match.game_faults import GameFault
 from arena.match.heartbeat import NOBODY, SILENCE
 from arena.plan.adaptive import with_stages
-from arena.plan.disqualification import Bench
+from arena.plan.disqualification import Disqualifications
 from arena.runner.cost_model import Costs
 from arena.runner.gate import Barrier, Gate
 from arena.runner.outbox import Outbox
@@ -100,10 +100,10 @@ class Work:
         """For a board, or for the present stage of an adaptive one."""
         schedule, stage = self.schedule, self.schedule.stage(number)
         tables, lineups = schedule.tables[number], schedule.lineups(schedule.boards[number])
-        if stage is None or stage.benched is None:
-            bench = Bench(tables, lineups, schedule.bench_after)
+        if stage is None or stage.disqualified is None:
+            bench = Disqualifications(tables, lineups, schedule.forfeit_limit)
             return Gate(bench, max(schedule.counts(number), default=0), self.outbox)
-        return Gate(Bench((), lineups, 0), 0, self.outbox, lineups * (sum(stage.counts) - sum(stage.done)))
+        return Gate(Disqualifications((), lineups, 0), 0, self.outbox, lineups * (sum(stage.counts) - sum(stage.done)))
 
     def _matches_done(self, number: int) -> int:
         """Matches of the stages before the present one."""
@@ -175,7 +175,7 @@ class Work:
         while batch := list(itertools.islice(blocks, LOOK_UP)):
             identities = [block.identity for block in batch]
             finished = self.store.finished(identities)
-            forfeits = self.store.forfeits_of(identities) if finished and schedule.bench_after else {}
+            forfeits = self.store.forfeits_of(identities) if finished and schedule.forfeit_limit else {}
             waiting = {} if self._abandoned else self.outbox.find(batch)
             for block in batch:
                 while gate.full:

@@ -15,11 +15,11 @@ from arena.core.paths import home_folder
 from arena.match.dice import key_hash
 from arena.match.game_faults import GameError, GameFault
 from arena.match.stored import SecretKey, StoredMatch
-from arena.plan.config import OPENING
 from arena.plan.resolve import Plan, Wanted, resolve_bots, single_plan
 from arena.registry.discovery import spec_of
 from arena.runner.options import check_seed
 from arena.schedule.blocks import MatchSpec
+from arena.schedule.openings import chosen_plies
 from arena.store import MatchRow, read_clocks
 from arena.workers.pools import Chunk
 from arena.workers.process import STARTS, Death, WorkerProcess
@@ -52,9 +52,7 @@ def play_match(
     if len(levels) != len(specs):
         raise ConfigError(f"isolation: {len(levels)} levels for {len(specs)} bots; give one, or one for each seat")
     loaded = load_game(game, len(specs))
-    chosen = OPENING.fullmatch(opening or loaded.default_opening)
-    if chosen is None:
-        raise ConfigError(f"opening = '{opening}': must be none or random:k with k from 1 to 999")
+    plies = chosen_plies(opening, loaded.default_opening)
     worker = WorkerProcess()
     try:
         wanted = [Wanted(spec, {}, level) for spec, level in zip(specs, levels, strict=True)]
@@ -64,7 +62,7 @@ def play_match(
                 raise ConfigError(f"{bot.spec} {bot.refusals[0]}")
         if seed is None:
             seed = 0 if all(bot.trusted for bot in found) else random_seed()
-        plan = single_plan(loaded, found, seed, int(chosen[1] or 0))
+        plan = single_plan(loaded, found, seed, plies)
         worker.give_plan(plan.message())
         return play_specs(plan, [single_match(plan)], worker)[0]
     finally:

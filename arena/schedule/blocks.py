@@ -77,7 +77,7 @@ class Stage(NamedTuple):
     """Blocks by table, as many as have been given out."""
     done: tuple[int, ...]
     """The same before this stage, all of them in the log; equal to `counts` when nothing is left to be played."""
-    benched: tuple[tuple[int, int], ...] | None
+    disqualified: tuple[tuple[int, int], ...] | None
     """Entries with the last rounds that they play; None in the first stage, where rounds decide."""
 
 
@@ -135,7 +135,7 @@ class Schedule:
     boards: tuple[Board, ...]
     permutations: bool
     max_tables: int
-    hero: int | None
+    challenger: int | None
     limits: Limits
     keys: tuple[str, ...] = ()
     """Hashes of the secret keys that blocks may have been drawn with; the last one is drawn with from now on."""
@@ -143,7 +143,7 @@ class Schedule:
     """Of the blocks in which a bot sits that is not trusted; all others have public dice."""
     count_matches: Callable[[bytes], int] | None = field(default=None, compare=False, repr=False)
     """How many matches of a block a log holds; needed where there are several keys."""
-    bench_after: int = 0
+    forfeit_limit: int = 0
     """Forfeits on a board from which a bot may be benched there, as `arena.plan.disqualification` says; 0: never."""
     duel: Duel | None = None
     """Instead of tables in every rotation: two bots that take turns in one seat, a block a round."""
@@ -201,13 +201,15 @@ class Schedule:
     def _tables(self, board: Board) -> tuple[Table, ...]:
         if self.duel is not None:
             return ((self.duel.first, self.duel.second, *self.duel.fillers),)
-        if self.hero is None:
+        if self.challenger is None:
             chosen = choose_tables(len(board.entries), board.players, self.max_tables)
             return tuple(tuple(board.entries[i] for i in table) for table in chosen)
-        others = [entry for entry in board.entries if entry != self.hero]
+        others = [entry for entry in board.entries if entry != self.challenger]
         chosen = choose_tables(len(others), board.players - 1, self.max_tables)
         order = {entry: place for place, entry in enumerate(board.entries)}
-        return tuple(tuple(sorted((self.hero, *(others[i] for i in table)), key=order.__getitem__)) for table in chosen)
+        return tuple(
+            tuple(sorted((self.challenger, *(others[i] for i in table)), key=order.__getitem__)) for table in chosen
+        )
 
     @property
     def total_matches(self) -> int:

@@ -22,13 +22,13 @@ from arena.plan.config import tournament_name
 from arena.plan.coverage import is_complete
 from arena.plan.dice_keys import now
 from arena.plan.files import ReadPlan, read_plan, without_keys
+from arena.plan.logs import LOG
 from arena.schedule.blocks import Block, MatchSpec
 from arena.store import BotRow, Finished, MatchRow, Store
 from arena.store.schema import lock_log
 
 BATCH = 256
 """Matches written at a time."""
-LOG = "matches.db"
 IMPORTED = "import"
 """The worker of matches that were not played here."""
 Numbered = tuple[str, Record]

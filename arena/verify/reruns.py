@@ -21,8 +21,7 @@ from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages
 from arena.plan.coverage import looked_up
-from arena.plan.disqualification import in_plan
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.resolve import Plan, ResolvedBot
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
@@ -194,7 +193,7 @@ def chosen_blocks(store: Store, schedule: Schedule, plan: Plan, rerun: int | Lit
 
 def _there(store: Store, schedule: Schedule, board: int, lost: set[int]) -> Iterator[Block]:
     """The blocks of a board that have matches in the log, but for those of bots without a source."""
-    out = benched(store, schedule, board)
+    out = disqualified(store, schedule, board)
     blocks = (
         block
         for block in schedule.blocks_of(board)

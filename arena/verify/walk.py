@@ -11,8 +11,7 @@ from pathlib import Path
 from arena.core.match_ids import match_id
 from arena.plan.adaptive import with_stages
 from arena.plan.coverage import given_out
-from arena.plan.disqualification import in_plan
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified, in_plan
 from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
 from arena.verify.findings import Findings
@@ -103,7 +102,9 @@ class Walk:
     def _of_plan(self, number: int, plan: LoggedPlan) -> Iterator[Task]:
         """The blocks of the log that belong to a plan, and to none before; whether it is complete, too."""
         schedule = with_stages(self.store, plan.schedule)
-        presence = Presence(schedule, [benched(self.store, schedule, board) for board in range(len(schedule.boards))])
+        presence = Presence(
+            schedule, [disqualified(self.store, schedule, board) for board in range(len(schedule.boards))]
+        )
         blocks = schedule.blocks()
         whole = plan.finished and not plan.is_comparison
         while batch := list(itertools.islice(blocks, BATCH)):

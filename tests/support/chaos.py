@@ -63,7 +63,7 @@ PLAIN = """
 name = "small"
 seed = 11
 blocks = 8
-bench_after = 6
+forfeit_limit = 6
 games = [{ game = "epicycle", players = [2, 3] }]
 bots = [{ bot = "b.py:Low" }, { bot = "b.py:Any" }, { bot = "b.py:Fragile" }, { bot = "b.py:Broken" }]
 """

@@ -30,8 +30,8 @@ def rule(plan, falls):
                 mine = [spec for spec in played if who in spec.seats]
                 lost = [spec for spec in mine if spec.seats.index(who) in falls[spec.id]]
                 if (
-                    plan.bench_after
-                    and len(lost) >= plan.bench_after
+                    plan.forfeit_limit
+                    and len(lost) >= plan.forfeit_limit
                     and Fraction(len(lost), len(mine)) >= Fraction(1, 10)
                 ):
                     out[who] = number
@@ -55,9 +55,9 @@ def random_plan(rng):
     return schedule(
         names,
         boards=boards or (board(2, by_key, 5),),
-        bench_after=rng.choice([0, 1, 2, 3, 3, 5, 9]),
+        forfeit_limit=rng.choice([0, 1, 2, 3, 3, 5, 9]),
         permutations=rng.random() < 0.2,
-        hero=rng.choice([None, None, 0]),
+        challenger=rng.choice([None, None, 0]),
         max_tables=rng.choice([3, 100]),
     )
 
@@ -88,7 +88,7 @@ def fill_with(path, plan, falls, kept):
 def sample(after, blocks=6):
     """Three bots, of which `winner` forfeits all its matches in every other round, the first one included."""
     names = [entry("alice"), entry("bob", label="Bob"), entry("winner")]
-    plan = schedule(names, players=(2,), blocks=blocks, bench_after=after)
+    plan = schedule(names, players=(2,), blocks=blocks, forfeit_limit=after)
     falls = {spec.id: {} for spec in all_matches(plan)}
     for spec in all_matches(plan):
         if WINNER in spec.seats and spec.block.round % 2 == 0:

@@ -41,7 +41,7 @@ def schedule(names: Iterable[str | Entry], players: Iterable[int] = (2,), blocks
         "boards": tuple(board(count, by_key, blocks) for count in players),
         "permutations": False,
         "max_tables": 10_000,
-        "hero": None,
+        "challenger": None,
         "limits": Limits(),
     }
     return Schedule(**(plan | changes))

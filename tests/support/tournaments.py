@@ -63,7 +63,7 @@ CONFIG = """
 name = "small"
 seed = 11
 blocks = 10
-bench_after = 0
+forfeit_limit = 0
 games = [{ game = "epicycle", players = [2, 3] }, { game = "epicycle(setup=random)", players = 2, blocks = 5 }]
 bots = [{ bot = "random" }, { bot = "b.py:Nap" }, { bot = "b.py:Hash" }, { bot = "b.py:Fragile" }]
 """

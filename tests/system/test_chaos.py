@@ -430,7 +430,7 @@ WITH_DEADLY = """
 name = "small"
 seed = 14
 blocks = 10
-bench_after = 0
+forfeit_limit = 0
 games = [{ game = "epicycle", players = 2 }]
 bots = [{ bot = "b.py:Low" }, { bot = "b.py:Any" }, { bot = "b.py:Deadly" }]
 """

@@ -13,8 +13,7 @@ import sys
 import pytest
 
 from arena.cli.app import run_command
-from arena.plan.disqualification import in_plan
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified, in_plan
 from arena.results.run_status import standing, standings
 from arena.store import Store
 from arena.store.writers import read_writer
@@ -71,7 +70,7 @@ def test_what_an_older_plan_has_left_in_the_log_does_not_count(log):
 
 
 def test_blocks_that_a_benched_bot_has_left_are_not_planned(log):
-    plan = schedule(["alice", "bob", "carol"], blocks=6, bench_after=4)
+    plan = schedule(["alice", "bob", "carol"], blocks=6, forfeit_limit=4)
     with Store.create(log) as store:
         run = begin(store, plan)
         falls = [[1, None, "crash", 0], [0, None, None, None]]
@@ -81,7 +80,7 @@ def test_blocks_that_a_benched_bot_has_left_are_not_planned(log):
                 store.add(plan, [finished(spec, row(spec.lineup, [0, 1])._replace(seats=seats))], run)
             elif spec.block.round < 2:
                 store.add(plan, [finished(spec, row(spec.lineup, [0, 1]))], run)
-        out = benched(store, plan, 0)
+        out = disqualified(store, plan, 0)
     assert out
     kept = [block for block in plan.blocks() if in_plan(out, block.round, block.table)]
     board = standing(log).boards[0]

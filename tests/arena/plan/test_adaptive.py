@@ -21,7 +21,7 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.plan.adaptive import next_stage, shares, weights, with_stages
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified
 from arena.results.leaderboards import board_matches, faults
 from arena.results.report import match_lines
 from arena.runner import queue as work
@@ -247,7 +247,7 @@ def by_the_rules_words(plan, index, played):
         for bot in set(shape.entries) - set(out):
             mine = [spec for spec in specs if bot in spec.seats]
             lost = sum(spec.seats.index(bot) in played.falls[spec.id] for spec in mine)
-            if plan.bench_after and lost >= plan.bench_after and 10 * lost >= len(mine):
+            if plan.forfeit_limit and lost >= plan.forfeit_limit and 10 * lost >= len(mine):
                 out[bot] = max(counts[table] for table in map(frozenset, tables) if bot in table) - 1
     return specs, out
 
@@ -267,7 +267,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
         rng.choice([(2,), (3,), (2, 3)]),
         blocks,
         rng.randint(1, min(3, blocks)),
-        bench_after=rng.choice([0, 2, 3, 5]),
+        forfeit_limit=rng.choice([0, 2, 3, 5]),
     )
     played = Played(plan, seed)
     expected = [by_the_rules_words(plan, index, played) for index in range(len(plan.boards))]
@@ -290,7 +290,9 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
         assert all(len(ids) <= total <= plan.total_matches for total in totals)
         with Store.open(log) as store:
             staged = with_stages(store, plan)
-            assert [benched(store, staged, index) for index in range(len(expected))] == [out for _, out in expected]
+            assert [disqualified(store, staged, index) for index in range(len(expected))] == [
+                out for _, out in expected
+            ]
             assert sorted(json.loads(line)["match"] for line in match_lines(store, staged)) == ids
             seats = [len(board_matches(store, staged, index)) for index in range(len(expected))]
             assert seats == [
@@ -302,7 +304,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
 @given(st.integers(0, 10**9))
 def test_what_other_plans_have_played_neither_changes_the_plan_nor_counts(seed):
     """The log has every match that any schedule of these bots could have played."""
-    plan = adaptive_plan(NAMES[:3], (2,), 6, 2, bench_after=random.Random(seed).choice([0, 3, 5]))
+    plan = adaptive_plan(NAMES[:3], (2,), 6, 2, forfeit_limit=random.Random(seed).choice([0, 3, 5]))
     played = Played(plan, seed)
     specs, out = by_the_rules_words(plan, 0, played)
     with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "matches.db") as store:
@@ -310,7 +312,7 @@ def test_what_other_plans_have_played_neither_changes_the_plan_nor_counts(seed):
         store.add(plan, made, begin(store, plan))
         staged = with_stages(store, plan)
         ids = {json.loads(line)["match"] for line in match_lines(store, staged)}
-        assert (ids, benched(store, staged, 0)) == ({spec.id for spec in specs}, out)
+        assert (ids, disqualified(store, staged, 0)) == ({spec.id for spec in specs}, out)
         assert len(board_matches(store, staged, 0)) == 2 * len(specs)
         assert faults(store, staged)["count"].sum() == sum(len(played.falls[spec.id]) for spec in specs)
 
@@ -362,7 +364,7 @@ seed = 11
 blocks = 12
 schedule = "adaptive"
 first_blocks = 3
-bench_after = 6
+forfeit_limit = 6
 games = [{ game = "epicycle", players = [2, 3] }]
 bots = [{ bot = "random" }, { bot = "b.py:Low" }, { bot = "b.py:Fragile" }, { bot = "random", label = "other" }]
 """

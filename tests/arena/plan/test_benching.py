@@ -13,8 +13,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from arena.plan.disqualification import Bench
-from arena.results.leaderboards import benched
+from arena.plan.disqualification import Disqualifications, disqualified
 from arena.runner import gate
 from arena.runner import queue as work
 from arena.runner import run as runner
@@ -127,14 +126,14 @@ def test_the_rule_told_round_by_round_is_the_rule_applied_to_everything(rng):
     falls = random_falls(plan, rng)
     stay, boards = rule(plan, falls)
     for index, shape in enumerate(plan.boards):
-        bench = Bench(plan.tables[index], plan.lineups(shape), plan.bench_after)
+        bench = Disqualifications(plan.tables[index], plan.lineups(shape), plan.forfeit_limit)
         kept = set()
         for number in range(shape.blocks):
             specs = [spec for table in bench.tables for spec in plan.matches(plan.block(index, number, table))]
             assert bench.per_round == len(specs)
             kept.update(spec.id for spec in specs)
             bench.close_round(Counter(spec.seats[seat] for spec in specs for seat in falls[spec.id]))
-        assert bench.benched == boards[index]
+        assert bench.disqualified == boards[index]
         assert kept == {spec.id for spec in stay if spec.block.board == index}
 
 
@@ -176,16 +175,16 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
             before, kept = len(there), there | set(waiting)
         assert (sorted(there), progress.total, progress.left, outcome.not_played) == (expected, len(expected), 0, [])
         with Store.open(log) as store:
-            assert [benched(store, plan, index) for index in range(len(boards))] == boards
+            assert [disqualified(store, plan, index) for index in range(len(boards))] == boards
 
 
 @pytest.mark.parametrize(("number", "out"), [(3, {0: 3}), (4, {0: 4}), (5, {})])
 def test_one_match_in_ten_is_enough_and_one_in_twelve_is_not(number, out):
-    bench = Bench([(0, 1)], 2, 1)
+    bench = Disqualifications([(0, 1)], 2, 1)
     for _ in range(number):
         bench.close_round({})
     bench.close_round({0: 1})
-    assert (bench.matches(0, bench.rounds), bench.benched) == (2 * number + 2, out)
+    assert (bench.matches(0, bench.rounds), bench.disqualified) == (2 * number + 2, out)
 
 
 def test_a_match_that_cannot_be_played_holds_up_what_depends_on_it_and_no_more(tmp_path, monkeypatch):

@@ -142,11 +142,11 @@ WRONG_FILES = {
         good_but("players = [2]", "opening = 'some'"),
         ["games[0].opening = 'some'", "none or random:k"],
     ),
-    "hero that is no bot": (
+    "challenger that is no bot": (
         good_but("blocks = 2", "schedule = 'gauntlet'\nhero = 'ohter'"),
-        ["hero = 'ohter'", "'other'"],
+        ["challenger = 'ohter'", "'other'"],
     ),
-    "hero of a round robin": (good_but("blocks = 2", "hero = 'other'"), ["hero", "gauntlet"]),
+    "challenger of a round robin": (good_but("blocks = 2", "challenger = 'other'"), ["challenger", "gauntlet"]),
     "first blocks of a round robin": (good_but("blocks = 2", "first_blocks = 2"), ["first_blocks", "adaptive"]),
     "more first blocks than blocks": (
         good_but("blocks = 2", "blocks = 9\nschedule = 'adaptive'\nfirst_blocks = 10"),

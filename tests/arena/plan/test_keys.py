@@ -255,7 +255,7 @@ def test_a_block_that_was_cut_off_before_its_key_was_disclosed_is_played_anew(co
         alter(config, f"DELETE FROM {table} WHERE block = {block} AND lineup = 1")
     config.write_text(config_of(blocks=2))
     assert play(config).outcome.complete
-    config.write_text(config_of(blocks=3).replace("seed", "bench_after = 5\nseed"))
+    config.write_text(config_of(blocks=3).replace("seed", "forfeit_limit = 5\nseed"))
     result = play(config)
     assert (result.outcome.progress.found, result.outcome.progress.played) == (3 * MATCHES // 2 - 2, 2)
     assert len(told_keys(config)) == 2

@@ -175,13 +175,13 @@ def test_bots_that_do_not_play_on_a_board_are_left_off_and_that_is_said(plan_of,
     assert plan.left_out == ("epicycle, 3 players, without choosy: it plays with 2, 4 players, not 3",)
 
 
-@pytest.mark.parametrize("hero", [None, "random", "Mine"])
-def test_the_hero_is_named_by_label_or_spec_and_is_the_first_bot_by_default(plan_of, hero):
+@pytest.mark.parametrize("challenger", [None, "random", "Mine"])
+def test_the_challenger_is_named_by_label_or_spec_and_is_the_first_bot_by_default(plan_of, challenger):
     bots = [{"bot": "random", "label": "one"}, {"bot": "mine.py:Mine", "label": "two"}, "mine.py:Mine:depth=5"]
-    named = {} if hero is None else {"hero": hero}
+    named = {} if challenger is None else {"challenger": challenger}
     plan = plan_of(bots, schedule="gauntlet", **named)
-    assert plan.schedule.hero == (1 if hero == "Mine" else 0)
-    assert all(plan.schedule.hero in block.table for block in plan.schedule.blocks())
+    assert plan.schedule.challenger == (1 if challenger == "Mine" else 0)
+    assert all(plan.schedule.challenger in block.table for block in plan.schedule.blocks())
 
 
 @pytest.mark.parametrize(

@@ -71,7 +71,7 @@ def plans(draw):
     trusted = draw(st.lists(st.booleans(), min_size=3, max_size=5))
     entries = [entry(name, trusted=each) for name, each in zip(NAMES, trusted, strict=False)]
     shape = draw(st.sampled_from(["rounds", "gauntlet", "duels", "permutations"]))
-    changes = {"rounds": {}, "gauntlet": {"hero": 0}, "permutations": {"permutations": True}}.get(shape)
+    changes = {"rounds": {}, "gauntlet": {"challenger": 0}, "permutations": {"permutations": True}}.get(shape)
     if changes is None:
         changes = {"duel": Duel(0, 1, tuple(range(2, len(entries)))), "max_tables": 1}
     return schedule(
@@ -327,7 +327,7 @@ def test_one_plan_has_blocks_of_both_kinds_and_each_counts(tmp_path, guest_is_no
     assert board == "# pyramid_punch, 2 players (dice: public, secret, each match its own)"
     assert other == "# epicycle(setup=random), 3 players (dice: secret, each match its own)"
     assert standing("small", home_of(config)).dice == "public, secret, each match its own, disclosed"
-    config.write_text(config_of("bench_after = 3").replace("blocks = 2", "blocks = 3"))
+    config.write_text(config_of("forfeit_limit = 3").replace("blocks = 2", "blocks = 3"))
     assert play(config).outcome.progress.found == MATCHES
     assert len({line["dice_key_hash"] for line in lines(config, tmp_path / "more").values()}) == 3
     report = verify(log_of(config), rerun="all", workers=1)

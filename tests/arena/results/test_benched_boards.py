@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from arena import api
 from arena.cli import boards, running
 from arena.cli.app import run_command
-from arena.plan.disqualified import benched
+from arena.plan.disqualification import disqualified
 from arena.results.leaderboards import board_matches, faults, leaderboards
 from arena.results.report import match_lines, render
 from arena.runner import queue as work
@@ -113,7 +113,7 @@ def test_more_blocks_change_nothing_that_was_before(tmp_path):
         fill_winning(tmp_path / f"{blocks}.db", plan, falls)
         with Store.open(tmp_path / f"{blocks}.db") as store:
             matches = board_matches(store, plan, 0)
-            assert benched(store, plan, 0) == {2: 2}
+            assert disqualified(store, plan, 0) == {2: 2}
         frames.append(matches[matches["round"] < 3].drop(columns="distinct_share"))  # which later blocks may change
     pd.testing.assert_frame_equal(*frames)
 
@@ -124,7 +124,7 @@ def test_nobody_is_benched_after_a_round_that_is_not_complete(tmp_path):
         path = tmp_path / f"{missing}.db"
         fill_with(path, plan, falls, [spec for number, spec in enumerate(all_matches(plan)) if number != missing])
         with Store.open(path) as store:
-            assert benched(store, plan, 0) == out
+            assert disqualified(store, plan, 0) == out
 
 
 def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_benched(tmp_path):
@@ -134,7 +134,7 @@ def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_benc
     with Store.open(tmp_path / "never.db") as store:
         assert len(list(match_lines(store, plan))) == len(all_matches(plan))
     fill_winning(tmp_path / "fine.db", plan, {id: {} for id in falls})
-    frames = [board_of(tmp_path / "fine.db", schedule(plan.entries, blocks=6, bench_after=n)) for n in (0, 1)]
+    frames = [board_of(tmp_path / "fine.db", schedule(plan.entries, blocks=6, forfeit_limit=n)) for n in (0, 1)]
     pd.testing.assert_frame_equal(*frames)
 
 

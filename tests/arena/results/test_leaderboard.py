@@ -39,7 +39,7 @@ PLANS = {
     "three": schedule(ENTRIES, players=(3,), blocks=5),
     "four": schedule(ENTRIES, players=(4,), blocks=9),
     "orders": schedule(ENTRIES, players=(3,), blocks=3, permutations=True),
-    "gauntlet": schedule(ENTRIES, players=(2,), blocks=6, hero=2),
+    "gauntlet": schedule(ENTRIES, players=(2,), blocks=6, challenger=2),
     "some": schedule(ENTRIES, boards=(board(2, [0, 2, 1], blocks=7),)),
     "sampled": schedule([f"bot {number}" for number in range(9)], players=(3,), blocks=3, max_tables=20),
 }

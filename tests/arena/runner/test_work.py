@@ -235,7 +235,7 @@ def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resume
     monkeypatch.setattr(work, "LOOK_UP", 16)
 
     def peak(blocks):
-        plan = schedule("abc", blocks=blocks, bench_after=0 if not resumed else 10**6)
+        plan = schedule("abc", blocks=blocks, forfeit_limit=0 if not resumed else 10**6)
         with Store.create(tmp_path / f"{blocks}.db") as store:
             run = begin(store, plan)
             first = Work(store, plan)

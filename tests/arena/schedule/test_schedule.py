@@ -117,8 +117,8 @@ def test_adding_blocks_boards_or_tables_changes_no_block_that_was_there():
 
 
 def test_a_gauntlet_plays_the_blocks_that_the_round_robin_plays():
-    hero = NAMES.index("dave")
-    gauntlet = by_content(schedule(players=(2, 3), hero=hero))
+    challenger = NAMES.index("dave")
+    gauntlet = by_content(schedule(players=(2, 3), challenger=challenger))
     whole = by_content(schedule(players=(2, 3)))
     assert gauntlet == {content: found for content, found in whole.items() if "dave" in content[3]}
     assert len(gauntlet) == 3 * (6 + math.comb(6, 2))
@@ -250,7 +250,7 @@ def test_bots_that_are_not_on_a_board_do_not_play_there():
 
 
 def test_a_sampled_gauntlet_gives_the_others_equal_shares():
-    plan = schedule(players=(3,), hero=2, max_tables=6)
+    plan = schedule(players=(3,), challenger=2, max_tables=6)
     tables = plan.tables[0]
     assert len(tables) == 6
     assert all(2 in table for table in tables)
@@ -324,7 +324,7 @@ def test_a_plan_of_a_million_matches_has_a_million_different_ones():
 
 
 def test_a_schedule_is_read_back_from_its_plan():
-    plan = schedule(players=(2, 3), hero=3, permutations=True)
+    plan = schedule(players=(2, 3), challenger=3, permutations=True)
     resolved = ResolvedPlan.read(json.loads(samples.resolved(plan).as_json()), "plan")
     assert resolved.schedule() == plan
     assert list(resolved.schedule().blocks()) == list(plan.blocks())

@@ -225,7 +225,7 @@ TOURNAMENT = """
 name = "small"
 seed = 11
 blocks = 6
-bench_after = 3
+forfeit_limit = 3
 {more}
 games = [{{ game = "epicycle", players = 2 }}]
 bots = [{{ bot = "random" }}, {{ bot = "random", label = "another" }}, {{ bot = "b.py:Broken" }}]

@@ -60,7 +60,7 @@ seed = 7
 blocks = 3
 games = [{ game = "epicycle", players = [2, 3] }, { game = "magic_mids", players = 2, blocks = 1 }]
 bots = [{ bot = "random" }, { bot = "random", label = "another" }, { bot = "b.py:Fragile" }]
-bench_after = 0
+forfeit_limit = 0
 """
 SECRET = f'dice = "secret"\n{CONFIG}'
 ADAPTIVE = 'schedule = "adaptive"\nfirst_blocks = 2\n' + CONFIG.replace(", blocks = 1", "")

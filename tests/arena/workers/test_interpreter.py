@@ -70,7 +70,7 @@ CONFIG = """
 name = "small"
 seed = 3
 blocks = 1
-bench_after = 0
+forfeit_limit = 0
 opening = "none"
 games = [{ game = "epicycle", players = 2 }]
 schedule = "gauntlet"

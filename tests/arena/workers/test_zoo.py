@@ -109,7 +109,7 @@ def config(level: str, names: list[str], animals: Path) -> dict[str, object]:
         "opening": "none",
         "dice": "secret",  # at every level, so that results can be compared
         "schedule": "gauntlet",
-        "hero": "good",
+        "challenger": "good",
         "games": [{"game": "epicycle", "players": 2}],
         "bots": [{**bot, "isolation": level} for bot in bots],
         "limits": LIMITS,
