@@ -37,6 +37,8 @@ Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 MAX_LABEL = 40
+RENAMED = {"hero": "challenger", "bench_after": "forfeit_limit"}
+"""Former names of settings; plans in logs of version 4 and before have them."""
 
 
 def _opening(text: str | None) -> str | None:
@@ -157,6 +159,14 @@ class Config(Model):
     """Whether the matches of a block share their dice where these are secret; public ones are always shared."""
     limits: Limits = Limits()
     output: Output = Output()
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_former_names(cls, data: Any) -> Any:
+        for former, name in RENAMED.items():
+            if isinstance(data, dict) and former in data:
+                raise ValueError(f"{former}: is called {name} now")
+        return data
 
     _check_opening = field_validator("opening")(_opening)
 

@@ -17,7 +17,7 @@ from arena.core.limits import IMPLIED, Limits
 from arena.core.match_ids import Kind
 from arena.core.models import Isolation, Model, Scalar, validated
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
-from arena.plan.config import Format
+from arena.plan.config import RENAMED, Format
 from arena.plan.config import Limits as PlannedLimits
 from arena.schedule.blocks import Board, Entry, Schedule, Stage
 from arena.schedule.duels import Duel
@@ -25,8 +25,6 @@ from engine import EngineError, game_type
 
 MOST_PLAYERS = 8
 """Of a game that is not installed here."""
-RENAMED = {"hero": "challenger", "bench_after": "forfeit_limit"}
-"""Keys of plans in logs of version 4 and before, with their present names."""
 
 
 def _printable(text: str) -> str:

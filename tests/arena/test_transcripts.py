@@ -23,7 +23,7 @@ RENAMED_COLUMNS: dict[str, str] = {}
 """Columns of leaderboards that had another name when these were recorded."""
 RENAMED_KEYS = {"moves": "course"}
 """Keys of a match's line, by those of the record."""
-RENAMED_SETTINGS: dict[str, str] = {}
+RENAMED_SETTINGS = {"bench_after": "forfeit_limit", "hero": "challenger"}
 """Settings of configurations."""
 
 

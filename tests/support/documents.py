@@ -26,7 +26,7 @@ FILE = re.compile(r"# ([\w./-]+\.(?:py|toml))\n")
 TO_READ = ("text", "json", "{toctree}", "{include}", "{eval-rst}")
 
 
-RENAMED = {"bench_after": "forfeit_limit", "hero": "challenger", "course": "moves"}  # until the code has the new words
+RENAMED = {"course": "moves"}  # until the code has the new word
 
 
 def described(name: str, page: str) -> bool:

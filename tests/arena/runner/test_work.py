@@ -17,7 +17,7 @@ from arena.runner.run import LONG
 from arena.store import Store
 from arena.workers.pools import IN_FLIGHT, Lost
 from arena.workers.process import Death
-from tests.arena.plan.test_benching import play
+from tests.arena.plan.test_disqualification import play
 from tests.support.samples import begin, board, row, schedule
 
 
