@@ -12,7 +12,7 @@ exclude_patterns = ["_build", "generated/parts"]
 nitpicky = True
 nitpick_ignore_regex = [
     ("py:.*", r"(?!(arena|bots|engine)(\.|$)).*"),  # other projects: nothing is fetched to link to
-    ("py:.*", r"arena\.(core|match|plan|workers)\..*"),  # what programs pass on without looking into it
+    ("py:.*", r"arena\.(core|match|plan|runner|workers)\..*"),  # what programs pass on without looking into it
 ]
 
 myst_enable_extensions = ["colon_fence", "deflist", "html_image"]
@@ -20,6 +20,8 @@ myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
+autodoc_preserve_defaults = True
+python_maximum_signature_line_length = 90
 default_role = "code"
 
 html_theme = "furo"

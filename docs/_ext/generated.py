@@ -62,8 +62,9 @@ texts in `faults`; the others over their rows. What depends on the machine is ke
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
-    """Register the two steps with Sphinx."""
+    """Register the steps with Sphinx."""
     app.connect("builder-inited", generate)
+    app.connect("autodoc-process-docstring", without_modules)
     app.connect("build-finished", refuse_remote_assets)
     return {"parallel_read_safe": True, "parallel_write_safe": True}
 
@@ -170,7 +171,7 @@ def shown_default(value: object) -> str:
 def log_tables() -> str:
     """Return the page of the log's tables, from the comments in the SQL that makes them."""
     parts = ["# Tables of the log\n", LOG_ABOUT]
-    for name, note, body in re.findall(r"CREATE TABLE (\w+) \(\s*(?:-- (.*))?\n(.*?)\n\)", SCHEMA, re.DOTALL):
+    for name, note, body in re.findall(r"CREATE TABLE (\w+) \( *(?:-- ([^\n]*))?\n(.*?)\n\)", SCHEMA, re.DOTALL):
         rows = []
         for line in body.splitlines():
             definition, _, comment = line.strip().partition("--")
@@ -181,6 +182,12 @@ def log_tables() -> str:
                 rows.append((f"`{column}`", f"`{declared}`", comment.strip()))
         parts += [f"## `{name}`\n", f"{note}\n", table(("column", "type", "meaning"), rows)]
     return "\n".join(parts)
+
+
+def without_modules(app: Sphinx, what: str, name: str, item: object, options: object, lines: list[str]) -> None:
+    """Leave out docstrings of modules: the pages say what they would."""
+    if what == "module":
+        lines.clear()
 
 
 def refuse_remote_assets(app: Sphinx, exception: Exception | None) -> None:
