@@ -52,7 +52,7 @@ print(seats.pivot_table(index="bot", columns="seat", values="return_").round(2))
 
 # %% One match outside any tournament: bots by seat, all chance from the seed.
 match = arena.play_match("epicycle", [f"{bot}:MyBot", "random"], seed=1)
-print(f"{' '.join(match.course)}: ended {match.ended}, ranks {match.ranks}")
+print(f"{' '.join(match.moves)}: ended {match.ended}, ranks {match.ranks}")
 
 # %% A match is replayed by the rules alone, without its bots; every state can be drawn (in Jupyter also in colour).
 from arena.match.replay import replay  # noqa: E402 - where it is needed

@@ -68,7 +68,7 @@ def kept_values(lines: Iterable[str]) -> pd.DataFrame:
     counts: dict[str, list[int]] = {}
     for line in lines:
         match = json.loads(line)
-        for seat, kept, critical in judged_moves(match["course"].split(), match["opening"]):
+        for seat, kept, critical in judged_moves(match["moves"].split(), match["opening"]):
             total = counts.setdefault(match["bots"][seat], [0, 0, 0, 0])
             for place, counted in enumerate((True, kept, critical, critical and kept)):
                 total[place] += counted
@@ -80,10 +80,10 @@ def kept_values(lines: Iterable[str]) -> pd.DataFrame:
     return table.sort_values(["critical_kept", "bot"], ascending=[False, True], ignore_index=True)
 
 
-def judged_moves(course: list[str], opening: int) -> Iterator[tuple[int, bool, bool]]:
+def judged_moves(moves: list[str], opening: int) -> Iterator[tuple[int, bool, bool]]:
     """(seat, whether the move kept the value, whether one could lose it) of every free move after the opening."""
     state = load_game("epicycle", 2).new_initial_state()
-    for ply, text in enumerate(course):
+    for ply, text in enumerate(moves):
         action = state.string_to_action(text)
         if ply >= opening and len(state.legal_actions()) > 1:
             values = {choice: value_after(state, choice) for choice in state.legal_actions()}

@@ -59,7 +59,7 @@ def test_the_bot_beats_random_with_two_players(tmp_path):
 @pytest.mark.parametrize("players", [3, 5])
 def test_the_bot_plays_with_any_number_of_players(players):
     match = api.play_match("epicycle(setup=random)", [MY_BOT] * players, seed=players)
-    assert (match.falls, len(match.ranks), min(match.ranks)) == ({}, players, 0)
+    assert (match.forfeits, len(match.ranks), min(match.ranks)) == ({}, players, 0)
     assert match.ended != "forfeit"
 
 

@@ -70,7 +70,7 @@ def _print_fault(fault: GameFault, show: bool) -> NoReturn:
     with Alarm() as alarm:
         alarm.arm(GAME_SECONDS)
         now = again(fault)
-    for number, word in enumerate(fault.course[-LAST_PLIES:], max(1, len(fault.course) - LAST_PLIES + 1)):
+    for number, word in enumerate(fault.moves[-LAST_PLIES:], max(1, len(fault.moves) - LAST_PLIES + 1)):
         say(f"{number:4} {word}")
     if show and now.position:
         print(f"\n{now.position}\n")
@@ -129,7 +129,7 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Ply], show: bool) -> None:
         say(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}")
         if show:
             print(f"\n{ply.state}\n")
-    for seat, (cause, at) in stored.falls.items():
+    for seat, (cause, at) in stored.forfeits.items():
         detail = stored.details.get(seat, "").strip()
         when = "before play" if at < 0 else f"at ply {at + 1}"
         short = "\n" not in detail

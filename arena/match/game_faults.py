@@ -49,7 +49,7 @@ class GameFault:
     what: str
     """One line: what was raised, with file and line."""
     trace: str
-    course: list[str] = field(repr=False)
+    moves: list[str] = field(repr=False)
     """What was played before, the ply in which it failed included if it failed there."""
     position: str
     """The last one that the game could write; empty when it has none."""
@@ -61,8 +61,8 @@ class GameFault:
 
     @property
     def line(self) -> str:
-        """All of it in one line but for the course and the traceback."""
-        at = f"after {len(self.course)} plies" if self.course else "before the first ply"
+        """All of it in one line but for the moves and the traceback."""
+        at = f"after {len(self.moves)} plies" if self.moves else "before the first ply"
         position = f", position {self.position}" if self.position else ""
         match = f" of match {self.match}" if self.match else ""
         return one_line(f"{self.what}; {at}{match}{position}")
@@ -88,11 +88,11 @@ class GameError(ArenaError):
         self.fault = fault
 
 
-def fault_of(error: BaseException, course: Sequence[str], state: State | None) -> GameFault:
+def fault_of(error: BaseException, moves: Sequence[str], state: State | None) -> GameFault:
     """A game's fault, from what it raised."""
     lines = traceback.format_exception(error)
     what = str(error) if isinstance(error, Impossible) else in_short(error, inner=isinstance(error, TimeUp))
-    return GameFault(one_line(what), "".join(lines)[-MAX_TRACEBACK:], list(course), _position(state))
+    return GameFault(one_line(what), "".join(lines)[-MAX_TRACEBACK:], list(moves), _position(state))
 
 
 def _position(state: State | None) -> str:
@@ -110,9 +110,9 @@ def most_plies(game: Game) -> int:
     return MOST_PLIES if game.type.bounds is None else game.max_game_length + game.max_chance_nodes
 
 
-def check_length(state: State, course: Sequence[str], most: int) -> None:
+def check_length(state: State, moves: Sequence[str], most: int) -> None:
     """Raise `Impossible` for a match that goes on for longer than any of its game."""
-    if len(course) > most:
+    if len(moves) > most:
         raise Impossible(state, "current_player", f"gave no end of the match in {most:,} plies")
 
 
@@ -142,7 +142,7 @@ def _check_decision(state: State, who: int) -> None:
 
 
 def check_word(state: State, word: object) -> None:
-    """Raise `Impossible` for what cannot stand in a course."""
+    """Raise `Impossible` for what cannot be a move of a match."""
     if not isinstance(word, str) or not word.isprintable() or word.split() != [word]:
         raise Impossible(state, "action_to_string", f"gave {_short(word)}, not a word without spaces")
 
@@ -204,21 +204,21 @@ def read_faults(folder: Path) -> list[GameFault]:
 def _checked(row: dict[str, Any]) -> GameFault:
     """A fault as anybody may have written it."""
     texts = {name: one_line(str(row[name])) for name in ("what", "position", "match", "game")}
-    course = [one_line(str(word)) for word in row["course"]]
+    moves = [one_line(str(word)) for word in row["moves"]]
     bots = tuple(one_line(str(bot)) for bot in row["bots"])
     trace = "\n".join(map(one_line, str(row["trace"]).split("\n")))
-    return GameFault(**texts, trace=trace, course=course, players=int(row["players"]), bots=bots)
+    return GameFault(**texts, trace=trace, moves=moves, players=int(row["players"]), bots=bots)
 
 
 def again(fault: GameFault) -> GameFault:
-    """The fault as it is when its course is played again by the rules; `what` is empty when the game does not fail."""
+    """The fault as it is when its moves are played again by the rules; `what` is empty when the game does not fail."""
     state: State | None = None
     played: list[str] = []
     try:
         game = load_game(fault.game, fault.players)
         most = most_plies(game)
         state = game.new_initial_state()
-        for word in fault.course:
+        for word in fault.moves:
             check_turn(state, state.current_player())
             action = state.string_to_action(word)
             played.append(word)
@@ -228,7 +228,7 @@ def again(fault: GameFault) -> GameFault:
         check_end(state)
     except (Exception, TimeUp) as error:
         found = fault_of(error, played, state)
-        return replace(fault, what=found.what, trace=found.trace, course=played, position=found.position)
+        return replace(fault, what=found.what, trace=found.trace, moves=played, position=found.position)
     return replace(fault, what="", trace="", position=_position(state))
 
 

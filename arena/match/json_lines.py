@@ -55,7 +55,7 @@ class Line(Model):
     ranks: list[Count]
     scores: list[Score] | None
     ended: str
-    course: str
+    moves: str
     final: Annotated[str, Field(pattern="^[0-9a-f]{16}$")]
     timed: bool
     forfeits: list[Forfeit]
@@ -74,9 +74,9 @@ class Line(Model):
             raise ValueError("dice_key_hash: belongs to secret dice, and to no others")
         if self.match.partition("-")[2] != str(self.lineup):
             raise ValueError("match: must end in the number of the line-up")
-        moves = self.course.split()
-        if " ".join(moves) != self.course:
-            raise ValueError("course: must have single spaces between moves")
+        moves = self.moves.split()
+        if " ".join(moves) != self.moves:
+            raise ValueError("moves: must have single spaces between moves")
         plies = [ply for ply, _ in self.notes]
         if plies != sorted(set(plies)) or not set(plies) <= set(range(len(moves))):
             raise ValueError("notes: must belong to plies, one each in their order")
@@ -117,7 +117,7 @@ class Record:
 
 def bare(match: StoredMatch) -> StoredMatch:
     """A match without what the log keeps in side tables, and without a key."""
-    return replace(match, details={}, clocks=[], again=False, secret=None)
+    return replace(match, details={}, clocks=[], retried=False, secret=None)
 
 
 def as_data(record: Record) -> dict[str, Any]:
@@ -141,10 +141,10 @@ def as_data(record: Record) -> dict[str, Any]:
         "ranks": match.ranks,
         "scores": match.scores if any(score is not None for score in match.scores) else None,
         "ended": match.ended,
-        "course": " ".join(match.course),
+        "moves": " ".join(match.moves),
         "final": match.final,
         "timed": match.timed,
-        "forfeits": [{"seat": seat, "cause": cause, "ply": ply} for seat, (cause, ply) in match.falls.items()],
+        "forfeits": [{"seat": seat, "cause": cause, "ply": ply} for seat, (cause, ply) in match.forfeits.items()],
         "notes": match.notes,
     }
 
@@ -179,6 +179,8 @@ def _record(content: bytes, where: str) -> Record:
         data = json.loads(content, object_pairs_hook=_table)
         if not isinstance(data, dict):
             raise ValueError("not a match, which is a table of keys and values")
+        if "course" in data:
+            raise ValueError("course: this key is called moves now; rename it, or export the matches once more")
     except RecursionError:
         raise RecordError(f"{where}: nested too deep") from None
     except ValueError as error:  # no JSON, no UTF-8, a number of thousands of digits
@@ -207,17 +209,17 @@ def _made(line: Line) -> Record:
         opening=line.opening,
         seed=line.seed,
         ended=line.ended,
-        course=line.course.split(),
+        moves=line.moves.split(),
         final=line.final,
         timed=line.timed,
         notes=line.notes,
         bots=line.specs,
         ranks=line.ranks,
         scores=line.scores if line.scores is not None else [None] * line.players,
-        falls={forfeit.seat: (forfeit.cause, forfeit.ply) for forfeit in line.forfeits},
+        forfeits={forfeit.seat: (forfeit.cause, forfeit.ply) for forfeit in line.forfeits},
         details={},
         clocks=[],
-        again=False,
+        retried=False,
         dice=Kind[line.dice.upper()],
     )
     return Record(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")

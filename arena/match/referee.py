@@ -200,7 +200,7 @@ class Charge:
 
 
 @dataclass
-class Fall:
+class Forfeit:
     """A seat's forfeit: why, at which ply (-1: before play), and what the bot said of it."""
 
     cause: str
@@ -210,19 +210,19 @@ class Fall:
 
 @dataclass
 class Result:
-    """One finished match. `course` holds every ply in notation, dice and opening included."""
+    """One finished match. `moves` holds every ply in notation, dice and opening included."""
 
     ranks: list[int]
     scores: list[int] | None
     ended: str
-    course: list[str]
+    moves: list[str]
     final_hash: str
     timed: bool
-    falls: dict[int, Fall]
+    forfeits: dict[int, Forfeit]
     notes: list[tuple[int, str]]
     calls: list[int]
     """What each call of a bot took: seat, ply, and microseconds on the wall and of the processor, one after another."""
-    again: bool = False
+    retried: bool = False
     """Played once more, because a bot overran its time with little of the processor: a starved machine."""
     killed: tuple[int, ...] = ()
     """Seats whose processes were killed from outside: for each of them the match was played again from its start."""
@@ -255,7 +255,7 @@ class Overrun:
     """As in `Result.calls`."""
     actions: list[int]
     """All plies before."""
-    falls: dict[int, Fall]
+    forfeits: dict[int, Forfeit]
     """Other seats' forfeits before."""
 
 
@@ -298,7 +298,7 @@ def _unwatched(seat: int, ply: int, limit: float) -> None:
 
 
 def final_hash(state: State) -> str:
-    """16 hexadecimal digits over the final position; of the course where a game has no position strings."""
+    """16 hexadecimal digits over the final position; of the moves where a game has no position strings."""
     text = state.position if state.game.position else " ".join(map(str, state.history()))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
@@ -325,7 +325,7 @@ def play_match(
     When a bot's process is killed from outside, the match is played again as a whole, `KILLS` times at most; for the
     seats in `spent` it is a fault at once.
     When a bot overruns its time with little of the processor, the whole match is played once more, for good, along the
-    same course up to there; a bot that chooses otherwise on the way gets no second chance.
+    same moves up to there; a bot that chooses otherwise on the way gets no second chance.
     """
     faults = {charge.seat: charge for charge in charges}
     first = None
@@ -357,7 +357,7 @@ class Match:
     clock: Clock
     first: Overrun | None
     """How the first try ended, in the second."""
-    falls: dict[int, Fall] = field(default_factory=dict)
+    forfeits: dict[int, Forfeit] = field(default_factory=dict)
     notes: list[tuple[int, str]] = field(default_factory=list)
     calls: list[int] = field(default_factory=list)
     noted: int = 0
@@ -382,7 +382,7 @@ class Match:
             self.state = self.game.new_initial_state()
         except Exception as error:
             raise GameFailed(fault_of(error, [], None)) from error
-        self.course: list[str] = []
+        self.moves: list[str] = []
         self.movers: list[int] = []
         """By ply: the seat that moved, or `CHANCE`."""
         self.players: list[Player] = []
@@ -403,7 +403,7 @@ class Match:
         except BaseException as error:
             if isinstance(error, OSError) and has_no_room(error):
                 raise
-            raise GameFailed(fault_of(error, self.course, self.state)) from error
+            raise GameFailed(fault_of(error, self.moves, self.state)) from error
         finally:
             self.alarm.game = None
 
@@ -488,20 +488,20 @@ class Match:
         if self.first is None or self.ply >= self.first.ply:
             return chosen
         before = self.first.actions[self.ply]
-        if chosen == before or seat != self.first.seat or seat in self.falls:
+        if chosen == before or seat != self.first.seat or seat in self.forfeits:
             return before
         self.let_stand(self.first, chosen)
         return self.dice.substitute(self.state)
 
     def choice_of(self, seat: int, legal: list[int]) -> int:
         """What its bot chooses, or its substitute; a bot that faults is replaced on the spot."""
-        if seat not in self.falls:
+        if seat not in self.forfeits:
             ok, answer = self.ask(seat, self.players[seat].choose, self.allowed(seat))
             if ok and answer.action in legal:
                 self.keep_note(answer.note)
                 return answer.action
             if ok:
-                self.fall(seat, "illegal_action", answer.refusal or str(self.state.refuse(answer.action)))
+                self.forfeit(seat, "illegal_action", answer.refusal or str(self.state.refuse(answer.action)))
         return self.dice.substitute(self.state)
 
     def let_stand(self, first: Overrun, chosen: int) -> None:
@@ -510,9 +510,9 @@ class Match:
         detail = f"{first.detail}; when the match was played again, it chose {now} at ply {self.ply + 1}, before {then}"
         for action in first.actions[self.ply :]:
             self.apply(action)
-        self.falls |= first.falls
+        self.forfeits |= first.forfeits
         self.calls += first.call
-        self.fall(first.seat, "timeout", detail)
+        self.forfeit(first.seat, "timeout", detail)
 
     def allowed(self, seat: int) -> float:
         """Seconds that a seat has for its next move."""
@@ -524,7 +524,7 @@ class Match:
 
     @property
     def ply(self) -> int:
-        return len(self.course) if self.playing else BEFORE_PLAY
+        return len(self.moves) if self.playing else BEFORE_PLAY
 
     def ask(self, seat: int, call: Callable[[float], Any], limit: float) -> tuple[bool, Any]:
         """Have a bot do something under its clock: (True, what it returned), or the fault noted and (False, None)."""
@@ -532,7 +532,7 @@ class Match:
         charge = self.charges.get(seat)
         if charge is not None and charge.ply <= ply:
             how = f": {charge.how}" if charge.how else ""
-            self.fall(seat, charge.cause, f"the worker process ended while this bot was at work{how}")
+            self.forfeit(seat, charge.cause, f"the worker process ended while this bot was at work{how}")
             return False, None
         player, clock = self.players[seat], self.clock
         guarded = player.guarded
@@ -573,31 +573,31 @@ class Match:
         if cause:
             forgivable = cause == "timeout" and self.first is None and seat not in self.clocked
             if forgivable and used < STARVED * taken:
-                raise Starved(Overrun(seat, ply, detail, self.calls[-4:], self.state.history(), dict(self.falls)))
-            self.fall(seat, cause, detail)
+                raise Starved(Overrun(seat, ply, detail, self.calls[-4:], self.state.history(), dict(self.forfeits)))
+            self.forfeit(seat, cause, detail)
             return False, None
         return True, answer
 
-    def fall(self, seat: int, cause: str, detail: str) -> None:
+    def forfeit(self, seat: int, cause: str, detail: str) -> None:
         """Note a fault; before play it is an `init` fault, unless memory ran out."""
         self.timed |= cause in CLOCK_CAUSES
         if not self.playing and cause != "memory":
             cause = "init"
-        self.falls[seat] = Fall(cause, self.ply, without_controls(detail[-MAX_DETAIL:]))
-        self.decided = len(self.falls) >= self.game.players - 1
+        self.forfeits[seat] = Forfeit(cause, self.ply, without_controls(detail[-MAX_DETAIL:]))
+        self.decided = len(self.forfeits) >= self.game.players - 1
 
     def keep_note(self, note: str | None) -> None:
         if note and self.noted < MAX_NOTES:
             self.noted += len(note)
-            self.notes.append((len(self.course), note))
+            self.notes.append((len(self.moves), note))
 
     def apply(self, action: int) -> None:
         word = self.state.action_to_string(action)
         if self.doubtful:
             check_word(self.state, word)
-        self.course.append(word)
-        if len(self.course) > self.most_plies:
-            check_length(self.state, self.course, self.most_plies)
+        self.moves.append(word)
+        if len(self.moves) > self.most_plies:
+            check_length(self.state, self.moves, self.most_plies)
         self.movers.append(self.state.current_player())
         self.state.apply_action(action)
 
@@ -609,7 +609,7 @@ class Match:
     def ranks(self) -> list[int]:
         """Final ranks by seat."""
         order = self.state.ranks() if self.state.is_terminal() else [0] * self.game.players
-        return ranks_with_forfeits(order, {seat: fall.ply for seat, fall in self.falls.items()})
+        return ranks_with_forfeits(order, {seat: forfeit.ply for seat, forfeit in self.forfeits.items()})
 
     def result(self) -> Result:
         if self.doubtful:
@@ -619,19 +619,19 @@ class Match:
             ranks=self.ranks(),
             scores=self.state.scores(),
             ended=self.ended,
-            course=self.course,
+            moves=self.moves,
             final_hash=final_hash(self.state),
             timed=self.timed,
-            falls=dict(self.falls),
+            forfeits=dict(self.forfeits),
             notes=self.notes,
             calls=list(self.calls),
-            again=self.first is not None,
+            retried=self.first is not None,
         )
 
 
-def ranks_with_forfeits(game_ranks: Sequence[int], fell_at: Mapping[int, int]) -> list[int]:
-    """Seats that kept playing rank by the game, before all that fell; those rank in reverse order of falling."""
-    keys = [(1, -fell_at[seat]) if seat in fell_at else (0, rank) for seat, rank in enumerate(game_ranks)]
+def ranks_with_forfeits(game_ranks: Sequence[int], forfeit_plies: Mapping[int, int]) -> list[int]:
+    """Seats that kept playing rank by the game, before those that forfeited, of which the last ranks first."""
+    keys = [(1, -forfeit_plies[seat]) if seat in forfeit_plies else (0, rank) for seat, rank in enumerate(game_ranks)]
     return [sum(other < key for other in keys) for key in keys]
 
 

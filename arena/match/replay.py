@@ -36,7 +36,7 @@ class Ply:
 def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
     """Every ply of a match in order. With the dice and bots' keys every draw is recomputed.
 
-    Raises `StoreError` when the course is not legal or does not end as the log says.
+    Raises `StoreError` when the moves are not legal or do not end as the log says.
     """
     game = game_of(match)
     for number, who, text, by, expected, state in _plies(match, game, keys):
@@ -77,7 +77,7 @@ def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_St
         dice = Dice(match.streams(keys)) if keys else None
         opening = match.opening
         movers = []
-        for number, text in enumerate(match.course):
+        for number, text in enumerate(match.moves):
             who = state.current_player()
             movers.append(who)
             by, drawn = "bot", None
@@ -93,13 +93,13 @@ def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_St
             if by == "bot":
                 if len(state.legal_actions()) == 1:
                     by = "forced"
-                elif who in match.falls and match.falls[who][1] <= number:
+                elif who in match.forfeits and match.forfeits[who][1] <= number:
                     by, drawn = "substitute", dice.substitute(state) if dice else None
             expected = None if drawn is None else state.action_to_string(drawn)
             state.apply_action(state.string_to_action(text))
             yield number, who, text, by, expected, state
     except EngineError as error:
-        raise StoreError(f"match {name}: its course cannot be replayed: {error}") from None
+        raise StoreError(f"match {name}: its moves cannot be replayed: {error}") from None
     except Exception as error:
         raise StoreError(f"match {name}: its game fails when it is replayed: {in_short(error)}") from error
     _check_forfeits(match, name, [*movers, state.current_player()])
@@ -122,7 +122,7 @@ def _other_draw(number: int, by: str, text: str, expected: str | None) -> StoreE
 
 def check_words(match: StoredMatch) -> None:
     """That causes and notes are such as the referee writes; raises `StoreError`."""
-    for cause, _ in match.falls.values():
+    for cause, _ in match.forfeits.values():
         if cause not in CAUSES:
             raise StoreError(f"no cause of a forfeit: {cause}{did_you_mean(cause, CAUSES)}")
     for ply, note in match.notes:
@@ -149,23 +149,23 @@ def _check_forfeits(match: StoredMatch, name: str, movers: list[int]) -> None:
 
     `movers` has who was to move at each ply, and at the end.
     """
-    plies = len(match.course)
-    for seat, (_, ply) in match.falls.items():
+    plies = len(match.moves)
+    for seat, (_, ply) in match.forfeits.items():
         if not -1 <= ply <= plies or (ply >= 0 and movers[ply] != seat):
             raise StoreError(f"match {name}: seat {seat} cannot have forfeited at ply {ply + 1}")
-    over, decided = movers[-1] == TERMINAL, len(match.falls) >= match.players - 1
-    last = max((ply for _, ply in match.falls.values()), default=-1)
+    over, decided = movers[-1] == TERMINAL, len(match.forfeits) >= match.players - 1
+    last = max((ply for _, ply in match.forfeits.values()), default=-1)
     if not (over or decided):
-        raise StoreError(f"match {name}: its course ends before the match does")
+        raise StoreError(f"match {name}: its moves end before the match does")
     if decided and (over or max(last, 0) != plies):
-        raise StoreError(f"match {name}: its course goes on after all seats but one have forfeited")
+        raise StoreError(f"match {name}: its moves go on after all seats but one have forfeited")
 
 
 def _check_end(match: StoredMatch, name: str, state: State) -> None:
-    fell = {seat: ply for seat, (_, ply) in match.falls.items()}
+    forfeit_plies = {seat: ply for seat, (_, ply) in match.forfeits.items()}
     over = state.is_terminal()
     ended = state.ended if over else "forfeit"
-    ranks = ranks_with_forfeits(state.ranks() if over else [0] * match.players, fell)
+    ranks = ranks_with_forfeits(state.ranks() if over else [0] * match.players, forfeit_plies)
     found: list[tuple[str, Any, Any]] = [
         ("ending", ended, match.ended),
         ("ranks", ranks, match.ranks),

@@ -17,7 +17,7 @@ class SecretKey:
 
     key: bytes = field(repr=False)
     hash: str
-    drawn: str
+    created: str
     disclosed: str | None
 
     def checked(self) -> bytes:
@@ -40,17 +40,17 @@ class StoredMatch:
     opening: int
     seed: int
     ended: str
-    course: list[str]
+    moves: list[str]
     final: str
     timed: bool
     notes: list[tuple[int, str]]
     bots: list[str]
     ranks: list[int]
     scores: Sequence[float | None]
-    falls: dict[int, tuple[str, int]]
+    forfeits: dict[int, tuple[str, int]]
     details: dict[int, str]
     clocks: list[Clocking]
-    again: bool
+    retried: bool
     """Played once more, because the machine starved a bot."""
     dice: Kind = Kind.PUBLIC
     secret: SecretKey | None = None
@@ -59,7 +59,7 @@ class StoredMatch:
     def __repr__(self) -> str:
         places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.bots, self.ranks, strict=True))
         name = match_id(self.identity, self.lineup)
-        return f"<match {name} of {self.game}, {len(self.course)} plies, ended {self.ended}; places: {places}>"
+        return f"<match {name} of {self.game}, {len(self.moves)} plies, ended {self.ended}; places: {places}>"
 
     @property
     def keys(self) -> KeyPair:

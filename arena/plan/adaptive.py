@@ -21,7 +21,7 @@ STEP = 4
 """A stage gives out one block for so many that were given out before it."""
 FINENESS = 1000
 """Doubts are taken in thousandths: machines that differ in a last digit give out the same blocks."""
-SEAT = np.dtype([("block", np.int64), ("rank", np.int16), ("fell", np.bool_)])
+SEAT = np.dtype([("block", np.int64), ("rank", np.int16), ("forfeited", np.bool_)])
 
 
 def with_stages(store: Store, schedule: Schedule) -> Schedule:
@@ -97,9 +97,9 @@ class Results:
         return self._of("rank")
 
     @property
-    def fell(self) -> np.ndarray:
+    def forfeited(self) -> np.ndarray:
         """Whether a seat forfeited, by match and seat."""
-        return self._of("fell")
+        return self._of("forfeited")
 
     @property
     def blocks(self) -> np.ndarray:
@@ -117,7 +117,7 @@ def _newly_benched(
     """Who is benched at the end of a stage, by `arena.plan.disqualification`, and everybody's last round."""
     entries = results.entries
     played = np.bincount(entries.ravel())
-    faults = np.bincount(entries[results.fell], minlength=len(played))
+    faults = np.bincount(entries[results.forfeited], minlength=len(played))
     found = np.flatnonzero((faults >= after) & (faults * ONE_IN >= played) & (faults > 0)) if after else ()
     return {
         entry: max(count for count, table in zip(counts, tables, strict=True) if entry in table) - 1

@@ -79,7 +79,7 @@ def disqualified(store: Store, schedule: Schedule, index: int) -> dict[int, int]
         return dict(stage.disqualified)
     board, limit = schedule.boards[index], schedule.forfeit_limit
     forfeits = store.forfeits(board.game, board.players) if limit else {}
-    if sum(len(falls) for blocks in forfeits.values() for falls in blocks.values()) < max(limit, 1):
+    if sum(len(seats) for blocks in forfeits.values() for seats in blocks.values()) < max(limit, 1):
         return {}
     sizes, lineups = store.block_sizes(board.game, board.players), schedule.lineups(board)
     found = Disqualifications(schedule.tables[index], lineups, limit)
@@ -87,12 +87,12 @@ def disqualified(store: Store, schedule: Schedule, index: int) -> dict[int, int]
         blocks = [schedule.block(index, number, table) for table in found.tables]
         if any(sizes.get(block.identity, 0) < lineups for block in blocks):
             break
-        falls = forfeits.get(number, {})
+        lost = forfeits.get(number, {})
         found.close_round(
             Counter(
                 schedule.seats(block, lineup)[seat]
                 for block in blocks
-                for lineup, seat, _ in falls.get(block.identity, ())
+                for lineup, seat, _ in lost.get(block.identity, ())
             )
         )
     return found.disqualified

@@ -65,8 +65,8 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
     for seat, entry in enumerate(schedule.seats(block, match.lineup)):
         bot, score = schedule.entries[entry], match.scores[seat]
         margin = None if score is None else round(score - (total - score) / (match.players - 1), DECIMALS)
-        cause, _ = match.falls.get(seat, (None, None))
-        result = (match.ranks[seat], returns[seat], score, margin, cause, match.timed, match.ended, len(match.course))
+        cause, _ = match.forfeits.get(seat, (None, None))
+        result = (match.ranks[seat], returns[seat], score, margin, cause, match.timed, match.ended, len(match.moves))
         yield (*where, seat, bot.label, bot.identity, *result)
 
 

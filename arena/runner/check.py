@@ -268,27 +268,27 @@ def _played(plan: Plan, matches: Sequence[MatchSpec], worker: WorkerProcess) -> 
 
 def _hung(match: MatchSpec, stored: StoredMatch) -> bool:
     """Whether the bot ran out of time; before play that is an `init` fault by the clock."""
-    cause, _ = stored.falls.get(match.seats.index(BOT), ("", 0))
+    cause, _ = stored.forfeits.get(match.seats.index(BOT), ("", 0))
     return stored.timed and cause in ("timeout", "init")
 
 
 def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, command: str) -> Iterator[Problem]:
     """What went wrong in a match, as often as it was played."""
-    fell = next((stored for stored in played if seat in stored.falls), None)
-    if fell is not None:
-        cause, ply = fell.falls[seat]
+    lost = next((stored for stored in played if seat in stored.forfeits), None)
+    if lost is not None:
+        cause, ply = lost.forfeits[seat]
         when = "before play" if ply < 0 else f"at ply {ply + 1}"
-        yield Problem(cause, f"in seat {seat}, {when}", fell.details.get(seat, "").strip(), command)
-    if fell is not None or len(played) < 2:
+        yield Problem(cause, f"in seat {seat}, {when}", lost.details.get(seat, "").strip(), command)
+    if lost is not None or len(played) < 2:
         return
     first, second = played
-    if first.course != second.course and not (first.timed or second.timed):
-        ply = next(at for at, (one, two) in enumerate(zip(first.course, second.course, strict=False)) if one != two)
+    if first.moves != second.moves and not (first.timed or second.timed):
+        ply = next(at for at, (one, two) in enumerate(zip(first.moves, second.moves, strict=False)) if one != two)
         resettable = bot.bundle.is_program and read_program(bot.bundle.files[MANIFEST], bot.source.name).resettable
         yield Problem(
             NOT_RESETTABLE if resettable else NOT_REPEATABLE,
             f"in seat {seat}, at ply {ply + 1}",
-            f"first it played {first.course[ply]}, and {second.course[ply]} when the same match was played again",
+            f"first it played {first.moves[ply]}, and {second.moves[ply]} when the same match was played again",
             command,
         )
 

@@ -184,8 +184,8 @@ class Work:
                     continue
                 done = finished.get(block.identity, set())
                 if done:
-                    falls = forfeits.get(block.identity, ())
-                    gate.find(block, [schedule.seats(block, lineup)[seat] for lineup, seat in falls], len(done))
+                    lost = forfeits.get(block.identity, ())
+                    gate.find(block, [schedule.seats(block, lineup)[seat] for lineup, seat in lost], len(done))
                 missing = [spec for spec in schedule.matches(block) if spec.lineup not in done]
                 gate.expect(block.table, len(missing))
                 for number, spec in enumerate(missing):

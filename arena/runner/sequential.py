@@ -7,8 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import defaultdict
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Collection, Sequence
 
 from arena.runner.outbox import Outbox
 from arena.runner.tally import Tally, Turn
@@ -62,7 +61,7 @@ class InOrder:
         self._in_log[block.round] += count
         for lineup in sorted(self.store.finished([block.identity])[block.identity]):
             match = self.store.match(block.identity, lineup)
-            self._note(block, lineup, match.ranks, tuple(match.course), match.falls)
+            self._note(block, lineup, match.ranks, tuple(match.moves), match.forfeits)
         self._advance()
 
     def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
@@ -74,9 +73,9 @@ class InOrder:
         self.held += 1
         self._waiting[block.round].append((result.spec, found))
         self.outbox.wait(result)
-        falls = [seat for seat, row in enumerate(result.row.seats) if row[2] is not None]
+        lost = [seat for seat, row in enumerate(result.row.seats) if row[2] is not None]
         ranks = [row[0] for row in result.row.seats]
-        self._note(block, result.spec.lineup, ranks, tuple(result.row.course.split()), falls)
+        self._note(block, result.spec.lineup, ranks, tuple(result.row.moves.split()), lost)
         self._advance()
 
     def _count(self, found: bool, count: int) -> None:
@@ -86,20 +85,15 @@ class InOrder:
             self.played += count
 
     def _note(
-        self,
-        block: Block,
-        lineup: int,
-        ranks: Sequence[int],
-        course: tuple[str, ...],
-        falls: Sequence[int] | dict[int, Any],
+        self, block: Block, lineup: int, ranks: Sequence[int], moves: tuple[str, ...], forfeits: Collection[int]
     ) -> None:
         seats = self.schedule.seats(block, lineup)
         seat = self._seat(block)
         mine = ranks[seat]
         units = 2 * sum(rank > mine for rank in ranks) + sum(rank == mine for rank in ranks) - 1
-        who = [seats[fallen] for fallen in falls]
+        who = [seats[seat] for seat in forfeits]
         self._blocks[block.round] = block
-        self._turns[block.round][lineup] = Turn(units, course, (who.count(self.a), who.count(self.b)))
+        self._turns[block.round][lineup] = Turn(units, moves, (who.count(self.a), who.count(self.b)))
 
     def _seat(self, block: Block) -> int:
         """The seat in which the two are compared; of a seat-swapped pair the first."""

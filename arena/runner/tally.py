@@ -23,7 +23,7 @@ class Turn(NamedTuple):
 
     units: int
     """Twice the seats that it beat, and once those that it tied with."""
-    course: tuple[str, ...]
+    moves: tuple[str, ...]
     forfeits: tuple[int, int]
     """By A and by B, in this match."""
 
@@ -78,7 +78,7 @@ class Tally:
         self.blocks.append(block)
         for who in range(2):
             self.forfeits[who] += a.forfeits[who] + b.forfeits[who]
-        for counted in self._new_evidence((*key, a.course[: self._opening]), (a.course, b.course), block):
+        for counted in self._new_evidence((*key, a.moves[: self._opening]), (a.moves, b.moves), block):
             self.counts[counted.units_a - counted.units_b + 2 * (self._players - 1)] += 1
             self.evidence.append(counted)
         if self.test is not None and self.counts.any():
@@ -86,16 +86,16 @@ class Tally:
             self.verdict = self.test.verdict(self.llr)
 
     def _new_evidence(
-        self, start: tuple[object, ...], courses: tuple[tuple[str, ...], tuple[str, ...]], block: Read
+        self, start: tuple[object, ...], moves: tuple[tuple[str, ...], tuple[str, ...]], block: Read
     ) -> list[Read]:
         """The blocks that count from now on: this one, none, or with it all that were held back."""
         if self.chance:
             return [block]
-        known = self._seen.setdefault(start, courses)
-        if known is courses:
+        known = self._seen.setdefault(start, moves)
+        if known is moves:
             self._in_a_row = 0
             return [block]
-        if known == courses:
+        if known == moves:
             self._in_a_row += 1
             self._held.append(block)
             return []

@@ -1,13 +1,13 @@
 """The match log: one SQLite file, written by one driver, read by anybody."""
 
 from arena.match.stored import SecretKey, StoredMatch
-from arena.store.rows import MAX_COURSE, BotRow, Finished, MatchRow, read_clocks, read_course
+from arena.store.rows import MAX_MOVES, BotRow, Finished, MatchRow, read_clocks, read_moves
 from arena.store.schema import SCHEMA_VERSION
-from arena.store.writing import LONG_COURSE, Store, set_aside
+from arena.store.writing import LONG_MOVES, Store, set_aside
 
 __all__ = [
-    "LONG_COURSE",
-    "MAX_COURSE",
+    "LONG_MOVES",
+    "MAX_MOVES",
     "SCHEMA_VERSION",
     "BotRow",
     "Finished",
@@ -16,6 +16,6 @@ __all__ = [
     "Store",
     "StoredMatch",
     "read_clocks",
-    "read_course",
+    "read_moves",
     "set_aside",
 ]

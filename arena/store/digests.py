@@ -2,7 +2,7 @@
 
 A digest is BLAKE2b-64 over a tuple of values in Python's ASCII notation: numbers, quoted texts, quoted bytes and None,
 of which no two are written alike; a float is written so that reading it gives the same bits. A match has two: one over
-what follows from the plan (its block, course, result and causes), which is the same on every machine, and one over that
+what follows from the plan (its block, moves, result and causes), which is the same on every machine, and one over that
 and what came with it (times and texts of faults).
 """
 
@@ -56,12 +56,12 @@ class WholeMatch(NamedTuple):
     block: Row | None
     """As `block_rows` has it: (identity, id, game, players, round, opening, seed, kind of dice, hash of their key)."""
     match: Row | None
-    """(lineup, ended, plies, timed, final, course, notes)."""
+    """(lineup, ended, plies, timed, final, moves, notes)."""
     digest: Any
     seats: list[Row]
-    """(seat, bot's identity, rank, score, cause, fell)."""
+    """(seat, bot's identity, rank, score, cause, forfeit_ply)."""
     timing: Row | None
-    """(run, worker, seconds, clocks, again, attempts)."""
+    """(run, worker, seconds, clocks, retried, attempts)."""
     timing_digest: Any
     faults: list[Row]
     """(seat, detail)."""
@@ -109,13 +109,13 @@ def whole_matches(db: sqlite3.Connection, keys: Sequence[int]) -> Iterator[Whole
     """The matches of blocks by key and line-up, those too of which only some rows are there."""
     blocks = block_rows(db, keys)
     among = f"WHERE block IN ({','.join('?' * len(keys))})"
-    query = f"SELECT block, lineup, ended, plies, timed, final, course, notes, digest FROM matches {among}"
+    query = f"SELECT block, lineup, ended, plies, timed, final, moves, notes, digest FROM matches {among}"
     matches = {row[:2]: row[1:] for row in db.execute(query, keys)}
-    query = f"SELECT block, lineup, run, worker, seconds, clocks, again, attempts, digest FROM timings {among}"
+    query = f"SELECT block, lineup, run, worker, seconds, clocks, retried, attempts, digest FROM timings {among}"
     timings = {row[:2]: row[2:] for row in db.execute(query, keys)}
     seats, faults = defaultdict[Row, list[Row]](list), defaultdict[Row, list[Row]](list)
     query = (
-        "SELECT block, lineup, seat, identity, rank, score, cause, fell FROM seats LEFT JOIN bots USING (bot) "
+        "SELECT block, lineup, seat, identity, rank, score, cause, forfeit_ply FROM seats LEFT JOIN bots USING (bot) "
         f"{among} ORDER BY block, lineup, seat"
     )
     for row in db.execute(query, keys):

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from arena.core.errors import ArenaError, StoreError
 from arena.store.digests import Row, WholeMatch, block_keys, block_rows, damaged_rows, timing_digest, whole_matches
 from arena.store.reading import OF_CONTENT, StoreReader, primary
-from arena.store.rows import read_course
+from arena.store.rows import read_moves
 from arena.store.writing import Store
 
 BLOCK = (
@@ -25,8 +25,8 @@ BLOCK = (
     "kind of dice",
     "key of the dice",
 )
-MATCH = ("line-up", "ending", "length", "mark of a clock", "final position", "course", "notes")
-SEAT = ("number", "bot", "rank", "score", "cause", "fall")
+MATCH = ("line-up", "ending", "length", "mark of a clock", "final position", "moves", "notes")
+SEAT = ("number", "bot", "rank", "score", "cause", "forfeit")
 Run = tuple[str, str, str]
 """Plan, versions, UTC time of the start."""
 
@@ -108,7 +108,7 @@ def take_keys(target: Store, source: StoreReader) -> None:
     ours = {key.checked() for key in target.secret_keys()}
     for key in source.secret_keys():
         if key.checked() not in ours:
-            target.keep_key(key.key, key.drawn, key.disclosed)
+            target.keep_key(key.key, key.created, key.disclosed)
         elif key.disclosed is not None:
             target._set("keys", "disclosed", key.disclosed, f"hash = '{key.hash}'")
 
@@ -173,7 +173,7 @@ def _places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[
 
 
 def _check_same(source: StoreReader, match: WholeMatch, ours: WholeMatch) -> None:
-    """Raise `StoreError` that names what differs; a course may have been packed by another version of zlib."""
+    """Raise `StoreError` that names what differs; moves may have been packed by another version of zlib."""
     if not ours.is_sound:
         raise StoreError(f"match {ours.id} is damaged in the other log; `arena verify` tells more")
     assert match.match is not None and ours.match is not None
@@ -181,8 +181,8 @@ def _check_same(source: StoreReader, match: WholeMatch, ours: WholeMatch) -> Non
     for theirs, mine in zip(match.seats, ours.seats, strict=True):
         pairs += [(f"{what} of seat {mine[0]}", *both) for what, *both in zip(SEAT, theirs, mine, strict=True)]
     for what, first, second in pairs:
-        if what == "course":
-            first, second = read_course(first), read_course(second)
+        if what == "moves":
+            first, second = read_moves(first), read_moves(second)
         if first != second:
             raise StoreError(
                 f"{source.path}: match {match.id} is in the logs twice, with another {what}; nothing is merged"

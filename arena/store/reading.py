@@ -18,7 +18,7 @@ from arena.core.match_ids import Kind, match_id
 from arena.match.stored import SecretKey, StoredMatch
 from arena.schedule.blocks import Schedule
 from arena.store.digests import damaged
-from arena.store.rows import RunRow, read_clocks, read_course, read_notes
+from arena.store.rows import RunRow, read_clocks, read_moves, read_notes
 from arena.store.shape import check_values
 from arena.store.upgrading import connect_to_read
 
@@ -137,7 +137,7 @@ class StoreReader:
 
     def _keys(self) -> dict[int, SecretKey]:
         """The same by number."""
-        query = "SELECT number, CAST(key AS BLOB), hash, drawn, disclosed FROM keys ORDER BY number"
+        query = "SELECT number, CAST(key AS BLOB), hash, created, disclosed FROM keys ORDER BY number"
         return {number: SecretKey(*row) for number, *row in self._db.execute(query)}
 
     def known(self, schedule: Schedule) -> Schedule:
@@ -181,9 +181,9 @@ class StoreReader:
         return dict(self._db.execute(query, (game, players)))
 
     def match_rows(self, game: str, players: int) -> sqlite3.Cursor:
-        """A board's matches by block and line-up: (block, lineup, timed, ended, course), the course as it is stored."""
+        """A board's matches by block and line-up: (block, lineup, timed, ended, moves as they are stored)."""
         return self._db.execute(
-            "SELECT m.block, m.lineup, m.timed, m.ended, m.course FROM boards o JOIN blocks b USING (board) "
+            "SELECT m.block, m.lineup, m.timed, m.ended, m.moves FROM boards o JOIN blocks b USING (board) "
             "JOIN matches m USING (block) WHERE o.game = ? AND o.players = ? ORDER BY m.block, m.lineup",
             (game, players),
         )
@@ -204,8 +204,8 @@ class StoreReader:
             "JOIN blocks b USING (block) JOIN boards o USING (board) "
             "WHERE s.cause IS NOT NULL AND o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat"
         )
-        for number, identity, *fall in self._db.execute(query, (game, players)):
-            found.setdefault(number, {}).setdefault(identity, []).append(tuple(fall))
+        for number, identity, *forfeit in self._db.execute(query, (game, players)):
+            found.setdefault(number, {}).setdefault(identity, []).append(tuple(forfeit))
         return found
 
     def forfeits_of(self, identities: Sequence[bytes]) -> dict[bytes, list[tuple[int, int]]]:
@@ -296,7 +296,7 @@ class StoreReader:
         """The matches that a condition on blocks and line-ups is true of."""
         seats: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
         query = (
-            "SELECT block, lineup, o.spec, rank, score, cause, fell FROM blocks b JOIN seats s USING (block) "
+            "SELECT block, lineup, o.spec, rank, score, cause, forfeit_ply FROM blocks b JOIN seats s USING (block) "
             f"JOIN bots o USING (bot) WHERE {where} ORDER BY block, lineup, seat"
         )
         for block, lineup, *seat in self._db.execute(query, parameters):
@@ -306,8 +306,8 @@ class StoreReader:
         for block, lineup, place, detail in self._db.execute(query, parameters):
             details.setdefault((block, lineup), {})[place] = detail
         query = (
-            "SELECT block, lineup, identity, id, game, players, round, opening, seed, dice, b.key, ended, course, "
-            "final, timed, notes, clocks, again FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
+            "SELECT block, lineup, identity, id, game, players, round, opening, seed, dice, b.key, ended, moves, "
+            "final, timed, notes, clocks, retried FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
             f"LEFT JOIN timings USING (block, lineup) WHERE {where} ORDER BY block, lineup"
         )
         rows = self._db.execute(query, parameters).fetchall()
@@ -329,8 +329,8 @@ class StoreReader:
 def _stored(
     row: tuple[Any, ...], seats: list[tuple[Any, ...]], details: dict[int, str], key: SecretKey | None
 ) -> StoredMatch:
-    _, lineup, identity, id, game, players, number, opening, seed, dice, _, ended, course, final, *more = row
-    timed, notes, clocks, again = more
+    _, lineup, identity, id, game, players, number, opening, seed, dice, _, ended, moves, final, *more = row
+    timed, notes, clocks, retried = more
     return StoredMatch(
         identity=identity,
         block_id=id,
@@ -341,17 +341,17 @@ def _stored(
         opening=opening,
         seed=seed,
         ended=ended,
-        course=read_course(course).split(),
+        moves=read_moves(moves).split(),
         final=final.hex(),
         timed=bool(timed),
         notes=read_notes(notes or "[]"),
         bots=[seat[0] for seat in seats],
         ranks=[seat[1] for seat in seats],
         scores=[seat[2] for seat in seats],
-        falls={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
+        forfeits={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
         details=details,
         clocks=read_clocks(clocks or ""),
-        again=bool(again),
+        retried=bool(retried),
         dice=Kind(dice),
         secret=key,
     )

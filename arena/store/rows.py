@@ -11,7 +11,7 @@ from arena.core.errors import StoreError
 from arena.match.referee import Clocking
 from arena.schedule.blocks import MatchSpec
 
-MAX_COURSE = 64 * 2**20
+MAX_MOVES = 64 * 2**20
 
 
 @dataclass(frozen=True)
@@ -43,17 +43,17 @@ class MatchRow(NamedTuple):
     plies: int
     timed: bool
     final: str
-    course: str
+    moves: str
     notes: list[list[Any]]
     """[[ply, text], ...]."""
     seats: list[list[Any]]
-    """By seat: [rank, score, cause, fell]."""
+    """By seat: [rank, score, cause, forfeit_ply]."""
     details: dict[str, str]
     """By seat: what was kept of a fault."""
     seconds: float
     clocks: str
     """What each call of a bot took: `seat,ply,wall,cpu` in microseconds, joined by spaces."""
-    again: bool
+    retried: bool
     """Played once more, because the machine starved a bot."""
 
 
@@ -88,15 +88,15 @@ def read_notes(text: str) -> list[tuple[int, str]]:
     return notes
 
 
-def read_course(value: str | bytes) -> str:
-    """A course as text, compressed or not."""
+def read_moves(value: str | bytes) -> str:
+    """The moves as text, compressed or not."""
     if isinstance(value, str):
         return value
     unpacker = zlib.decompressobj()
     try:
-        text = unpacker.decompress(value, MAX_COURSE).decode()
+        text = unpacker.decompress(value, MAX_MOVES).decode()
     except (TypeError, zlib.error, UnicodeDecodeError):
-        raise StoreError("the log is damaged: a match's course cannot be unpacked") from None
+        raise StoreError("the log is damaged: a match's moves cannot be unpacked") from None
     if unpacker.unconsumed_tail:
-        raise StoreError(f"the log is damaged: a match's course has more than {MAX_COURSE >> 20} MiB")
+        raise StoreError(f"the log is damaged: a match's moves have more than {MAX_MOVES >> 20} MiB")
     return text

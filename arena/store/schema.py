@@ -23,7 +23,7 @@ from arena.store.place import is_file
 from arena.store.shape import Parts, check_shape, harden, laid_out
 from arena.store.writers import note_writer
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 OLDEST = 3
 """The first version that `arena.store.upgrading` knows."""
 
@@ -36,11 +36,11 @@ CREATE TABLE runs (
     finished TEXT,               -- UTC: when every match of the plan was in the log
     digest BLOB NOT NULL         -- over the row, as all columns of this name: arena.store.digests says how
 );
-CREATE TABLE keys (              -- of secret dice, in the order in which they were drawn
+CREATE TABLE keys (              -- of secret dice, in the order in which they were created
     number INTEGER PRIMARY KEY,
     key BLOB NOT NULL,
     hash TEXT NOT NULL UNIQUE,   -- BLAKE2b-256 of it, hexadecimal
-    drawn TEXT NOT NULL,         -- UTC
+    created TEXT NOT NULL,       -- UTC
     disclosed TEXT,              -- UTC: when it was first written beside the leaderboards
     digest BLOB NOT NULL
 );
@@ -82,7 +82,7 @@ CREATE TABLE matches (
     plies INTEGER NOT NULL,
     timed INTEGER NOT NULL,      -- 1 when a clock or the machine's memory had a say
     final BLOB NOT NULL,         -- hash of the final position
-    course NOT NULL,             -- TEXT in notation, or a BLOB: zlib of it
+    moves NOT NULL,              -- every ply: TEXT in notation, or a BLOB: zlib of it
     notes TEXT,                  -- what bots said of their moves: JSON [[ply, text], ...]
     digest BLOB NOT NULL,        -- over the row, its block and its seats: all that follows from the plan
     PRIMARY KEY (block, lineup)
@@ -95,7 +95,7 @@ CREATE TABLE seats (
     rank INTEGER NOT NULL,
     score INTEGER,
     cause TEXT,                  -- why the seat forfeited
-    fell INTEGER,                -- at which ply, -1 before play
+    forfeit_ply INTEGER,         -- at which ply, -1 before play
     PRIMARY KEY (block, lineup, seat)
 ) WITHOUT ROWID;
 CREATE INDEX forfeits ON seats (block, lineup, seat) WHERE cause IS NOT NULL;
@@ -106,7 +106,7 @@ CREATE TABLE timings (           -- side table
     worker TEXT NOT NULL,
     seconds REAL NOT NULL,
     clocks TEXT NOT NULL,        -- what each call of a bot took: seat,ply,wall,cpu in microseconds; ply -1: preparing
-    again INTEGER NOT NULL,      -- 1 when a bot overran its time on a starved machine, so that it was played once more
+    retried INTEGER NOT NULL,    -- 1 when a bot overran its time on a starved machine, so that it was played once more
     attempts INTEGER NOT NULL,   -- 2 and more when workers died, or bots' processes were killed from outside
     digest BLOB NOT NULL,        -- over the row and the match's rows in `faults`
     PRIMARY KEY (block, lineup)
@@ -127,6 +127,13 @@ CREATE TABLE waiting (           -- results that are in no board yet: an earlier
     PRIMARY KEY (identity, lineup)
 ) WITHOUT ROWID;
 """
+BACK_TO_4 = """
+ALTER TABLE keys RENAME COLUMN created TO drawn;
+ALTER TABLE matches RENAME COLUMN moves TO course;
+ALTER TABLE seats RENAME COLUMN forfeit_ply TO fell;
+ALTER TABLE timings RENAME COLUMN retried TO again;
+"""
+"""What turns the tables of this version into those of version 4, on an empty database."""
 BACK_TO_3 = """
 DROP TABLE waiting;
 DROP TABLE keys;
@@ -150,7 +157,8 @@ CREATE TABLE blocks (
     secret INTEGER NOT NULL
 );
 """
-"""What tells the tables of version 3 from those of this one."""
+"""What turns the tables of version 4 into those of version 3, on an empty database."""
+OLDER = {4: BACK_TO_4, 3: BACK_TO_4 + BACK_TO_3}
 
 
 HEADER = b"SQLite format 3\0"
@@ -233,7 +241,7 @@ def connect(
 @functools.cache
 def parts_of(version: int) -> Parts:
     """The tables and indexes of a log of that version."""
-    return laid_out(SCHEMA if version == SCHEMA_VERSION else SCHEMA + BACK_TO_3)
+    return laid_out(SCHEMA + OLDER.get(version, ""))
 
 
 def remedy(version: int, path: Path) -> str:

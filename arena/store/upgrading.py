@@ -1,7 +1,7 @@
 """Logs of older versions: read as they would be in this one, and brought to it before they are written to.
 
-Version 3 knew one key, and blocks with or without it. What was damaged stays so: no digest is computed anew for a row
-that it did not fit.
+Version 3 has one key, and blocks with or without it; version 4 has other names of columns. What was damaged stays so:
+no digest is computed anew for a row that it did not fit.
 """
 
 from __future__ import annotations
@@ -23,8 +23,15 @@ from arena.store.shape import check_shape, harden
 
 SMALL = 64 * 2**20
 """Bytes of an older log up to which it is read through a copy in memory."""
-CHANGED = {("blocks", "dice"): "secret", ("blocks", "key"): "CASE secret WHEN 1 THEN 1 END"}
-"""Columns that older versions had otherwise, as SQL over theirs."""
+FORMER = {
+    "created": "drawn",
+    "moves": "course",
+    "forfeit_ply": "fell",
+    "retried": "again",
+    "dice": "secret",
+    "key": "CASE secret WHEN 1 THEN 1 END",
+}
+"""Columns that older versions lack, as SQL over theirs: the last two of version 3, the others of both."""
 WITHOUT_KEY = 8
 """Values of a block's row in the digests of version 3."""
 
@@ -101,12 +108,14 @@ def _copy(path: Path, new: sqlite3.Connection) -> None:
     lay_out(new)
     new.execute("PRAGMA synchronous = OFF")  # whoever needs it keeps it with a backup
     new.execute("ATTACH ? AS old", (address(path, "ro"),))
-    check_shape(new, parts_of(int(new.execute("PRAGMA old.user_version").fetchone()[0])), path, "old")
+    version = int(new.execute("PRAGMA old.user_version").fetchone()[0])
+    check_shape(new, parts_of(version), path, "old")
     with new:
         new.execute("BEGIN")
         for table in (*TABLES, "boards", "blocks", *PARTS):
             _copy_table(new, table)
-        _name_keys(new)
+        if version == 3:
+            _name_keys(new)
     new.execute("DETACH old")
 
 
@@ -115,8 +124,9 @@ def _columns(db: sqlite3.Connection, schema: str, table: str) -> list[str]:
 
 
 def _copy_table(db: sqlite3.Connection, table: str) -> None:
-    if _columns(db, "old", table):
-        values = (CHANGED.get((table, name), name) for name in _columns(db, "main", table))
+    former = _columns(db, "old", table)
+    if former:
+        values = (name if name in former else FORMER[name] for name in _columns(db, "main", table))
         db.execute(f"INSERT INTO main.{table} SELECT {', '.join(values)} FROM old.{table}")
 
 

@@ -27,7 +27,7 @@ from arena.store.schema import check_file, connect, keep_locked, lay_out, lock_l
 from arena.store.upgrading import upgrade
 from arena.store.waiting import Match, end_waiting, key_of, read_waiting, write_waiting
 
-LONG_COURSE = 256
+LONG_MOVES = 256
 LOCKED_LIMIT = 600.0
 """Seconds that a run waits while another program keeps the log locked; other writers wait `LOCKED_SHORT`."""
 LOCKED_SHORT = 30.0
@@ -195,12 +195,12 @@ class Store(StoreReader):
             if table == "runs":
                 self._newest = table, digest
 
-    def keep_key(self, key: bytes, drawn: str, disclosed: str | None = None) -> SecretKey:
+    def keep_key(self, key: bytes, created: str, disclosed: str | None = None) -> SecretKey:
         """Keep a key of secret dice for good; the same one twice is refused by the database."""
         with self.transaction():
-            row = (self._next("keys", "number"), key, key_hash(key), drawn, disclosed)
+            row = (self._next("keys", "number"), key, key_hash(key), created, disclosed)
             self._db.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)", (*row, row_digest("keys", row)))
-        return SecretKey(key, key_hash(key), drawn, disclosed)
+        return SecretKey(key, key_hash(key), created, disclosed)
 
     def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
         """Write finished matches in one transaction; a match that is there already is refused by the database."""
@@ -218,19 +218,19 @@ class Store(StoreReader):
             for spec, row, worker, attempts, earlier in results:
                 key, block = self._block(schedule, spec.block)
                 at = (key, row.lineup)
-                course = row.course if len(row.course) < LONG_COURSE else zlib.compress(row.course.encode())
+                moves = row.moves if len(row.moves) < LONG_MOVES else zlib.compress(row.moves.encode())
                 notes = json.dumps(row.notes) if row.notes else None
-                match = (row.lineup, row.ended, row.plies, int(row.timed), bytes.fromhex(row.final), course, notes)
+                match = (row.lineup, row.ended, row.plies, int(row.timed), bytes.fromhex(row.final), moves, notes)
                 named: list[Any] = []
-                for seat, (entry, (rank, score, *fall)) in enumerate(zip(spec.seats, row.seats, strict=True)):
+                for seat, (entry, (rank, score, *forfeit)) in enumerate(zip(spec.seats, row.seats, strict=True)):
                     identity = schedule.entries[entry].identity
-                    result = (rank, _as_kept(score) if isinstance(score, float) else score, *fall)
+                    result = (rank, _as_kept(score) if isinstance(score, float) else score, *forfeit)
                     named += (seat, identity, *result)
                     seats.append((*at, seat, self._bot_key(identity), *result))
                 digest = match_digest(block, match, named)
                 matches.append((key, *match, digest))
                 details = sorted((int(seat), detail) for seat, detail in row.details.items()) if row.details else []
-                timing = (earlier or run, worker, float(row.seconds), row.clocks, int(row.again), attempts)
+                timing = (earlier or run, worker, float(row.seconds), row.clocks, int(row.retried), attempts)
                 second = timing_digest(digest, timing, itertools.chain.from_iterable(details))
                 timings.append((*at, *timing, second))
                 faults.extend((*at, *detail) for detail in details)

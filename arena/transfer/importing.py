@@ -129,7 +129,7 @@ def _new(store: Store, batch: Sequence[Numbered]) -> Iterator[Numbered]:
             known[at] = _content(record.match)
             yield where, record
         elif known[at] != _content(record.match):
-            raise RecordError(f"{where}: match {record.id} is known already, with another course or result")
+            raise RecordError(f"{where}: match {record.id} is known already, with other moves or another result")
 
 
 def _content(match: StoredMatch) -> StoredMatch:
@@ -198,18 +198,18 @@ class _Places:
 
 
 def _row(match: StoredMatch) -> MatchRow:
-    falls = [match.falls.get(seat, (None, None)) for seat in range(match.players)]
+    forfeits = [match.forfeits.get(seat, (None, None)) for seat in range(match.players)]
     return MatchRow(
         lineup=match.lineup,
         ended=match.ended,
-        plies=len(match.course),
+        plies=len(match.moves),
         timed=match.timed,
         final=match.final,
-        course=" ".join(match.course),
+        moves=" ".join(match.moves),
         notes=[list(note) for note in match.notes],
-        seats=[[*result, *fall] for *result, fall in zip(match.ranks, match.scores, falls, strict=True)],
+        seats=[[*result, *forfeit] for *result, forfeit in zip(match.ranks, match.scores, forfeits, strict=True)],
         details={},
         seconds=0.0,
         clocks="",
-        again=False,
+        retried=False,
     )

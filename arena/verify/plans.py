@@ -58,7 +58,7 @@ def read_contents(db: sqlite3.Connection, findings: Findings) -> Contents:
     """Read and check all tables that hold no matches."""
     contents = Contents()
     with findings.guard("cannot be read", table="keys"):
-        for row in db.execute("SELECT key, hash, drawn, disclosed FROM keys ORDER BY number").fetchall():
+        for row in db.execute("SELECT key, hash, created, disclosed FROM keys ORDER BY number").fetchall():
             with findings.guard(f"the key with the hash {row[1]!a} cannot be read", table="keys"):
                 contents.secret[row[1]] = _secret_key(SecretKey(*row))
     with findings.guard("cannot be read", table="bundles"):
@@ -83,7 +83,7 @@ def read_contents(db: sqlite3.Connection, findings: Findings) -> Contents:
 
 def _secret_key(key: SecretKey) -> SecretKey:
     key.checked()
-    for when in filter(None, (key.drawn, key.disclosed)):
+    for when in filter(None, (key.created, key.disclosed)):
         datetime.fromisoformat(when)
     return key
 

@@ -252,7 +252,7 @@ def _play(
 
 def _timed(logged: StoredMatch, played: StoredMatch) -> bool:
     """Whether a clock or the machine's memory had a say, so that two tries may differ."""
-    causes = {cause for cause, _ in (*logged.falls.values(), *played.falls.values())}
+    causes = {cause for cause, _ in (*logged.forfeits.values(), *played.forfeits.values())}
     return bool(causes & set(CLOCK_CAUSES)) or (logged.timed and played.timed)
 
 
@@ -266,11 +266,11 @@ def _difference(spec: MatchSpec, logged: StoredMatch, played: StoredMatch) -> Di
         return None
     plies = list(replay(played))
     places = [
-        ply for ply, (one, other) in enumerate(itertools.zip_longest(logged.course, played.course)) if one != other
+        ply for ply, (one, other) in enumerate(itertools.zip_longest(logged.moves, played.moves)) if one != other
     ][:1]
     places += [ply for ply, _ in set(logged.notes) ^ set(played.notes)]
     found = [(ply, plies[ply].seat if ply < len(plies) and plies[ply].by == "bot" else NOBODY) for ply in places]
-    falls = set(logged.falls.items()) ^ set(played.falls.items())
-    found += [(ply, seat) for seat, (_, ply) in falls]
+    forfeits = set(logged.forfeits.items()) ^ set(played.forfeits.items())
+    found += [(ply, seat) for seat, (_, ply) in forfeits]
     ply, seat = min(found, default=(len(plies), NOBODY), key=lambda each: (each[0], -each[1]))
     return Difference(spec, logged, played, ply, seat)

@@ -15,7 +15,7 @@ from arena.core.errors import StoreError
 from arena.core.match_ids import Kind
 from arena.match.referee import CLOCK_CAUSES, MAX_NOTES
 from arena.match.stored import StoredMatch
-from arena.store import LONG_COURSE, MAX_COURSE
+from arena.store import LONG_MOVES, MAX_MOVES
 
 CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+),[0-9]+,[0-9]+(?: (?!$)|$))*")
 
@@ -59,13 +59,13 @@ def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = 
     found = {key: Rows(Stored(*row)) for key, *row in db.execute(query, keys)}
     if lineup is not None:
         marks += f" AND lineup = {lineup:d}"
-    columns = "block, lineup, ended, plies, timed, final, course, notes"
+    columns = "block, lineup, ended, plies, timed, final, moves, notes"
     for key, *row in db.execute(f"SELECT {columns} FROM matches WHERE {marks} ORDER BY block, lineup", keys):
         found[key].matches.append(tuple(row))
-    columns = "block, lineup, seat, bot, rank, score, cause, fell"
+    columns = "block, lineup, seat, bot, rank, score, cause, forfeit_ply"
     for key, at, *row in db.execute(f"SELECT {columns} FROM seats WHERE {marks} ORDER BY block, lineup, seat", keys):
         found[key].seats[at].append(tuple(row))
-    columns = "block, lineup, run, worker, seconds, clocks, again, attempts"
+    columns = "block, lineup, run, worker, seconds, clocks, retried, attempts"
     for key, at, *row in db.execute(f"SELECT {columns} FROM timings WHERE {marks}", keys):
         found[key].timings[at] = tuple(row)
     for key, at, seat, detail in db.execute(f"SELECT block, lineup, seat, detail FROM faults WHERE {marks}", keys):
@@ -76,16 +76,16 @@ def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = 
 def stored_match(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...]]) -> StoredMatch:
     """A match as `arena.match.replay` takes it; raises `StoreError` when its row is not one that the arena writes."""
     lineup, ended, plies, timed, final, packed, notes = row
-    course = _course(packed)
-    falls = {}
-    for seat, _, _, _, cause, fell in seats:
-        if (cause is None) != (fell is None):
+    moves = _moves(packed)
+    forfeits = {}
+    for seat, _, _, _, cause, forfeit_ply in seats:
+        if (cause is None) != (forfeit_ply is None):
             raise StoreError(f"seat {seat} has a cause of a forfeit, but no ply, or the other way round")
         if cause is not None:
-            falls[seat] = (cause, fell)
-    clocked = any(cause in CLOCK_CAUSES for cause, _ in falls.values())
-    if plies != len(course):
-        raise StoreError(f"has {len(course)} plies, but its row says {plies}")
+            forfeits[seat] = (cause, forfeit_ply)
+    clocked = any(cause in CLOCK_CAUSES for cause, _ in forfeits.values())
+    if plies != len(moves):
+        raise StoreError(f"has {len(moves)} plies, but its row says {plies}")
     if timed not in (0, 1) or clocked > timed:
         raise StoreError(f"timed cannot be {timed}")
     return StoredMatch(
@@ -98,33 +98,33 @@ def stored_match(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...
         opening=block.opening,
         seed=block.seed,
         ended=ended,
-        course=course,
+        moves=moves,
         final=final.hex(),
         timed=bool(timed),
         notes=_notes(notes, plies) if notes is not None else [],
         bots=[],
         ranks=[seat[2] for seat in seats],
         scores=[seat[3] for seat in seats],
-        falls=falls,
+        forfeits=forfeits,
         details={},
         clocks=[],
-        again=False,
+        retried=False,
         dice=Kind(block.dice),
     )
 
 
-def _course(packed: Any) -> list[str]:
-    """A course as the log holds it, whole and laid out as it was written."""
+def _moves(packed: Any) -> list[str]:
+    """The moves as the log holds them, whole and laid out as they were written."""
     text = packed
     if isinstance(packed, bytes):
         unpacker = zlib.decompressobj()
-        text = unpacker.decompress(packed, MAX_COURSE).decode()
+        text = unpacker.decompress(packed, MAX_MOVES).decode()
         if not unpacker.eof or unpacker.unused_data:
-            raise StoreError("its course is damaged, or too long")
-    course = text.split()
-    if " ".join(course) != text or isinstance(packed, bytes) != (len(text) >= LONG_COURSE):
-        raise StoreError("its course is not laid out as the arena does")
-    return course
+            raise StoreError("its moves are damaged, or too long")
+    moves = text.split()
+    if " ".join(moves) != text or isinstance(packed, bytes) != (len(text) >= LONG_MOVES):
+        raise StoreError("its moves are not laid out as the arena does")
+    return moves
 
 
 def _notes(text: str, plies: int) -> list[tuple[int, str]]:
@@ -142,11 +142,11 @@ def check_side(rows: Rows, lineup: int, match: StoredMatch, runs: set[int]) -> N
     """That the rows of side tables are there and such as the arena writes them."""
     if lineup not in rows.timings:
         raise StoreError("has no row in timings")
-    run, worker, seconds, clocks, again, attempts = rows.timings[lineup]
+    run, worker, seconds, clocks, retried, attempts = rows.timings[lineup]
     if run not in runs:
         raise StoreError(f"was played in run {run}, which is not in the log")
-    plain = isinstance(worker, str) and isinstance(seconds, float) and seconds >= 0 and again in (0, 1)
+    plain = isinstance(worker, str) and isinstance(seconds, float) and seconds >= 0 and retried in (0, 1)
     if not plain or not isinstance(attempts, int) or attempts < 1 or not CLOCKS.fullmatch(clocks):
         raise StoreError("its row in timings is not one that the arena writes")
-    if not set(rows.faults.get(lineup, ())) <= set(match.falls):
+    if not set(rows.faults.get(lineup, ())) <= set(match.forfeits):
         raise StoreError("a fault is told of a seat that did not forfeit")

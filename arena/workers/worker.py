@@ -217,22 +217,23 @@ def _raise(error: BaseException, *_: object) -> None:
 def row_of(result: Result, lineup: int, seconds: float) -> list[Any]:
     """A result as plain data, in the order of `arena.store.MatchRow`."""
     scores: list[int | None] = [*result.scores] if result.scores else [None for _ in result.ranks]
-    falls = [
-        (fall.cause, fall.ply) if (fall := result.falls.get(seat)) else (None, None) for seat in range(len(scores))
+    forfeits = [
+        (forfeit.cause, forfeit.ply) if (forfeit := result.forfeits.get(seat)) else (None, None)
+        for seat in range(len(scores))
     ]
     return [
         lineup,
         result.ended,
-        len(result.course),
+        len(result.moves),
         result.timed,
         result.final_hash,
-        " ".join(result.course),
+        " ".join(result.moves),
         result.notes,
-        [[rank, score, *fall] for rank, score, fall in zip(result.ranks, scores, falls, strict=True)],
-        {str(seat): fall.detail for seat, fall in result.falls.items()},
+        [[rank, score, *forfeit] for rank, score, forfeit in zip(result.ranks, scores, forfeits, strict=True)],
+        {str(seat): forfeit.detail for seat, forfeit in result.forfeits.items()},
         round(seconds, 6),
         ("%d,%d,%d,%d " * (len(result.calls) // 4) % tuple(result.calls)).rstrip(),
-        result.again,
+        result.retried,
     ]
 
 

@@ -43,7 +43,7 @@ def without_a_file():
 def test_a_match_is_played_by_classes_as_by_their_specs():
     by_class = api.play_match("epicycle", [Last, GREEDY], seed=3)
     by_spec = api.play_match("epicycle", [f"{Path(__file__)}:Last", "greedy"], seed=3)
-    assert by_class.course == by_spec.course
+    assert by_class.moves == by_spec.moves
     assert by_class.bots == by_spec.bots == ["Last", "greedy"]
 
 
@@ -174,7 +174,7 @@ def damaged(tmp_path):
         (tmp_path / name).mkdir()
         (tmp_path / name / "matches.db").write_bytes(content)
     with contextlib.closing(sqlite3.connect(tmp_path / "rows" / "matches.db")) as db, db:
-        db.execute("UPDATE matches SET course = x'00ff'")
+        db.execute("UPDATE matches SET moves = x'00ff'")
     return match_id(next(plan.blocks()).identity, 0)
 
 

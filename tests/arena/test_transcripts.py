@@ -21,7 +21,7 @@ FOLDER = Path(__file__).parents[1] / "data" / "transcripts"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
 RENAMED_COLUMNS: dict[str, str] = {}
 """Columns of leaderboards that had another name when these were recorded."""
-RENAMED_KEYS = {"moves": "course"}
+RENAMED_KEYS: dict[str, str] = {}
 """Keys of a match's line, by those of the record."""
 RENAMED_SETTINGS = {"bench_after": "forfeit_limit", "hero": "challenger"}
 """Settings of configurations."""

@@ -98,13 +98,13 @@ def test_steps_turned_around_keep_their_verdict():
 def test_perfect_moves_keep_the_value_and_moves_that_lose_at_once_do_not():
     game = engine.load_game("epicycle", 2)
     rng = random.Random(5)
-    state, course = game.new_initial_state(), []
-    while not state.is_terminal() and len(course) < 60:
+    state, moves = game.new_initial_state(), []
+    while not state.is_terminal() and len(moves) < 60:
         seat = state.current_player()
         choice = make_bot(Perfect, game, seat, 1).choose(state) if seat == 0 else rng.choice(state.legal_actions())
-        course.append(state.action_to_string(choice))
+        moves.append(state.action_to_string(choice))
         state.apply_action(choice)
-    judged = list(judged_moves(course, opening=0))
+    judged = list(judged_moves(moves, opening=0))
     assert all(kept for seat, kept, _ in judged if seat == 0)
     assert any(not kept for seat, kept, _ in judged if seat == 1)
     assert all(critical for _, kept, critical in judged if not kept)

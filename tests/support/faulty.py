@@ -13,10 +13,10 @@ WINNER = 2
 CAUSES = ("crash", "timeout", "illegal_action")
 
 
-def rule(plan, falls):
+def rule(plan, forfeits):
     """The matches that stay in the plan, and who is benched on each board, straight from the rule's words.
 
-    `falls` has the seats that forfeit, by match id.
+    `forfeits` has the seats that forfeit, by match id.
     """
     stay, boards = [], []
     by_round = defaultdict(list)
@@ -28,7 +28,7 @@ def rule(plan, falls):
             played += [spec for spec in by_round[index, number] if not set(spec.seats) & set(out)]
             for who in set(shape.entries) - set(out):
                 mine = [spec for spec in played if who in spec.seats]
-                lost = [spec for spec in mine if spec.seats.index(who) in falls[spec.id]]
+                lost = [spec for spec in mine if spec.seats.index(who) in forfeits[spec.id]]
                 if (
                     plan.forfeit_limit
                     and len(lost) >= plan.forfeit_limit
@@ -71,37 +71,37 @@ def random_falls(plan, rng):
     }
 
 
-def result_of(spec, falls, rng=None):
-    """The match's row: seats that fell lose, the others tie."""
-    fell = falls[spec.id]
-    seats = [[int(seat in fell), None, fell.get(seat), 2 if seat in fell else None] for seat in range(len(spec.seats))]
+def result_of(spec, forfeits, rng=None):
+    """The match's row: seats that forfeited lose, the others tie."""
+    lost = forfeits[spec.id]
+    seats = [[int(seat in lost), None, lost.get(seat), 2 if seat in lost else None] for seat in range(len(spec.seats))]
     seconds = rng.choice([0.0001, 0.001, 0.1]) if rng else 0.25
-    return row(spec.lineup, [], seats=seats, details={str(seat): "broken" for seat in fell}, seconds=seconds)
+    return row(spec.lineup, [], seats=seats, details={str(seat): "broken" for seat in lost}, seconds=seconds)
 
 
-def fill_with(path, plan, falls, kept):
+def fill_with(path, plan, forfeits, kept):
     """A log of the kept matches, as a run of the plan would have left it."""
     with Store.create(path) as store:
-        store.add(plan, [finished(spec, result_of(spec, falls)) for spec in kept], begin(store, plan))
+        store.add(plan, [finished(spec, result_of(spec, forfeits)) for spec in kept], begin(store, plan))
 
 
 def sample(after, blocks=6):
     """Three bots, of which `winner` forfeits all its matches in every other round, the first one included."""
     names = [entry("alice"), entry("bob", label="Bob"), entry("winner")]
     plan = schedule(names, players=(2,), blocks=blocks, forfeit_limit=after)
-    falls = {spec.id: {} for spec in all_matches(plan)}
+    forfeits = {spec.id: {} for spec in all_matches(plan)}
     for spec in all_matches(plan):
         if WINNER in spec.seats and spec.block.round % 2 == 0:
-            falls[spec.id] = {spec.seats.index(WINNER): "crash"}
-    return plan, falls
+            forfeits[spec.id] = {spec.seats.index(WINNER): "crash"}
+    return plan, forfeits
 
 
-def fill_winning(path, plan, falls):
+def fill_winning(path, plan, forfeits):
     """A log of every match, also of those that leave the plan; `winner` wins all that it does not forfeit."""
     made = []
     for spec in all_matches(plan):
-        result = result_of(spec, falls)
-        if WINNER in spec.seats and not falls[spec.id]:
+        result = result_of(spec, forfeits)
+        if WINNER in spec.seats and not forfeits[spec.id]:
             ranks = [int(who != WINNER) for who in spec.seats]
             result = result._replace(seats=[[rank, *seat[1:]] for rank, seat in zip(ranks, result.seats, strict=True)])
         made.append(finished(spec, result))

@@ -127,15 +127,15 @@ def play_match(
     opening: Sequence[str] = (),
     bot_seeds: Sequence[int] = (),
 ) -> list[Ply]:
-    """The course of one match; what the players do not choose follows from the seed."""
+    """The plies of one match; what the players do not choose follows from the seed."""
     rng = random.Random(seed)
     state = game.new_initial_state()
-    course: list[Ply] = []
+    moves: list[Ply] = []
     told = [0] * game.players
 
     def news(seat: int) -> list[Ply]:
-        start, told[seat] = told[seat], len(course)
-        return course[start:]
+        start, told[seat] = told[seat], len(moves)
+        return moves[start:]
 
     for seat, bot_seed in enumerate(bot_seeds or [rng.getrandbits(64) for _ in players]):
         players[seat].begin(newgame(state, seat, bot_seed, options[seat]))
@@ -145,18 +145,18 @@ def play_match(
         if state.is_chance_node():
             outcomes, weights = zip(*state.chance_outcomes())
             text = state.action_to_string(rng.choices(outcomes, weights)[0])
-        elif len(course) < len(opening):
-            text = opening[len(course)]
+        elif len(moves) < len(opening):
+            text = opening[len(moves)]
         elif len(legal) == 1:
             text = legal[0]
         else:
             text = players[who].choose(move(state, news(who)))
             assert text in legal, f"{text!r} is not legal at {state.position}"
-        course.append([speaker(state), text])
+        moves.append([speaker(state), text])
         state.apply_action(state.string_to_action(text))
     for seat, player in enumerate(players):
         player.end(gameover(state, news(seat)))
-    return course
+    return moves
 
 
 def speaker(state: State) -> int | str:

@@ -67,13 +67,13 @@ def row(lineup: int, ranks: list[int], **changes) -> MatchRow:
         plies=3,
         timed=False,
         final="00" * 8,
-        course="S- L+ M-",
+        moves="S- L+ M-",
         notes=[],
         seats=[[rank, None, None, None] for rank in ranks],
         details={},
         seconds=0.25,
         clocks="0,-1,100000,90000",
-        again=False,
+        retried=False,
     )
     return plain._replace(**changes)
 
@@ -83,18 +83,18 @@ def random_row(spec: MatchSpec, rng: random.Random, scored: bool = True) -> Matc
     players = len(spec.seats)
     keys = [rng.randrange(players) for _ in range(players)]
     ranks = [sum(other < key for other in keys) for key in keys]
-    falls = {seat: rng.choice(CAUSES) for seat in range(players) if rng.random() < 0.1}
+    forfeits = {seat: rng.choice(CAUSES) for seat in range(players) if rng.random() < 0.1}
     return row(
         spec.lineup,
         ranks,
-        timed="timeout" in falls.values(),
-        ended="forfeit" if falls else rng.choice(["normal", "cap"]),
-        course=f"S- L+ M{rng.getrandbits(32)}",
+        timed="timeout" in forfeits.values(),
+        ended="forfeit" if forfeits else rng.choice(["normal", "cap"]),
+        moves=f"S- L+ M{rng.getrandbits(32)}",
         seats=[
-            [rank, rng.randrange(-5, 20) if scored else None, falls.get(seat), 2 if seat in falls else None]
+            [rank, rng.randrange(-5, 20) if scored else None, forfeits.get(seat), 2 if seat in forfeits else None]
             for seat, rank in enumerate(ranks)
         ],
-        details={str(seat): "broken" for seat in falls},
+        details={str(seat): "broken" for seat in forfeits},
     )
 
 

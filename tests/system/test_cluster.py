@@ -27,7 +27,7 @@ from tests.support import tournaments
 from tests.support.tournaments import MATCHES, arena, home_of, results, rows, wait_until, write
 
 RESULTS = (
-    "SELECT hex(blocks.identity) AS id, lineup, ended, plies, timed, final, course, notes, seat, spec, rank, cause "
+    "SELECT hex(blocks.identity) AS id, lineup, ended, plies, timed, final, moves, notes, seat, spec, rank, cause "
     "FROM matches JOIN blocks USING (block) JOIN seats USING (block, lineup) JOIN bots USING (bot) "
     "ORDER BY id, lineup, seat"
 )

@@ -98,8 +98,8 @@ class RemotePlayer:
     def _news(self) -> list[list[Any]]:
         """The plies since the last message, each with who moved."""
         match, since = self.match, self.told
-        self.told = len(match.course)
-        news = zip(match.movers[since:], match.course[since:], strict=True)
+        self.told = len(match.moves)
+        news = zip(match.movers[since:], match.moves[since:], strict=True)
         return [["chance" if who == CHANCE else who, text] for who, text in news]
 
     def _ask(self, message: dict[str, Any], limit: float, expected: str) -> dict[str, Any]:

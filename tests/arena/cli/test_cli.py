@@ -306,10 +306,10 @@ def test_games_and_bots_tell_what_there_is(here, capsys):
 def test_match_prints_every_ply_with_its_drawing_and_is_the_same_for_the_same_seed(here, capsys):
     said = say(capsys, "match", "epicycle", "b.py:Low", "b.py:Low", "--seed", 7, "--show")
     stored = api.play_match("epicycle", ["b.py:Low", "b.py:Low"], 7)
-    assert plies_of(said) == stored.course
+    assert plies_of(said) == stored.moves
     assert said.count("(opening)") == 2
     assert "— as low as it gets" in said
-    assert said.count("seat 0  ") == len(stored.course)
+    assert said.count("seat 0  ") == len(stored.moves)
 
 
 def test_a_bot_that_fails_forfeits_the_match_and_the_reason_is_printed(here, capsys):
@@ -318,12 +318,12 @@ def test_a_bot_that_fails_forfeits_the_match_and_the_reason_is_printed(here, cap
     assert "Ended: forfeit." in said
 
 
-def test_replay_finds_a_match_by_the_beginning_of_its_id_and_shows_its_course(here, played, capsys):
+def test_replay_finds_a_match_by_the_beginning_of_its_id_and_shows_its_moves(here, played, capsys):
     for line in lines_of(played)[::7]:
         block, lineup = line["match"].split("-")
         said = say(capsys, "replay", f"{block[:7]}-{lineup}", "--no-show", "--audit")
         assert said.startswith(line["match"])
-        assert " ".join(plies_of(said)) == line["course"]
+        assert " ".join(plies_of(said)) == line["moves"]
         assert "all as recorded" in said
     shown = say(capsys, "replay", line["match"], "--in", "t.toml")
     assert shown.count("seat 0  ") == len(plies_of(shown)) > 0
@@ -355,12 +355,12 @@ def audit(line, capsys):
 
 
 def test_a_changed_move_in_the_log_is_detected(copy, capsys):
-    line = next(line for line in lines_of(copy) if line["game"] == "epicycle" and len(line["course"].split()) > 8)
-    course = line["course"].split()
-    for ply, other in ((4, "L+"), (4, "S-"), (len(course) - 1, "M+"), (0, "L?")):
-        if course[ply] == other:
+    line = next(line for line in lines_of(copy) if line["game"] == "epicycle" and len(line["moves"].split()) > 8)
+    moves = line["moves"].split()
+    for ply, other in ((4, "L+"), (4, "S-"), (len(moves) - 1, "M+"), (0, "L?")):
+        if moves[ply] == other:
             continue
-        rewrite(copy, line, course=" ".join([*course[:ply], other, *course[ply + 1 :]]))
+        rewrite(copy, line, moves=" ".join([*moves[:ply], other, *moves[ply + 1 :]]))
         code, _, error = audit(line, capsys)
         assert code == 1
         assert f"error: match {line['match']}: " in error
@@ -369,36 +369,36 @@ def test_a_changed_move_in_the_log_is_detected(copy, capsys):
 
 def test_a_changed_roll_is_detected_by_the_audit_also_when_the_rest_of_the_match_was_forged_to_fit(copy, capsys):
     line = next(line for line in lines_of(copy) if line["game"] == "epicycle(setup=random)" and line["ranks"] == [0, 1])
-    deal = line["course"].split()[0]
-    state, course = forged(line, "LLLSSSMMM" if deal != "LLLSSSMMM" else "LLLMMMSSS")
+    deal = line["moves"].split()[0]
+    state, moves = forged(line, "LLLSSSMMM" if deal != "LLLSSSMMM" else "LLLMMMSSS")
     assert state.ranks() == line["ranks"]
-    rewrite(copy, line, course=" ".join(course), final=bytes.fromhex(final_hash(state)))
+    rewrite(copy, line, moves=" ".join(moves), final=bytes.fromhex(final_hash(state)))
     assert run_command(["replay", line["match"], "--no-show"]) == 0
     capsys.readouterr()
     code, _, error = audit(line, capsys)
-    assert (code, error) == (1, f"error: audit: ply 1 (dice) is {course[0]} in the log, {deal} by the keys\n")
+    assert (code, error) == (1, f"error: audit: ply 1 (dice) is {moves[0]} in the log, {deal} by the keys\n")
 
 
 def forged(line, first):
-    """A match with another first ply, in which the first seat wins; and its course."""
+    """A match with another first ply, in which the first seat wins; and its moves."""
     state = engine.load_game(line["game"], 2).new_initial_state()
     waiting = [(state.child(state.string_to_action(first)), [first])]
     while waiting:
-        state, course = waiting.pop()
+        state, moves = waiting.pop()
         if state.is_terminal() and state.ranks() == [0, 1]:
-            return state, course
-        for action in state.legal_actions() if len(course) < 12 else ():
-            waiting.append((state.child(action), [*course, state.action_to_string(action)]))
+            return state, moves
+        for action in state.legal_actions() if len(moves) < 12 else ():
+            waiting.append((state.child(action), [*moves, state.action_to_string(action)]))
     raise AssertionError("no such match")
 
 
 def test_a_changed_opening_move_is_detected_by_the_audit(copy, capsys):
     line = next(line for line in lines_of(copy) if line["opening"] == 2 and line["ranks"] == [0, 1])
-    drawn = line["course"].split()[0]
+    drawn = line["moves"].split()[0]
     start = engine.load_game("epicycle", 2).new_initial_state()
     other = next(text for text in map(start.action_to_string, start.legal_actions()) if text != drawn)
-    state, course = forged(line, other)
-    rewrite(copy, line, course=" ".join(course), final=bytes.fromhex(final_hash(state)))
+    state, moves = forged(line, other)
+    rewrite(copy, line, moves=" ".join(moves), final=bytes.fromhex(final_hash(state)))
     code, _, error = audit(line, capsys)
     assert (code, error) == (1, f"error: audit: ply 1 (opening) is {other} in the log, {drawn} by the keys\n")
 

@@ -73,10 +73,10 @@ def test_blocks_that_a_benched_bot_has_left_are_not_planned(log):
     plan = schedule(["alice", "bob", "carol"], blocks=6, forfeit_limit=4)
     with Store.create(log) as store:
         run = begin(store, plan)
-        falls = [[1, None, "crash", 0], [0, None, None, None]]
+        forfeits = [[1, None, "crash", 0], [0, None, None, None]]
         for spec in all_matches(plan):
             if spec.block.round < 2 and 0 in spec.seats:
-                seats = falls if spec.seats[0] == 0 else falls[::-1]
+                seats = forfeits if spec.seats[0] == 0 else forfeits[::-1]
                 store.add(plan, [finished(spec, row(spec.lineup, [0, 1])._replace(seats=seats))], run)
             elif spec.block.round < 2:
                 store.add(plan, [finished(spec, row(spec.lineup, [0, 1]))], run)

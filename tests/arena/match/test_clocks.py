@@ -79,7 +79,7 @@ def play(hours, *bots, block=7, opening=0, **limits):
 
 
 def facts(result):
-    return (result.ranks, result.course, result.ended, result.falls, result.timed)
+    return (result.ranks, result.moves, result.ended, result.forfeits, result.timed)
 
 
 # One move
@@ -92,11 +92,11 @@ def test_a_move_may_take_its_limit_and_the_margin_and_not_a_moment_more(margin, 
     bot = spender(hours, [MINUTE, 2 * MINUTE + margin + over * HARDLY])
     result = play(hours, bot, Random, seconds_per_move=2 * MINUTE, margin=margin)
     assert bot.told[:2] == [2 * MINUTE, 2 * MINUTE]  # the margin is not for use
-    assert bool(result.falls) == over == result.timed
+    assert bool(result.forfeits) == over == result.timed
     if over:
-        fall = result.falls[0]
-        assert (result.ranks, result.ended, fall.cause, len(bot.told)) == ([1, 0], "forfeit", "timeout", 2)
-        assert f"more than 128 s ({128 + margin:g} s of processor time)" in fall.detail
+        forfeit = result.forfeits[0]
+        assert (result.ranks, result.ended, forfeit.cause, len(bot.told)) == ([1, 0], "forfeit", "timeout", 2)
+        assert f"more than 128 s ({128 + margin:g} s of processor time)" in forfeit.detail
 
 
 def test_an_overrun_is_a_timeout_whatever_the_bot_answers():
@@ -108,7 +108,7 @@ def test_an_overrun_is_a_timeout_whatever_the_bot_answers():
             return 99
 
     result = play(hours, Late, Random, seconds_per_move=MINUTE)
-    assert result.falls[0].cause == "timeout"
+    assert result.forfeits[0].cause == "timeout"
 
 
 def test_an_error_is_a_crash_however_late_it_comes():
@@ -119,7 +119,7 @@ def test_an_error_is_a_crash_however_late_it_comes():
             hours.spend(2 * MINUTE)
             raise ValueError
 
-    assert play(hours, Late, Random, seconds_per_move=MINUTE).falls[0].cause == "crash"
+    assert play(hours, Late, Random, seconds_per_move=MINUTE).forfeits[0].cause == "crash"
 
 
 # A match
@@ -162,8 +162,8 @@ def test_clocks_agree_with_books_kept_by_hand(spending, block):
         asked = len(bot.told)
         told, late = kept_by_hand(limits, [*spent, *[0] * asked][:asked])
         assert bot.told == [minutes * MINUTE for minutes in told]
-        assert (seat in result.falls) == late
-    assert all(fall.cause == "timeout" for fall in result.falls.values())
+        assert (seat in result.forfeits) == late
+    assert all(forfeit.cause == "timeout" for forfeit in result.forfeits.values())
 
 
 def test_what_a_move_leaves_counts_for_the_next_and_each_brings_its_increment():
@@ -172,7 +172,7 @@ def test_what_a_move_leaves_counts_for_the_next_and_each_brings_its_increment():
     limits = {"seconds_per_match": 6 * MINUTE, "increment": MINUTE, "seconds_per_move": 100 * MINUTE}
     result = play(hours, bot, Random, block=10, **limits)
     assert [told / MINUTE for told in bot.told[:4]] == [6, 4, 5, 4]
-    assert (result.falls[0].cause, len(bot.told)) == ("timeout", 4)
+    assert (result.forfeits[0].cause, len(bot.told)) == ("timeout", 4)
 
 
 @pytest.mark.parametrize("remote", [False, True])
@@ -182,7 +182,7 @@ def test_a_match_gives_no_more_than_one_margin_however_many_moves_nibble_at_it(r
     bot = Distant(hours, moves=nibbles) if remote else spender(hours, nibbles)
     result = play(hours, bot, Random, block=10, seconds_per_match=2 * MINUTE, margin=2 * MINUTE)
     late = [clocking for clocking in result.clocks if clocking.seat == 0][-1]
-    assert (result.falls[0].cause, late.ply) == ("timeout", result.falls[0].ply)
+    assert (result.forfeits[0].cause, late.ply) == ("timeout", result.forfeits[0].ply)
     moves = [clocking.wall for clocking in result.clocks if clocking.seat == 0 and clocking.ply >= 0]
     assert len(moves) == len(nibbles)
     assert sum(moves[:-1]) == 4 * MINUTE
@@ -193,7 +193,7 @@ def test_neither_preparations_nor_the_others_take_time_from_the_match():
     bot = spender(hours, prepares=[4 * MINUTE])
     other = spender(hours, moves=[MINUTE] * 2)
     result = play(hours, bot, other, seconds_per_match=2 * MINUTE, seconds_per_move=2 * MINUTE)
-    assert not result.falls
+    assert not result.forfeits
     assert set(bot.told) == {2 * MINUTE}
 
 
@@ -208,7 +208,7 @@ def test_a_bot_without_any_time_left_is_interrupted_at_once():
             return super().choose(state)
 
     result = play(hours, Sleeper, Random, seconds_per_match=MINUTE, seconds_per_move=MINUTE, margin=0.0)
-    assert result.falls[0].cause == "timeout"
+    assert result.forfeits[0].cause == "timeout"
 
 
 def test_forced_moves_openings_and_substitutes_cost_nothing_and_bring_nothing():
@@ -216,16 +216,16 @@ def test_forced_moves_openings_and_substitutes_cost_nothing_and_bring_nothing():
     bots = [spender(hours, [MINUTE] * 99), spender(hours, [3 * MINUTE]), spender(hours, [MINUTE] * 99)]
     limits = {"seconds_per_match": 32 * MINUTE, "seconds_per_move": 2 * MINUTE, "increment": MINUTE}
     result = play(hours, *bots, opening=2, **limits)
-    assert list(result.falls) == [1]
+    assert list(result.forfeits) == [1]
     state = engine.load_game("epicycle", players=3).new_initial_state()
     expected = [(seat, -1) for seat in range(3)]
-    for ply, text in enumerate(result.course):
+    for ply, text in enumerate(result.moves):
         seat = state.current_player()
-        if ply >= 2 and len(state.legal_actions()) > 1 and (seat != 1 or ply == result.falls[1].ply):
+        if ply >= 2 and len(state.legal_actions()) > 1 and (seat != 1 or ply == result.forfeits[1].ply):
             expected.append((seat, ply))
         state.apply_action(state.string_to_action(text))
     assert [(clocking.seat, clocking.ply) for clocking in result.clocks] == expected
-    assert len(expected) < 3 + len(result.course) - 2
+    assert len(expected) < 3 + len(result.moves) - 2
 
 
 def test_wall_and_processor_time_are_recorded_for_every_call_in_order():
@@ -291,7 +291,7 @@ def test_starting_preparing_and_moving_have_a_limit_each():
     result = play(hours, bot, Random, **LIMITS)
     assert bot.limits[:3] == [2 * MINUTE, 3 * MINUTE, 4 * MINUTE]
     assert result.clocks[:2] == [(0, -1, MINUTE, MINUTE), (0, -1, 2 * MINUTE, 2 * MINUTE)]
-    assert not result.falls
+    assert not result.forfeits
 
 
 @pytest.mark.parametrize(
@@ -302,7 +302,7 @@ def test_who_is_late_before_play_is_asked_nothing_more_and_an_init_fault(slow, a
     bot = Distant(hours, **slow)
     result = play(hours, bot, Random, **LIMITS)
     assert bot.limits == [*[2 * MINUTE, 3 * MINUTE][:asked], "closed"]
-    assert (result.falls[0].cause, result.falls[0].ply, result.timed, result.ranks) == ("init", -1, True, [1, 0])
+    assert (result.forfeits[0].cause, result.forfeits[0].ply, result.timed, result.ranks) == ("init", -1, True, [1, 0])
 
 
 class Gone(Distant):
@@ -330,8 +330,8 @@ class Verbose(Distant):
 
 def test_no_more_is_kept_of_a_fault_than_fits_a_log():
     result = play(Hours(), Verbose(Hours()), Random)
-    assert len(result.falls[0].detail) == referee.MAX_DETAIL
-    assert result.falls[0].detail.endswith("long end")
+    assert len(result.forfeits[0].detail) == referee.MAX_DETAIL
+    assert result.forfeits[0].detail.endswith("long end")
 
 
 def program(folder, code, resettable=False):
@@ -372,8 +372,12 @@ def test_a_process_that_does_not_answer_is_late_and_its_processor_time_is_its_ow
     bot = RemoteContestant(program(tmp_path / "bot", f"if message['type'] == '{at}': {deed}"), hosts)
     short = {"hello": "seconds_to_start", "newgame": "seconds_to_prepare", "move": "seconds_per_move"}[at]
     result = play(SimpleNamespace(clock=Clock()), bot, Random, **{short: 0.4})
-    assert (result.falls[0].cause, result.timed, result.again) == ("timeout" if at == "move" else "init", True, False)
-    assert "no answer within 0." in result.falls[0].detail
+    assert (result.forfeits[0].cause, result.timed, result.retried) == (
+        "timeout" if at == "move" else "init",
+        True,
+        False,
+    )
+    assert "no answer within 0." in result.forfeits[0].detail
     late = [clocking for clocking in result.clocks if clocking.seat == 0][-1]
     assert late.wall >= 0.4
     if at != "hello":  # where the start of the interpreter is in it
@@ -398,7 +402,7 @@ def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_pat
     result = play(ticking, bot, Random, block=10, seconds_per_match=1.5 * MINUTE, margin=MINUTE)
     told = [json.loads(note)["match"] / MINUTE for _, note in result.notes]
     assert told == [1.5, 0.5, 0.0]
-    assert result.falls[0].cause == "timeout"
+    assert result.forfeits[0].cause == "timeout"
 
 
 def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_each(tmp_path, hosts, monkeypatch):
@@ -407,7 +411,7 @@ def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_eac
     code = f"{burn}\n    while time.process_time() < until: pass"
     bot = RemoteContestant(program(tmp_path / "bot", code, resettable=True), hosts)
     played = [play(SimpleNamespace(clock=Clock()), bot, Random, block=number) for number in range(12)]
-    assert [result.falls for result in played] == [{}] * 12
+    assert [result.forfeits for result in played] == [{}] * 12
     starts, preparations = zip(*[[call.cpu for call in result.clocks if call.seat == 0][:2] for result in played])
     assert 0.0 in starts[1:]  # a process that is there already has used nothing in this match
     assert min(preparations) >= 0.3
@@ -422,13 +426,13 @@ def test_a_program_is_charged_with_its_own_files_and_not_with_the_machines_while
     for never_made in (False, True):
         if never_made:
             monkeypatch.setattr(programs, "Channel", lambda *parts: channel.Channel(*parts[:4], "/proc/self/root/tmp"))
-        assert play(SimpleNamespace(clock=Clock()), bot, Random, block=never_made).falls == {}
+        assert play(SimpleNamespace(clock=Clock()), bot, Random, block=never_made).forfeits == {}
     monkeypatch.undo()
     monkeypatch.setattr(channel, "MOST_FILES", 20)
     hoard = "any(open(f'/tmp/{number}', 'w').close() for number in range(30)); time.sleep(0.2)"
     bot = RemoteContestant(replace(program(tmp_path / "hoarder", hoard), isolation="sandbox"), hosts)
-    fall = play(SimpleNamespace(clock=Clock()), bot, Random).falls[0]
-    assert (fall.cause, fall.detail.splitlines()[-1]) == ("memory", "it made more than 20 files")
+    forfeit = play(SimpleNamespace(clock=Clock()), bot, Random).forfeits[0]
+    assert (forfeit.cause, forfeit.detail.splitlines()[-1]) == ("memory", "it made more than 20 files")
 
 
 # A starved machine
@@ -438,7 +442,7 @@ def test_a_bot_that_was_busy_for_half_of_its_time_forfeits_at_once():
     hours = Hours()
     bot = spender(hours, [4 * MINUTE], share=0.5)
     result = play(hours, bot, Random, seconds_per_move=MINUTE)
-    assert (result.falls[0].cause, result.again, bot.made) == ("timeout", False, 1)
+    assert (result.forfeits[0].cause, result.retried, bot.made) == ("timeout", False, 1)
 
 
 def starved(hours, moves, prepares=()):
@@ -452,7 +456,7 @@ def test_a_bot_that_had_the_processor_for_less_is_given_the_same_match_once_more
     bot = starved(hours, [0.0, 4 * MINUTE]) if where == "move" else starved(hours, [], [4 * MINUTE])
     result = play(hours, bot, Random, **limits)
     assert facts(result) == facts(play(Hours(), Random, Random, **limits))  # not timed: no clock decided anything
-    assert (result.again, bot.made) == (True, 2)
+    assert (result.retried, bot.made) == (True, 2)
     assert sum(clocking.wall for clocking in result.clocks) == 0.0  # of the match that counts
 
 
@@ -461,7 +465,7 @@ def test_there_is_no_third_match(others):
     hours = Hours()
     bot = starved(hours, [4 * MINUTE, *[0.0] * (2 - len(others)), *others])
     result = play(hours, bot, Random, seconds_per_move=MINUTE)
-    assert (result.falls[0].cause, result.again, result.timed, bot.made) == ("timeout", True, True, 2)
+    assert (result.forfeits[0].cause, result.retried, result.timed, bot.made) == ("timeout", True, True, 2)
 
 
 def test_a_second_match_is_for_all_seats_and_all_of_it():
@@ -469,8 +473,8 @@ def test_a_second_match_is_for_all_seats_and_all_of_it():
     hours = Hours()
     first, second = starved(hours, [4 * MINUTE]), starved(hours, [4 * MINUTE])
     result = play(hours, first, second, Random, seconds_per_move=MINUTE, seconds_per_match=8 * MINUTE)
-    assert list(result.falls) == [1]
-    assert (first.made, second.made, result.again) == (2, 2, True)
+    assert list(result.forfeits) == [1]
+    assert (first.made, second.made, result.retried) == (2, 2, True)
     assert first.told[:2] == [MINUTE, MINUTE]  # its clock began anew
 
 
@@ -507,29 +511,29 @@ def first_then_last(bot, state):
 
 def history(result, players):
     state = engine.load_game("epicycle", players=players).new_initial_state()
-    for text in result.course:
+    for text in result.moves:
         state.apply_action(state.string_to_action(text))
     return [state.game.spec, *state.history()]
 
 
 @given(st.integers(0, 2**32), st.integers(2, 4), st.integers(2, 5), st.integers(0, 3), st.booleans())
 @settings(max_examples=60)
-def test_only_who_repeats_itself_is_forgiven_and_nobody_gets_another_course(block, players, choices, seat, honest):
+def test_only_who_repeats_itself_is_forgiven_and_nobody_gets_other_moves(block, players, choices, seat, honest):
     hours, seat = Hours(), seat % players
     bots = [starved_at(hours, first_then_last, 0) for _ in range(players)]  # all others choose anew each time
     bots[seat] = starved_at(hours, by_seed if honest else first_then_last, choices)
     result = play(hours, *bots, block=block, opening=2, seconds_per_move=MINUTE)
     before = bots[seat].overrun
-    assert result.again == (before is not None)
+    assert result.retried == (before is not None)
     if before is None:
         return
     assert history(result, players)[: len(before)] == before
     if honest:
-        assert (result.falls, result.timed) == ({}, False)
+        assert (result.forfeits, result.timed) == ({}, False)
         assert bots[seat].asked[choices - 1] == len(before) - 1
     else:
-        (fall,) = result.falls.items()
-        assert (fall[0], fall[1].cause, fall[1].ply, result.timed) == (seat, "timeout", len(before) - 1, True)
+        (forfeit,) = result.forfeits.items()
+        assert (forfeit[0], forfeit[1].cause, forfeit[1].ply, result.timed) == (seat, "timeout", len(before) - 1, True)
         assert result.ranks[seat] == players - 1
         assert len(bots[seat].asked) == 1  # it was found out at once
 
@@ -538,20 +542,20 @@ def test_a_bot_that_buys_another_match_by_sleeping_loses_the_one_that_it_left():
     hours = Hours()
     bot = starved_at(hours, first_then_last, 2)
     result = play(hours, bot, Random, seconds_per_move=MINUTE)
-    fall = result.falls[0]
-    assert (result.ranks, result.ended, result.timed, result.again) == ([1, 0], "forfeit", True, True)
+    forfeit = result.forfeits[0]
+    assert (result.ranks, result.ended, result.timed, result.retried) == ([1, 0], "forfeit", True, True)
     assert history(result, 2) == bot.overrun
     assert re.search(
-        r"took 256 s, .*; when the match was played again, it chose \S+ at ply 1, before \S+$", fall.detail
+        r"took 256 s, .*; when the match was played again, it chose \S+ at ply 1, before \S+$", forfeit.detail
     )
-    assert result.clocks[-1] == (0, fall.ply, 4 * MINUTE, MINUTE)  # the call that counts is in the log
+    assert result.clocks[-1] == (0, forfeit.ply, 4 * MINUTE, MINUTE)  # the call that counts is in the log
 
 
 def test_a_bot_that_plays_by_the_clock_has_no_second_match():
     hours = Hours()
     bot = starved_at(hours, by_seed, 2, timed=True)
     result = play(hours, bot, Random, seconds_per_move=MINUTE)
-    assert (result.falls[0].cause, result.again, bot.made) == ("timeout", False, 1)
+    assert (result.forfeits[0].cause, result.retried, bot.made) == ("timeout", False, 1)
 
 
 def test_faults_of_others_in_the_match_that_a_sleeper_left_stand_with_it():
@@ -565,7 +569,7 @@ def test_faults_of_others_in_the_match_that_a_sleeper_left_stand_with_it():
             return 99 if Wrong.asked == 1 else state.legal_actions()[0]
 
     result = play(hours, starved_at(hours, first_then_last, 2), Wrong, Random, seconds_per_move=MINUTE)
-    assert {seat: fall.cause for seat, fall in result.falls.items()} == {0: "timeout", 1: "illegal_action"}
+    assert {seat: forfeit.cause for seat, forfeit in result.forfeits.items()} == {0: "timeout", 1: "illegal_action"}
     assert (result.ranks, Wrong.asked) == ([1, 2, 0], 1)
 
 
@@ -578,7 +582,7 @@ def test_faults_that_have_nothing_to_do_with_clocks_never_bring_a_second_match()
             return 99
 
     result = play(hours, Wrong, Random, seconds_per_move=MINUTE)
-    assert (result.falls[0].cause, result.again) == ("illegal_action", False)
+    assert (result.forfeits[0].cause, result.retried) == ("illegal_action", False)
 
 
 def test_a_sleeping_process_is_played_again_with_a_fresh_one(tmp_path, hosts, monkeypatch):
@@ -588,7 +592,7 @@ def test_a_sleeping_process_is_played_again_with_a_fresh_one(tmp_path, hosts, mo
     code = f"import os\n    if {once}: os.mkdir({mark!r}); {ASLEEP}"
     bot = RemoteContestant(program(tmp_path / "bot", code), hosts)
     result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=1)
-    assert (result.again, result.falls, result.ended) == (True, {}, "normal")
+    assert (result.retried, result.forfeits, result.ended) == (True, {}, "normal")
 
 
 def test_a_process_that_sleeps_and_then_plays_otherwise_loses_where_it_slept(tmp_path, hosts, monkeypatch):
@@ -599,18 +603,18 @@ def test_a_process_that_sleeps_and_then_plays_otherwise_loses_where_it_slept(tmp
     code = f"import os\n    if {otherwise}\n    elif {second}: os.mkdir({mark!r}); {ASLEEP}"
     bot = RemoteContestant(program(tmp_path / "bot", code), hosts)
     result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=1)
-    fall = result.falls[0]
-    assert (result.again, fall.cause, fall.ply, result.timed) == (True, "timeout", len(result.course), True)
-    assert "when the match was played again, it chose" in fall.detail
+    forfeit = result.forfeits[0]
+    assert (result.retried, forfeit.cause, forfeit.ply, result.timed) == (True, "timeout", len(result.moves), True)
+    assert "when the match was played again, it chose" in forfeit.detail
 
 
 # In the log
 
 
-@pytest.mark.parametrize("again", [False, True])
-def test_the_row_in_the_log_says_what_each_call_took_and_whether_the_match_was_played_again(tmp_path, again):
+@pytest.mark.parametrize("retried", [False, True])
+def test_the_row_in_the_log_says_what_each_call_took_and_whether_the_match_was_played_again(tmp_path, retried):
     hours = Hours()
-    moves = [4 * MINUTE] if again else []
+    moves = [4 * MINUTE] if retried else []
     bot = starved(hours, [*moves, 0.000125], [*[0.0] * len(moves), 2.0])
     result = play(hours, bot, Random, seconds_per_move=MINUTE)
     plan = samples.schedule(["a", "b"], blocks=1)
@@ -620,7 +624,7 @@ def test_the_row_in_the_log_says_what_each_call_took_and_whether_the_match_was_p
         store.add(plan, [samples.finished(spec, row)], samples.begin(store, plan))
         stored = store.match(spec.block.identity, spec.lineup)
         (clocks,) = store._db.execute("SELECT clocks FROM timings").fetchone()
-    assert stored.again == again
+    assert stored.retried == retried
     ply = result.clocks[2].ply
     assert clocks.startswith(f"0,-1,2000000,1000000 1,-1,0,0 0,{ply},125,62 ")
     assert [clocking[:2] for clocking in stored.clocks] == [clocking[:2] for clocking in result.clocks]

@@ -80,7 +80,7 @@ def test_a_games_fault_is_told_with_file_line_and_position(game, monkeypatch, fa
     found = failed.value.fault
     if fault != "refuses":
         assert f"({Path(__file__).parent.name}/{HERE} {line_of(where)})" in found.what
-    assert len(found.course) == plies
+    assert len(found.moves) == plies
     assert ("position total" in found.line) == (fault != "set_up")
 
 
@@ -112,8 +112,8 @@ class Explorer(First):
 @pytest.mark.parametrize(("fault", "bot"), [("none", Meddler), ("apply", Explorer), ("rank", Meddler)])
 def test_what_a_bots_own_call_raises_is_its_own_fault(game, fault, bot):
     result = play(game(fault), (bot, First))
-    assert result.falls[0].cause == "crash" and result.ended == "forfeit"
-    assert 1 not in result.falls
+    assert result.forfeits[0].cause == "crash" and result.ended == "forfeit"
+    assert 1 not in result.forfeits
 
 
 def test_rules_that_hang_are_interrupted_and_bots_are_not(game, monkeypatch):
@@ -141,7 +141,7 @@ def test_a_fault_is_kept_beside_the_log_and_seen_again(game, tmp_path):
     write_faults(tmp_path, [fault])
     assert read_faults(tmp_path) == [fault]
     now = again(fault)
-    assert (now.what, now.course, now.position) == (fault.what, fault.course, fault.position)
+    assert (now.what, now.moves, now.position) == (fault.what, fault.moves, fault.position)
     assert again(replace(fault, game="count_up")).what == ""
     write_faults(tmp_path, [])
     assert read_faults(tmp_path) == [] and not (tmp_path / FILE).exists()

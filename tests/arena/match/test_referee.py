@@ -49,10 +49,10 @@ def seconds(result, seat):
 
 
 def replayed(result, players, spec="epicycle"):
-    """The state after the course of a result, and who was at each ply."""
+    """The state after the moves of a result, and who was at each ply."""
     state = engine.load_game(spec, players=players).new_initial_state()
     who = []
-    for text in result.course:
+    for text in result.moves:
         who.append(state.current_player())
         state.apply_action(state.string_to_action(text))
     return state, who
@@ -142,20 +142,23 @@ def test_a_fault_forfeits_the_seat_and_ends_a_match_of_two(case):
     fault, cause, detail = FAULTS[case]
     result = play(Random, faulty(fault))
     assert (result.ranks, result.ended) == ([0, 1], "forfeit")
-    assert list(result.falls) == [1]
-    assert result.falls[1].cause == cause
-    assert detail in result.falls[1].detail
+    assert list(result.forfeits) == [1]
+    assert result.forfeits[1].cause == cause
+    assert detail in result.forfeits[1].detail
     assert result.timed == (cause == "memory")
     state, _ = replayed(result, 2)
-    assert (result.falls[1].ply, state.current_player()) == (len(result.course), 1)  # play ends where the bot fell
+    assert (result.forfeits[1].ply, state.current_player()) == (
+        len(result.moves),
+        1,
+    )  # play ends where the bot forfeits
     assert result.final_hash == final_hash(state)
 
 
 @pytest.mark.parametrize("fault", [lambda state: time.sleep(LONG), swallow], ids=["sleeps", "swallows the alarm"])
 def test_a_move_over_the_limit_is_a_timeout(fault):
     result = play(faulty(fault), Random, seconds_per_move=LIMIT)
-    assert (result.ranks, result.ended, result.falls[0].cause) == ([1, 0], "forfeit", "timeout")
-    assert "1 s" in result.falls[0].detail
+    assert (result.ranks, result.ended, result.forfeits[0].cause) == ([1, 0], "forfeit", "timeout")
+    assert "1 s" in result.forfeits[0].detail
     assert result.timed
     assert LIMIT <= seconds(result, 0) < LONG
 
@@ -166,7 +169,7 @@ def test_preparations_over_the_limit_are_an_init_fault_that_a_clock_had_a_say_in
             time.sleep(LONG)
 
     result = play(Slow, Random, seconds_to_prepare=LIMIT)
-    assert (result.ranks, result.falls[0].cause, result.falls[0].ply, result.timed) == ([1, 0], "init", -1, True)
+    assert (result.ranks, result.forfeits[0].cause, result.forfeits[0].ply, result.timed) == ([1, 0], "init", -1, True)
 
 
 def fails_to_begin(error):
@@ -192,8 +195,8 @@ class FailsToExist(Random):
 )
 def test_a_bot_that_cannot_be_set_up_loses_before_play(bot, cause):
     result = play(bot, Random, opening=2)
-    assert (result.ranks, result.ended, result.course) == ([1, 0], "forfeit", [])
-    assert (result.falls[0].cause, result.falls[0].ply) == (cause, -1)
+    assert (result.ranks, result.ended, result.moves) == ([1, 0], "forfeit", [])
+    assert (result.forfeits[0].cause, result.forfeits[0].ply) == (cause, -1)
 
 
 class CannotBeBrought:
@@ -222,9 +225,9 @@ class CannotBeBrought:
 def test_whatever_goes_wrong_in_bringing_a_bot_to_the_table_is_its_fault_and_nobody_elses(error, cause):
     seats = [Contestant(Random, {}), CannotBeBrought(error), Contestant(Random, {})]
     result = play_match(engine.load_game("epicycle", 3), seats, streams())
-    assert {seat: (fall.cause, fall.ply) for seat, fall in result.falls.items()} == {1: (cause, -1)}
+    assert {seat: (forfeit.cause, forfeit.ply) for seat, forfeit in result.forfeits.items()} == {1: (cause, -1)}
     assert result.ranks[1] == 2
-    assert str(error).replace("\n", " ") in result.falls[1].detail
+    assert str(error).replace("\n", " ") in result.forfeits[1].detail
 
 
 @pytest.mark.parametrize("error", [WorkerError("the parent of bots' processes ended"), OSError(28, "No space left")])
@@ -246,7 +249,7 @@ def test_bots_that_fail_before_play_fall_at_once_and_share_a_rank(failing, ranks
     bots = [FailsToExist if seat in failing else Random for seat in range(len(ranks))]
     result = play(*bots)
     assert (result.ranks, result.ended) == (ranks, "forfeit")
-    assert {seat: fall.ply for seat, fall in result.falls.items()} == dict.fromkeys(failing, -1)
+    assert {seat: forfeit.ply for seat, forfeit in result.forfeits.items()} == dict.fromkeys(failing, -1)
 
 
 def test_with_three_players_a_substitute_plays_on_and_the_game_ranks_the_others():
@@ -255,7 +258,7 @@ def test_with_three_players_a_substitute_plays_on_and_the_game_ranks_the_others(
         state, who = replayed(result, 3)
         assert state.is_terminal()
         assert result.ended == state.ended
-        assert who[result.falls[1].ply] == 1
+        assert who[result.forfeits[1].ply] == 1
         order = [state.ranks()[seat] for seat in (0, 2)]
         assert result.ranks == [int(order[0] > order[1]), 2, int(order[1] > order[0])]
 
@@ -264,7 +267,7 @@ def test_substitutes_draw_uniform_legal_moves_from_a_stream_of_their_own():
     result = play(Random, fails_to_begin(ValueError()), Random)
     state = engine.load_game("epicycle", players=3).new_initial_state()
     draws = itertools.count()
-    for text in result.course:
+    for text in result.moves:
         legal = state.legal_actions()
         action = state.string_to_action(text)
         if state.current_player() == 1 and len(legal) > 1:
@@ -277,7 +280,7 @@ def test_seats_that_forfeit_rank_in_reverse_order_of_falling():
     fall_at = {0: 2, 1: 0, 3: 1}  # own moves before the fault
     bots = [faulty(raising(ValueError()), after=fall_at[seat]) if seat in fall_at else Random for seat in range(4)]
     result = play(*bots, block=2)
-    assert [seat for seat, _ in sorted(result.falls.items(), key=lambda item: item[1].ply)] == [1, 3, 0]
+    assert [seat for seat, _ in sorted(result.forfeits.items(), key=lambda item: item[1].ply)] == [1, 3, 0]
     assert (result.ranks, result.ended) == ([1, 3, 0, 2], "forfeit")
 
 
@@ -286,7 +289,7 @@ def test_a_seat_that_lost_by_the_rules_ranks_before_one_that_forfeited():
     for block in range(60):
         result = play(Random, Random, faulty(raising(ValueError()), after=2), block=block)
         state, _ = replayed(result, 3)
-        if 2 in result.falls:
+        if 2 in result.forfeits:
             assert result.ranks[2] == 2
             out_before += state.ranks()[2] < 2  # another seat lost by the rules, and still ranks before it
     assert out_before > 0
@@ -303,12 +306,12 @@ def test_forced_moves_are_not_asked_for():
     result = play(Attentive, Attentive, block=3)
     state = engine.load_game("epicycle", players=2).new_initial_state()
     expected = []
-    for ply, text in enumerate(result.course):
+    for ply, text in enumerate(result.moves):
         if len(state.legal_actions()) > 1:
             expected.append((state.current_player(), ply, len(state.legal_actions())))
         state.apply_action(state.string_to_action(text))
     assert asked == expected
-    assert len(asked) < len(result.course)
+    assert len(asked) < len(result.moves)
 
 
 def test_what_a_bot_does_to_its_copy_of_the_state_changes_nothing():
@@ -366,9 +369,9 @@ def test_notes_are_bounded_each_and_together():
     class Long(noting("x" * 10_000)):
         pass
 
-    longest = max((play(Long, Long, Long, Long, block=block) for block in range(5)), key=lambda r: len(r.course))
+    longest = max((play(Long, Long, Long, Long, block=block) for block in range(5)), key=lambda r: len(r.moves))
     assert {len(text) for _, text in longest.notes} == {MAX_NOTE}
-    assert sum(len(text) for _, text in longest.notes) == MAX_NOTES < MAX_NOTE * len(longest.course)
+    assert sum(len(text) for _, text in longest.notes) == MAX_NOTES < MAX_NOTE * len(longest.moves)
 
 
 def test_a_note_of_a_bots_own_kind_of_text_is_as_short_and_plain_as_any():
@@ -412,24 +415,24 @@ def test_a_note_that_cannot_be_read_is_the_bots_own_fault():
             raise RuntimeError("no note for you")
 
     result = play(Sly, Random)
-    assert (result.ranks, result.falls[0].cause) == ([1, 0], "crash")
+    assert (result.ranks, result.forfeits[0].cause) == ([1, 0], "crash")
 
 
 def test_a_traceback_is_kept_within_bounds_and_can_be_stored():
     def complain(state):
         raise ValueError("\ud800\x1b[31m" + "x" * 10_000)
 
-    detail = play(faulty(complain), Random).falls[0].detail
+    detail = play(faulty(complain), Random).forfeits[0].detail
     assert len(detail) <= MAX_TRACEBACK
     detail.encode()
-    assert "\x1b" not in play(faulty(raising(ValueError("\x1b[31m"))), Random).falls[0].detail
+    assert "\x1b" not in play(faulty(raising(ValueError("\x1b[31m"))), Random).forfeits[0].detail
 
 
 def test_a_traceback_names_the_line_that_failed():
     def complain(state):
         raise ValueError("here")
 
-    detail = play(faulty(complain), Random).falls[0].detail
+    detail = play(faulty(complain), Random).forfeits[0].detail
     assert "in complain" in detail
     assert detail.rstrip().endswith("ValueError: here")
 
@@ -445,21 +448,21 @@ def test_the_opening_is_the_same_for_all_line_ups_of_a_block(spec):
             return state.legal_actions()[-1]
 
     begun = 4 + (spec != "epicycle")
-    courses = [
-        play(*bots, opening=4, spec=spec).course for bots in itertools.permutations([First, Last, Random, FailsToExist])
+    played = [
+        play(*bots, opening=4, spec=spec).moves for bots in itertools.permutations([First, Last, Random, FailsToExist])
     ]
-    assert len({tuple(course[:begun]) for course in courses}) == 1
-    assert len({tuple(course) for course in courses}) > 1
+    assert len({tuple(moves[:begun]) for moves in played}) == 1
+    assert len({tuple(moves) for moves in played}) > 1
 
 
 def test_openings_differ_between_blocks():
-    assert len({tuple(play(Random, Random, block=block, opening=3).course[:3]) for block in range(20)}) > 3
+    assert len({tuple(play(Random, Random, block=block, opening=3).moves[:3]) for block in range(20)}) > 3
 
 
 def test_opening_plies_are_drawn_from_the_opening_stream():
     result = play(Random, Random, opening=5)
     state = engine.load_game("epicycle", players=2).new_initial_state()
-    for ply, text in enumerate(result.course[:5]):
+    for ply, text in enumerate(result.moves[:5]):
         legal = state.legal_actions()
         assert state.string_to_action(text) == legal[streams().draw("opening", ply, len(legal))]
         state.apply_action(state.string_to_action(text))
@@ -485,15 +488,15 @@ def test_an_opening_never_ends_a_match():
             drawn += 1
             state.apply_action(action)
         begun, _ = replayed(result, 2)
-        assert len(result.course) > drawn
+        assert len(result.moves) > drawn
         assert begun.history()[:drawn] == state.history()
     assert Witness.asked > 0
 
 
 def facts(result):
     """All of a result that a plan decides: everything but the seconds."""
-    falls = {seat: (fall.cause, fall.ply) for seat, fall in result.falls.items()}
-    return dataclasses.replace(result, falls=falls, calls=[])
+    forfeits = {seat: (forfeit.cause, forfeit.ply) for seat, forfeit in result.forfeits.items()}
+    return dataclasses.replace(result, forfeits=forfeits, calls=[])
 
 
 @given(block=st.integers(0, 2**64), players=st.integers(2, 5), opening=st.integers(0, 6), random_setup=st.booleans())
@@ -511,7 +514,7 @@ def test_a_match_among_sound_bots_ends_and_ranks_by_the_game(block, players):
     assert state.is_terminal()
     assert (result.ranks, result.ended) == (state.ranks(), state.ended)
     assert result.final_hash == final_hash(state)
-    assert not result.falls
+    assert not result.forfeits
     assert not result.timed
 
 
@@ -549,14 +552,14 @@ def test_a_charge_makes_the_seat_fall_when_it_is_next_to_be_asked(cause, timed):
 
     play(Watched, Random)
     charged = play(Watched, Random, charges=[Charge(0, asked[1], cause)])
-    assert (charged.falls[0].cause, charged.falls[0].ply, charged.timed) == (cause, asked[1], timed)
-    assert charged.course[: asked[1]] == clean.course[: asked[1]]
+    assert (charged.forfeits[0].cause, charged.forfeits[0].ply, charged.timed) == (cause, asked[1], timed)
+    assert charged.moves[: asked[1]] == clean.moves[: asked[1]]
     assert charged.ranks == [1, 0]
 
 
 def test_a_charge_from_before_play_is_an_init_fault():
     result = play(Random, Random, Random, charges=[Charge(1, -1, "timeout")])
-    assert (result.falls[1].cause, result.falls[1].ply, result.timed) == ("init", -1, True)
+    assert (result.forfeits[1].cause, result.forfeits[1].ply, result.timed) == ("init", -1, True)
     assert result.ranks[1] == 2
 
 
@@ -576,7 +579,7 @@ def test_whoever_watches_is_told_who_is_at_work_and_when_nobody_is():
 
 
 def ranked_naively(game_ranks, fell_at):
-    """The rule as a list of groups, best first: who did not forfeit by the game, then who fell, the latest first."""
+    """The rule as a list of groups, best first: who did not forfeit by the game, then who did, the latest first."""
     stayed = [seat for seat in range(len(game_ranks)) if seat not in fell_at]
     groups = [[seat for seat in stayed if game_ranks[seat] == rank] for rank in sorted(set(game_ranks))]
     for ply in sorted(set(fell_at.values()), reverse=True):

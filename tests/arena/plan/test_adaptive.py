@@ -195,21 +195,21 @@ class Played:
         strength = [rng.choice([0.0, 0.1, 1.0, 3.0]) for _ in plan.entries]
         weak = [rng.choice([0.0, 0.0, 0.05, 0.4]) for _ in plan.entries]
         most = max(plan.budget(index) // plan.lineups(board) for index, board in enumerate(plan.boards))
-        self.rows, self.falls = {}, {}
+        self.rows, self.forfeits = {}, {}
         for spec in all_matches(uniform(plan, most)):
-            falls = {seat: rng.choice(CAUSES) for seat, who in enumerate(spec.seats) if rng.random() < weak[who]}
-            shown = [(seat not in falls, strength[who] + rng.gauss(0, 1)) for seat, who in enumerate(spec.seats)]
+            forfeits = {seat: rng.choice(CAUSES) for seat, who in enumerate(spec.seats) if rng.random() < weak[who]}
+            shown = [(seat not in forfeits, strength[who] + rng.gauss(0, 1)) for seat, who in enumerate(spec.seats)]
             ranks = [sum(other > mine for other in shown) for mine in shown]
-            seats = [[rank, None, falls.get(seat), 2 if seat in falls else None] for seat, rank in enumerate(ranks)]
-            self.falls[spec.id] = falls
-            self.rows[spec.id] = row(spec.lineup, [], seats=seats, details={str(seat): "broken" for seat in falls})
+            seats = [[rank, None, forfeits.get(seat), 2 if seat in forfeits else None] for seat, rank in enumerate(ranks)]
+            self.forfeits[spec.id] = forfeits
+            self.rows[spec.id] = row(spec.lineup, [], seats=seats, details={str(seat): "broken" for seat in forfeits})
 
 
 def by_the_rules_words(plan, index, played):
     """(Matches of an adaptive board, who is benched after which round), with nothing of the arena but `order_doubt`."""
     shape, tables = plan.boards[index], plan.tables[index]
     alone = dataclasses.replace(plan, boards=(shape,))
-    specs, (out,) = rule(uniform(alone, shape.first_blocks), played.falls)
+    specs, (out,) = rule(uniform(alone, shape.first_blocks), played.forfeits)
     budget = shape.blocks * len(tables)
     counts = Counter(frozenset(spec.seats) for spec in specs if spec.lineup == 0)
     every = {}
@@ -246,7 +246,7 @@ def by_the_rules_words(plan, index, played):
         counts.update(more)
         for bot in set(shape.entries) - set(out):
             mine = [spec for spec in specs if bot in spec.seats]
-            lost = sum(spec.seats.index(bot) in played.falls[spec.id] for spec in mine)
+            lost = sum(spec.seats.index(bot) in played.forfeits[spec.id] for spec in mine)
             if plan.forfeit_limit and lost >= plan.forfeit_limit and 10 * lost >= len(mine):
                 out[bot] = max(counts[table] for table in map(frozenset, tables) if bot in table) - 1
     return specs, out
@@ -254,7 +254,7 @@ def by_the_rules_words(plan, index, played):
 
 class Players(Workers):
     def result(self, spec):
-        return self.falls.rows[spec.id]
+        return self.forfeits.rows[spec.id]
 
 
 @settings(max_examples=25, deadline=None)
@@ -314,7 +314,7 @@ def test_what_other_plans_have_played_neither_changes_the_plan_nor_counts(seed):
         ids = {json.loads(line)["match"] for line in match_lines(store, staged)}
         assert (ids, disqualified(store, staged, 0)) == ({spec.id for spec in specs}, out)
         assert len(board_matches(store, staged, 0)) == 2 * len(specs)
-        assert faults(store, staged)["count"].sum() == sum(len(played.falls[spec.id]) for spec in specs)
+        assert faults(store, staged)["count"].sum() == sum(len(played.forfeits[spec.id]) for spec in specs)
 
 
 def test_without_benching_the_budget_is_used_exactly_and_every_table_has_the_minimum(tmp_path, monkeypatch):

@@ -48,8 +48,8 @@ class MadeUpPlan:
 class Workers:
     """A pool that makes results up and returns chunks in any order; now and then it loses one or a worker dies."""
 
-    def __init__(self, rng, falls, count=2, stop_after=10**9, deadly=()):
-        self.rng, self.falls, self.count = rng, falls, count
+    def __init__(self, rng, forfeits, count=2, stop_after=10**9, deadly=()):
+        self.rng, self.forfeits, self.count = rng, forfeits, count
         self.stop_after, self.deadly = stop_after, deadly
         self.flight = []
         self.returned = []
@@ -96,7 +96,7 @@ class Workers:
         self.replies.put((worker, chunk, answer))
 
     def result(self, spec):
-        return result_of(spec, self.falls, self.rng)
+        return result_of(spec, self.forfeits, self.rng)
 
     def retire(self):
         pass
@@ -123,8 +123,8 @@ def ids_in(log, table="matches JOIN blocks USING (block)"):
 @given(st.randoms(use_true_random=False))
 def test_the_rule_told_round_by_round_is_the_rule_applied_to_everything(rng):
     plan = random_plan(rng)
-    falls = random_falls(plan, rng)
-    stay, boards = rule(plan, falls)
+    forfeits = random_falls(plan, rng)
+    stay, boards = rule(plan, forfeits)
     for index, shape in enumerate(plan.boards):
         bench = Disqualifications(plan.tables[index], plan.lineups(shape), plan.forfeit_limit)
         kept = set()
@@ -132,7 +132,7 @@ def test_the_rule_told_round_by_round_is_the_rule_applied_to_everything(rng):
             specs = [spec for table in bench.tables for spec in plan.matches(plan.block(index, number, table))]
             assert bench.per_round == len(specs)
             kept.update(spec.id for spec in specs)
-            bench.close_round(Counter(spec.seats[seat] for spec in specs for seat in falls[spec.id]))
+            bench.close_round(Counter(spec.seats[seat] for spec in specs for seat in forfeits[spec.id]))
         assert bench.disqualified == boards[index]
         assert kept == {spec.id for spec in stay if spec.block.board == index}
 
@@ -146,8 +146,8 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
     """
     rng = random.Random(seed)
     plan = random_plan(rng)
-    falls = random_falls(plan, rng)
-    stay, boards = rule(plan, falls)
+    forfeits = random_falls(plan, rng)
+    stay, boards = rule(plan, forfeits)
     expected = sorted(spec.id for spec in stay)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "LISTEN", 0.0)
@@ -155,11 +155,11 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
         monkeypatch.setattr(gate, "MOST_HELD", rng.choice([0, 3, 20_000]))
         log = Path(folder) / "matches.db"
         old = [spec for spec in all_matches(plan) if rng.random() < 0.5] if rng.random() < 0.4 else []
-        fill_with(log, plan, falls, old)
+        fill_with(log, plan, forfeits, old)
         others = {spec.id for spec in old} - set(expected)
         before, kept = len(old) - len(others), set[str]()
         for stop_after in [*(rng.randint(1, 12) for _ in range(rng.randrange(4))), 10**9]:
-            pool = Workers(rng, falls, rng.randint(1, 4), stop_after)
+            pool = Workers(rng, forfeits, rng.randint(1, 4), stop_after)
             outcome = play(plan, log, pool, monkeypatch)
             progress = outcome.progress
             assert not kept & set(pool.returned)
@@ -190,26 +190,26 @@ def test_one_match_in_ten_is_enough_and_one_in_twelve_is_not(number, out):
 def test_a_match_that_cannot_be_played_holds_up_what_depends_on_it_and_no_more(tmp_path, monkeypatch):
     """In the first round a match ends its workers, so that nobody knows whether `winner` is to be benched after it."""
     monkeypatch.setattr(runner, "LISTEN", 0.0)
-    plan, falls = sample(after=4)
-    stay, out = rule(plan, falls)
+    plan, forfeits = sample(after=4)
+    stay, out = rule(plan, forfeits)
     assert out == [{2: 0}]
     first = [spec for spec in all_matches(plan) if spec.block.round == 0]
     (deadly,) = [spec.id for spec in first if spec.seats == (2, 0)]
-    outcome = play(plan, tmp_path / "m.db", Workers(random.Random(1), falls, deadly=[deadly]), monkeypatch)
+    outcome = play(plan, tmp_path / "m.db", Workers(random.Random(1), forfeits, deadly=[deadly]), monkeypatch)
     certain = [spec for spec in all_matches(plan) if spec in first or 2 not in spec.seats]
     assert ids_in(tmp_path / "m.db") == sorted(spec.id for spec in certain if spec.id != deadly)
     assert [line.partition(":")[0] for line in outcome.not_played] == [deadly, "20 more on epicycle, 2 players"]
     assert outcome.progress.left == 20
-    again = play(plan, tmp_path / "m.db", Workers(random.Random(2), falls), monkeypatch)
+    again = play(plan, tmp_path / "m.db", Workers(random.Random(2), forfeits), monkeypatch)
     assert (again.not_played, again.progress.left, again.progress.played) == ([], 0, 1)
     assert ids_in(tmp_path / "m.db") == sorted(spec.id for spec in stay)
 
 
 def test_what_was_in_play_when_a_bot_was_benched_is_played_but_not_in_the_log(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "LISTEN", 0.0)
-    plan, falls = sample(after=4, blocks=40)
-    stay, _ = rule(plan, falls)
-    pool = Workers(random.Random(5), falls, count=4)
+    plan, forfeits = sample(after=4, blocks=40)
+    stay, _ = rule(plan, forfeits)
+    pool = Workers(random.Random(5), forfeits, count=4)
     outcome = play(plan, tmp_path / "m.db", pool, monkeypatch)
     assert outcome.progress.total == outcome.progress.played == len(stay) < len(pool.returned)
     assert ids_in(tmp_path / "m.db") == sorted(spec.id for spec in stay)
@@ -220,10 +220,10 @@ def test_no_more_is_handed_out_while_too_many_results_wait(tmp_path, monkeypatch
     monkeypatch.setattr(runner, "LISTEN", 0.0)
     monkeypatch.setattr(gate, "MOST_HELD", 10)
     monkeypatch.setattr(work, "MAX_CHUNK", 5)
-    plan, falls = sample(after=1, blocks=200)
+    plan, forfeits = sample(after=1, blocks=200)
     first = all_matches(plan)[0].id
-    falls = {id: {} for id in falls}
-    pool = Workers(random.Random(1), falls, deadly=[first])
+    forfeits = {id: {} for id in forfeits}
+    pool = Workers(random.Random(1), forfeits, deadly=[first])
     outcome = play(plan, tmp_path / "m.db", pool, monkeypatch)
     assert outcome.progress.left == len(all_matches(plan)) - 6
     assert len(pool.returned) < 50  # what was held, and the chunks in flight

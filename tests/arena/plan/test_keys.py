@@ -165,7 +165,7 @@ def test_every_roll_and_opening_move_follows_from_the_disclosed_key(config, monk
     for line in lines(config).values():
         state = engine.load_game(line["game"], line["players"]).new_initial_state()
         draws, opening = Counter(), line["opening"]
-        for text in line["course"].split():
+        for text in line["moves"].split():
             stream = None
             if state.is_chance_node():
                 stream = "setup" if state.rolling_seat() < 0 else f"dice/{state.rolling_seat()}"
@@ -195,7 +195,7 @@ def id_by_the_page(line):
 def dealt(config):
     """Deals and openings, and the seeds that bots were handed, by block and line-up."""
     found = {(line["block"], line["lineup"]): line for line in lines(config).values()}
-    begins = {at: line["course"].split()[:2] for at, line in found.items()}
+    begins = {at: line["moves"].split()[:2] for at, line in found.items()}
     return begins, {at: {seed for _, seed in line["notes"]} for at, line in found.items()}
 
 

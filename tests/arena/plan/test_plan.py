@@ -210,8 +210,8 @@ def test_a_plan_is_plain_data_that_its_schedule_is_read_back_from(plan_of):
     assert resolved.bots[2].identity == plan.bots[2].identity
 
 
-def courses(plan, worker):
-    """The courses of a plan's first block, played by a worker that is told the plan now."""
+def moves_of(plan, worker):
+    """The moves of a plan's first block, played by a worker that is told the plan now."""
     worker.give_plan(plan.message())
     matches = plan.schedule.matches(next(plan.schedule.blocks()))
     reply = json.loads(worker.play(Chunk([(spec, []) for spec in matches], 0).message()))
@@ -220,13 +220,13 @@ def courses(plan, worker):
 
 def test_editing_a_bot_after_planning_changes_nothing_that_the_plan_plays(plan_of, tmp_path, worker):
     planned = plan_of()
-    before = courses(planned, worker)
+    before = moves_of(planned, worker)
     lay(tmp_path, {"helper.py": LAST})
-    assert courses(planned, worker) == before
-    assert courses(plan_of(), worker) != before
+    assert moves_of(planned, worker) == before
+    assert moves_of(plan_of(), worker) != before
     for path in (tmp_path / "mine.py", tmp_path / "helper.py"):
         path.unlink()
-    assert courses(planned, worker) == before
+    assert moves_of(planned, worker) == before
 
 
 def test_every_house_bot_is_bundled_loaded_and_described(worker):

@@ -344,9 +344,9 @@ def test_line_ups_of_a_block_share_what_the_plan_says(tmp_path, common):
     blocks = defaultdict(list)
     for line in lines(config, tmp_path / "out").values():
         if "Guest" in line["bots"] and line["game"] == "epicycle(setup=random)":
-            blocks[line["block"]].append(line["course"].split())
-    for courses in blocks.values():
-        assert len({course[0] for course in courses}) == (1 if common else len(courses)), "1,680 set-ups"
+            blocks[line["block"]].append(line["moves"].split())
+    for matches in blocks.values():
+        assert len({moves[0] for moves in matches}) == (1 if common else len(matches)), "1,680 set-ups"
     plan = json.loads((home_of(config) / "small" / "plan.json").read_text())
     assert plan["common_dice"] == common
     assert verify(log_of(config), workers=1).sound
@@ -376,8 +376,8 @@ def test_a_match_with_a_bot_that_is_not_trusted_has_a_seed_of_its_own_that_plays
     bots = [f"{tmp_path / 'b.py'}:Guest", "random"]
     first, second = (api.play_match("pyramid_punch", bots) for _ in range(2))
     assert first.seed != second.seed and min(first.seed, second.seed) > 2**32
-    assert first.course != second.course
+    assert first.moves != second.moves
     assert check_draws(replay(first, first.keys)) > 0
     again = api.play_match("pyramid_punch", bots, first.seed)
-    assert (again.course, again.notes) == (first.course, first.notes)
+    assert (again.moves, again.notes) == (first.moves, first.notes)
     assert api.play_match("pyramid_punch", ["random", "random"]).seed == 0

@@ -196,7 +196,7 @@ def test_a_bot_that_declares_otherwise_in_a_match_forfeits_before_play(tmp_path,
         match, *_ = play_specs(plan, plan.schedule.matches(next(plan.schedule.blocks())), other)
     finally:
         other.stop()
-    ((cause, ply),) = match.falls.values()
+    ((cause, ply),) = match.forfeits.values()
     assert (cause, ply) == ("init", -1)
     assert "declares other parameters" in next(iter(match.details.values()))
 

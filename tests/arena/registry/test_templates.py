@@ -48,7 +48,7 @@ def python_template(tmp_path_factory):
 def test_the_python_template_plays_legal_matches_that_repeat(python_template):
     spec = f"{python_template}:MyFirst:boldness=50"
     first, again = (api.play_match("midgard", [spec, spec], seed=4) for _ in range(2))
-    assert (first.ended, first.falls, first.course) == ("normal", {}, again.course)
+    assert (first.ended, first.forfeits, first.moves) == ("normal", {}, again.moves)
 
 
 def test_the_python_template_takes_a_win_in_one(python_template):

@@ -63,8 +63,8 @@ bots = [{{ bot = "random" }}, {{ bot = "b.py:Low" }}, {{ bot = "b.py:Fragile" }}
   {{ bot = "b.py:Wrong", label = "{LONG}" }}]
 """
 IN_THE_LOG = (
-    "SELECT hex(identity), round, lineup, ended, hex(final), hex(course), seat, spec, rank, score, cause, fell FROM "
-    "blocks JOIN matches USING (block) JOIN seats USING (block, lineup) JOIN bots USING (bot) ORDER BY 1, 3, 7"
+    "SELECT hex(identity), round, lineup, ended, hex(final), hex(moves), seat, spec, rank, score, cause, forfeit_ply "
+    "FROM blocks JOIN matches USING (block) JOIN seats USING (block, lineup) JOIN bots USING (bot) ORDER BY 1, 3, 7"
 )
 
 
@@ -74,9 +74,9 @@ def board_of(log, plan):
 
 
 def test_a_benched_bot_is_below_all_others_and_its_matches_before_count_for_everybody(tmp_path):
-    plan, falls = sample(after=5, blocks=10)
-    falls = {id: fell if number < 24 else {} for number, (id, fell) in enumerate(falls.items())}  # it wins from then on
-    fill_winning(tmp_path / "m.db", plan, falls)
+    plan, forfeits = sample(after=5, blocks=10)
+    forfeits = {id: lost if number < 24 else {} for number, (id, lost) in enumerate(forfeits.items())}  # it wins later
+    fill_winning(tmp_path / "m.db", plan, forfeits)
     frame = board_of(tmp_path / "m.db", plan).set_index("bot")
     assert frame["disqualified"].fillna(0).to_dict() == {"alice": 0, "Bob": 0, "winner": 3}
     assert frame["matches"].to_dict() == {"alice": 3 * 4 + 7 * 2, "Bob": 3 * 4 + 7 * 2, "winner": 3 * 4}
@@ -85,18 +85,18 @@ def test_a_benched_bot_is_below_all_others_and_its_matches_before_count_for_ever
 
 
 def test_a_benched_bot_is_below_all_others_also_with_the_highest_rating(tmp_path):
-    plan, falls = sample(after=4, blocks=9)
-    falls = {spec.id: falls[spec.id] if spec.block.round == 8 else {} for spec in all_matches(plan)}
-    fill_winning(tmp_path / "m.db", plan, falls)
+    plan, forfeits = sample(after=4, blocks=9)
+    forfeits = {spec.id: forfeits[spec.id] if spec.block.round == 8 else {} for spec in all_matches(plan)}
+    fill_winning(tmp_path / "m.db", plan, forfeits)
     frame = board_of(tmp_path / "m.db", plan).set_index("bot")
     assert frame["disqualified"].fillna(0).to_dict() == {"alice": 0, "Bob": 0, "winner": 9}
     assert frame["rating"].idxmax() == frame.index[-1] == "winner"
 
 
 def test_matches_that_left_the_plan_are_neither_on_the_board_nor_exported(tmp_path):
-    plan, falls = sample(after=3)
-    fill_winning(tmp_path / "m.db", plan, falls)
-    stay, out = rule(plan, falls)
+    plan, forfeits = sample(after=3)
+    fill_winning(tmp_path / "m.db", plan, forfeits)
+    stay, out = rule(plan, forfeits)
     assert (out, len(stay)) == ([{2: 0}], 6 + 5 * 2)
     with Store.open(tmp_path / "m.db") as store:
         lines = [json.loads(line)["match"] for line in match_lines(store, plan)]
@@ -109,8 +109,8 @@ def test_matches_that_left_the_plan_are_neither_on_the_board_nor_exported(tmp_pa
 def test_more_blocks_change_nothing_that_was_before(tmp_path):
     frames = []
     for blocks in (3, 6):
-        plan, falls = sample(after=6, blocks=blocks)
-        fill_winning(tmp_path / f"{blocks}.db", plan, falls)
+        plan, forfeits = sample(after=6, blocks=blocks)
+        fill_winning(tmp_path / f"{blocks}.db", plan, forfeits)
         with Store.open(tmp_path / f"{blocks}.db") as store:
             matches = board_matches(store, plan, 0)
             assert disqualified(store, plan, 0) == {2: 2}
@@ -119,28 +119,28 @@ def test_more_blocks_change_nothing_that_was_before(tmp_path):
 
 
 def test_nobody_is_benched_after_a_round_that_is_not_complete(tmp_path):
-    plan, falls = sample(after=5)
+    plan, forfeits = sample(after=5)
     for missing, out in ((10**6, {2: 2}), (13, {}), (7, {}), (18, {2: 2})):  # a round has 6 matches
         path = tmp_path / f"{missing}.db"
-        fill_with(path, plan, falls, [spec for number, spec in enumerate(all_matches(plan)) if number != missing])
+        fill_with(path, plan, forfeits, [spec for number, spec in enumerate(all_matches(plan)) if number != missing])
         with Store.open(path) as store:
             assert disqualified(store, plan, 0) == out
 
 
 def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_benched(tmp_path):
-    plan, falls = sample(after=0)
-    fill_winning(tmp_path / "never.db", plan, falls)
+    plan, forfeits = sample(after=0)
+    fill_winning(tmp_path / "never.db", plan, forfeits)
     assert "disqualified" not in board_of(tmp_path / "never.db", plan)
     with Store.open(tmp_path / "never.db") as store:
         assert len(list(match_lines(store, plan))) == len(all_matches(plan))
-    fill_winning(tmp_path / "fine.db", plan, {id: {} for id in falls})
+    fill_winning(tmp_path / "fine.db", plan, {id: {} for id in forfeits})
     frames = [board_of(tmp_path / "fine.db", schedule(plan.entries, blocks=6, forfeit_limit=n)) for n in (0, 1)]
     pd.testing.assert_frame_equal(*frames)
 
 
 def test_the_round_is_in_every_format_and_empty_for_others(tmp_path):
-    plan, falls = sample(after=3)
-    fill_winning(tmp_path / "m.db", plan, falls)
+    plan, forfeits = sample(after=3)
+    fill_winning(tmp_path / "m.db", plan, forfeits)
     frame = board_of(tmp_path / "m.db", plan)
     made = {kind: render(plan.boards[0], frame, kind) for kind in ("csv", "json", "md", "parquet")}
     (tmp_path / "b.parquet").write_bytes(made["parquet"])
@@ -156,17 +156,17 @@ def test_the_round_is_in_every_format_and_empty_for_others(tmp_path):
 @given(st.randoms(use_true_random=False))
 def test_every_fault_of_the_plan_is_listed_once_in_the_order_of_the_first(rng):
     plan = random_plan(rng)
-    falls = random_falls(plan, rng)
-    stay, _ = rule(plan, falls)
+    forfeits = random_falls(plan, rng)
+    stay, _ = rule(plan, forfeits)
     expected = {}
     for spec in sorted(stay, key=lambda spec: (spec.block.round, spec.block.board)):
-        for seat, cause in falls[spec.id].items():
+        for seat, cause in forfeits[spec.id].items():
             shape = plan.boards[spec.block.board]
             key = (plan.entries[spec.seats[seat]].label, shape.game, shape.players, cause)
             count, first = expected.get(key, (0, spec.id))
             expected[key] = (count + 1, first)
     with tempfile.TemporaryDirectory() as folder:
-        fill_with(Path(folder) / "m.db", plan, falls, all_matches(plan))
+        fill_with(Path(folder) / "m.db", plan, forfeits, all_matches(plan))
         with Store.open(Path(folder) / "m.db") as store:
             found = faults(store, plan)
     shortened = [(*key, count, first[:12] + first[32:]) for key, (count, first) in expected.items()]
@@ -174,8 +174,8 @@ def test_every_fault_of_the_plan_is_listed_once_in_the_order_of_the_first(rng):
 
 
 def test_a_short_id_is_as_long_as_it_takes(tmp_path):
-    plan, falls = sample(after=0)
-    fill_with(tmp_path / "m.db", plan, falls, all_matches(plan))
+    plan, forfeits = sample(after=0)
+    fill_with(tmp_path / "m.db", plan, forfeits, all_matches(plan))
     first, other = (spec.block.identity for spec in all_matches(plan)[:4:2])
     with Store.create(tmp_path / "m.db") as store:
         assert store.short_id(first, 1) == f"{first.hex()[:12]}-1"

@@ -382,7 +382,7 @@ def test_lines_tell_every_match_of_the_plan_and_nothing_of_how_it_was_run(sample
     for line in lines:
         result = rows[line["match"]]
         assert line["ranks"] == [seat[0] for seat in result.seats]
-        assert line["course"] == result.course
+        assert line["moves"] == result.moves
         assert [(each["seat"], each["cause"]) for each in line["forfeits"]] == [
             (seat, who[2]) for seat, who in enumerate(result.seats) if who[2] is not None
         ]

@@ -93,7 +93,7 @@ def test_one_game_played_again_and_again_tells_nothing_of_two_bots(tmp_path):
     plan, path = samples.schedule(NAMES[:2], (2,), 40), tmp_path / "small" / api.LOG
     path.parent.mkdir()
     same = [
-        samples.finished(spec, samples.row(spec.lineup, [spec.seats[0], 1 - spec.seats[0]], course="S- L+"))
+        samples.finished(spec, samples.row(spec.lineup, [spec.seats[0], 1 - spec.seats[0]], moves="S- L+"))
         for spec in samples.all_matches(plan)
     ]
     with Store.create(path) as store:

@@ -163,7 +163,7 @@ def test_the_command_of_a_problem_plays_the_match_that_failed(desk):
     expected = ["arena", "match", "epicycle", *bots, "--seed", seed, "--isolation", "none"]
     assert shlex.split(problem.command) == expected
     again = api.play_match("epicycle", bots, int(seed), isolation="none")
-    cause, ply = again.falls[2]
+    cause, ply = again.forfeits[2]
     assert (problem.cause, problem.where) == (cause, f"in seat 2, at ply {ply + 1}")
 
 

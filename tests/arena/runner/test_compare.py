@@ -139,8 +139,8 @@ def test_scores_are_those_of_the_log(three):
 def test_faults_count_as_losses_and_are_told(bots, tmp_path):
     found = compare(Matchup(f"{bots}:Fragile", "random", "epicycle"), StopRule.fixed(12), workers=1, home=tmp_path)
     with sqlite3.connect(found.folder / api.LOG) as log:
-        falls = log.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
-    assert found.tally.forfeits == [falls, 0] and falls > 0
+        forfeits = log.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
+    assert found.tally.forfeits == [forfeits, 0] and forfeits > 0
 
 
 def test_deterministic_bots_that_repeat_themselves_pile_up_no_evidence(bots, tmp_path):
@@ -229,8 +229,8 @@ def test_whatever_finishes_first_the_same_results_pass(seed, tmp_path):
         assert barrier.played == 13
 
 
-def turn(units, *course):
-    return Turn(units, course, (0, 0))
+def turn(units, *moves):
+    return Turn(units, moves, (0, 0))
 
 
 def test_repeated_blocks_count_after_all_once_one_opening_leads_to_two_matches():

@@ -77,7 +77,7 @@ def play(config, **options):
 def kept(config):
     """Every match in the log, by its id, as it is written."""
     query = (
-        "SELECT hex(identity) || '-' || lineup, ended, course, final, group_concat(spec || ' ' || rank) "
+        "SELECT hex(identity) || '-' || lineup, ended, moves, final, group_concat(spec || ' ' || rank) "
         "FROM matches JOIN blocks USING (block) JOIN seats USING (block, lineup) JOIN bots USING (bot) "
         "GROUP BY block, lineup"
     )

@@ -35,9 +35,9 @@ ENDLESS = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELEC
 ATTACKS = {
     "a view that never ends": "ALTER TABLE matches RENAME TO kept; "
     f"CREATE VIEW matches AS {ENDLESS} AS block, 0 AS lineup, '' AS ended, 1 AS plies, 0 AS timed, x'' AS final, "
-    "'' AS course, NULL AS notes, x'' AS digest FROM n;",
+    "'' AS moves, NULL AS notes, x'' AS digest FROM n;",
     "a view that turns ranks round": "ALTER TABLE seats RENAME TO kept; CREATE VIEW seats AS SELECT block, lineup, "
-    "seat, bot, 1 - rank AS rank, score, cause, fell FROM kept;",
+    "seat, bot, 1 - rank AS rank, score, cause, forfeit_ply FROM kept;",
     "a trigger that turns ranks round": "CREATE TRIGGER rig AFTER INSERT ON seats BEGIN UPDATE seats SET rank = 1 - "
     "rank WHERE block = new.block AND lineup = new.lineup AND seat = new.seat; END;",
     "a trigger on another table": "CREATE TRIGGER rig AFTER INSERT ON runs BEGIN DELETE FROM matches; END;",

@@ -4,6 +4,7 @@ import contextlib
 import gc
 import io
 import os
+import re
 import shutil
 import sqlite3
 import stat
@@ -22,27 +23,30 @@ from arena.plan.adaptive import with_stages
 from arena.plan.files import logged_plan
 from arena.plan.resolve import ResolvedBot
 from arena.store import SCHEMA_VERSION, Store, upgrading
-from arena.store.schema import BACK_TO_3, SCHEMA
+from arena.store.schema import OLDER, SCHEMA
 from arena.verify.archive import bundle
 from arena.verify.verification import verify
 from tests.support.samples import begin, fill, schedule
 from tests.support.tournaments import write
 
 DATA = Path(__file__).parents[2] / "data" / "logs"
-KINDS = ("public", "secret")
-"""Of the dice in the logs of version 3 beside this file."""
-VERSION = 3
+SAMPLES = ("v3_public", "v3_secret", "v4_public", "v4_secret")
+"""Logs of older versions: of finished tournaments, but for the last, of which 18 results wait for earlier ones."""
+MATCHES = {"v3_public": 18, "v3_secret": 18, "v4_public": 32, "v4_secret": 11}
+FORMER = {"moves": "course", "forfeit_ply": "fell", "retried": "again", "created": "drawn"}
+"""Columns of this version by their names before."""
 CONTENT = (
     "SELECT identity, id, game, players, round, opening, seed FROM blocks JOIN boards USING (board) ORDER BY identity",
-    "SELECT identity, lineup, ended, plies, timed, final, course, notes FROM matches JOIN blocks USING (block) "
+    "SELECT identity, lineup, ended, plies, timed, final, moves, notes FROM matches JOIN blocks USING (block) "
     "ORDER BY identity, lineup",
-    "SELECT s.block, lineup, seat, identity, rank, score, cause, fell FROM seats s JOIN bots USING (bot) "
+    "SELECT s.block, lineup, seat, identity, rank, score, cause, forfeit_ply FROM seats s JOIN bots USING (bot) "
     "ORDER BY 1, 2, 3",
-    "SELECT block, lineup, run, worker, seconds, attempts FROM timings ORDER BY 1, 2",
+    "SELECT block, lineup, run, worker, seconds, clocks, retried, attempts FROM timings ORDER BY 1, 2",
     "SELECT * FROM faults ORDER BY 1, 2, 3",
     "SELECT identity, spec, module, class, bundle FROM bots ORDER BY 1",
     "SELECT bundle, files FROM bundles ORDER BY 1",
     "SELECT run, versions, started FROM runs",
+    "SELECT number, key, hash, created, disclosed FROM keys",
 )
 """What every version keeps."""
 
@@ -53,33 +57,41 @@ def rows(log, query):
 
 
 def content(log):
-    return [rows(log, query) for query in CONTENT]
+    """What the log holds, its columns by their names in its version."""
+    former = FORMER if rows(log, "PRAGMA user_version") < [(5,)] else {}
+    queries = (re.sub(r"\w+", lambda word: former.get(word[0], word[0]), query) for query in CONTENT)
+    return [rows(log, query) for query in queries]
 
 
-@pytest.fixture(params=KINDS)
-def kind(request):
+@pytest.fixture(params=SAMPLES)
+def sample(request):
     return request.param
 
 
 @pytest.fixture
-def log(kind, tmp_path):
-    """A log as an arena wrote it that knew version 3."""
+def version(sample):
+    return int(sample[1])
+
+
+@pytest.fixture
+def log(sample, tmp_path):
+    """A log as an arena of its time wrote it."""
     (tmp_path / "old").mkdir()
     log = tmp_path / "old" / "matches.db"
     with contextlib.closing(sqlite3.connect(log)) as connection:
-        connection.executescript((DATA / f"log_v3_{kind}.sql").read_text())
+        connection.executescript((DATA / f"log_{sample}.sql").read_text())
         connection.execute("PRAGMA journal_mode = WAL")
     return log
 
 
-def test_an_old_log_is_brought_to_this_version_with_all_it_held_and_the_old_one_is_kept(log):
+def test_an_old_log_is_brought_to_this_version_with_all_it_held_and_the_old_one_is_kept(log, version):
     before, bytes_before = content(log), log.read_bytes()
     with Store.create(log) as store:
-        assert len(store.remarks) == 1 and f"matches.v{VERSION}.db" in store.remarks[0]
+        assert len(store.remarks) == 1 and f"matches.v{version}.db" in store.remarks[0]
         assert list(store.damaged()) == []
     assert content(log) == before
-    kept = log.with_name(f"matches.v{VERSION}.db")
-    assert rows(kept, "PRAGMA user_version") == [(VERSION,)]
+    kept = log.with_name(f"matches.v{version}.db")
+    assert rows(kept, "PRAGMA user_version") == [(version,)]
     assert content(kept) == before
     assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock", kept.name}
     with contextlib.closing(sqlite3.connect(":memory:")) as fresh:
@@ -92,18 +104,20 @@ def test_an_old_log_is_brought_to_this_version_with_all_it_held_and_the_old_one_
     assert bytes_before != log.read_bytes()
 
 
-def test_boards_matches_and_replays_are_the_same_before_and_after(log, kind):
-    def read():
-        frames = {name: frame.to_csv() for name, frame in api.leaderboard(log).items()}
-        api.export(log, out=log.parent / "out", what=("matches",))
-        return frames, [(log.parent / "out" / name).read_bytes() for name in ("matches.jsonl",)]
+def exported(log):
+    """The leaderboards and matches of a log as files."""
+    api.export(log, out=log.parent / "out", what=("leaderboards", "matches"))
+    return {path.name: path.read_text() for path in (log.parent / "out").iterdir() if path.suffix in (".csv", ".jsonl")}
 
-    as_old = read()
-    assert rows(log, "PRAGMA user_version") == [(VERSION,)], "reading changes nothing"
+
+def test_boards_matches_and_replays_are_the_same_before_and_after(log, sample, version):
+
+    as_old = exported(log)
+    assert rows(log, "PRAGMA user_version") == [(version,)], "reading changes nothing"
     Store.create(log).close()
-    assert read() == as_old
-    board = pd.read_csv(io.StringIO(as_old[0]["pyramid_punch", 3])).set_index("bot")
-    then = pd.read_csv(DATA / f"log_v3_{kind}_pyramid_punch_3p.csv").set_index("bot").loc[board.index]
+    assert exported(log) == as_old
+    board = pd.read_csv(io.StringIO(as_old["pyramid_punch_3p.csv"])).set_index("bot")
+    then = pd.read_csv(DATA / f"log_{sample}_pyramid_punch_3p.csv").set_index("bot").loc[board.index]
     same = ["matches", "wins", "ties", "mean_rank", "mean_return", "forfeits"]
     assert board[same].equals(then[same])
     with Store.open(log) as store:
@@ -112,11 +126,22 @@ def test_boards_matches_and_replays_are_the_same_before_and_after(log, kind):
             assert check_draws(replay(match, match.keys)) > 0
 
 
-def test_a_plan_of_an_old_log_is_complete_there_so_that_nothing_is_played_again(log):
+@pytest.mark.parametrize("sample", ["v4_public", "v4_secret"], indirect=True)
+def test_but_for_names_of_columns_the_exports_are_those_of_version_4_byte_for_byte(log, sample):
+    now = exported(log)
+    then = {path.name.removeprefix(f"log_{sample}_"): path.read_text() for path in DATA.glob(f"log_{sample}_*.csv")}
+    assert {name: text.partition("\n")[2] for name, text in now.items() if name in then} == {
+        name: text.partition("\n")[2] for name, text in then.items()
+    }
+    assert now["matches.jsonl"] == (DATA / f"log_{sample}.jsonl").read_text().replace('"course":', '"moves":')
+
+
+@pytest.mark.parametrize("sample", ["v3_public", "v3_secret"], indirect=True)
+def test_a_plan_of_an_old_log_is_complete_there_so_that_nothing_is_played_again(log, sample):
     Store.create(log).close()
     with Store.open(log) as store:
         plan = with_stages(store, logged_plan(store).schedule())
-        assert plan.total_matches == store.totals()[0] == 18
+        assert plan.total_matches == store.totals()[0] == MATCHES[sample]
         assert all(len(store.finished([block.identity])[block.identity]) > 1 for block in plan.blocks())
 
 
@@ -128,24 +153,24 @@ def test_an_old_log_can_be_read_where_nothing_can_be_written(log):
         os.chmod(log.parent, stat.S_IRWXU)
 
 
-def test_a_large_old_log_is_not_copied_to_be_read_but_the_command_that_upgrades_it_is_named(log, monkeypatch):
+def test_a_large_old_log_is_not_copied_to_be_read_but_the_command_that_upgrades_it_is_named(log, version, monkeypatch):
     monkeypatch.setattr(upgrading, "SMALL", 1000)
-    with pytest.raises(StoreError, match=rf"log version {VERSION}, .*`arena upgrade .*matches\.db`"):
+    with pytest.raises(StoreError, match=rf"log version {version}, .*`arena upgrade .*matches\.db`"):
         Store.open(log)
     before = content(log)
     Store.create(log).close()
     assert content(log) == before
-    assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock", f"matches.v{VERSION}.db"}
+    assert {path.name for path in log.parent.iterdir()} == {"matches.db", "matches.lock", f"matches.v{version}.db"}
     Store.open(log).close()
     gc.collect()
 
 
-def test_a_backup_takes_a_name_that_is_free(log):
-    for name in (f"matches.v{VERSION}.db", f"matches.v{VERSION}.1.db"):
+def test_a_backup_takes_a_name_that_is_free(log, version):
+    for name in (f"matches.v{version}.db", f"matches.v{version}.1.db"):
         log.with_name(name).write_text("kept")
     with Store.create(log) as store:
-        assert f"matches.v{VERSION}.2.db" in store.remarks[0]
-    assert log.with_name(f"matches.v{VERSION}.db").read_text() == "kept"
+        assert f"matches.v{version}.2.db" in store.remarks[0]
+    assert log.with_name(f"matches.v{version}.db").read_text() == "kept"
 
 
 def test_a_match_of_the_plan_is_refused_by_an_upgraded_log_that_has_it(log):
@@ -153,29 +178,30 @@ def test_a_match_of_the_plan_is_refused_by_an_upgraded_log_that_has_it(log):
         store._db.execute("INSERT INTO blocks SELECT 999, identity, id, 1, 0, 0, 0, 0, NULL FROM blocks LIMIT 1")
 
 
-def test_an_upgraded_log_is_sound(log):
+def test_an_upgraded_log_is_sound(log, sample):
     Store.create(log).close()
     report = verify(log, workers=1)
-    assert (report.sound, report.finished, report.walked.matches) == (True, True, 18), report.findings
-    assert report.walked.draws > 50
+    finished = sample != "v4_secret"
+    assert (report.sound, report.finished, report.walked.matches) == (True, finished, MATCHES[sample]), report.findings
+    assert report.walked.draws > 30
 
 
 @pytest.mark.parametrize(
     "damage",
     [
-        "UPDATE matches SET plies = plies + 1 WHERE (block, lineup) = (2, 1)",
-        "UPDATE timings SET seconds = 9.0 WHERE (block, lineup) = (2, 1)",
+        "UPDATE matches SET plies = plies + 1 WHERE (block, lineup) = (1, 0)",
+        "UPDATE timings SET seconds = 9.0 WHERE (block, lineup) = (1, 0)",
         "UPDATE keys SET drawn = 'then'",
     ],
 )
-@pytest.mark.parametrize("kind", ["secret"], indirect=True)
+@pytest.mark.parametrize("sample", ["v3_secret", "v4_secret"], indirect=True)
 def test_what_was_damaged_in_an_old_log_is_so_in_the_upgraded_one_and_nothing_else(log, damage):
     with contextlib.closing(sqlite3.connect(log)) as connection, connection:
         connection.execute(damage)
     Store.create(log).close()
     with Store.open(log) as store:
         (name,) = store.damaged()
-        identity, lineup = rows(log, "SELECT hex(identity), 1 FROM blocks WHERE block = 2")[0]
+        identity, lineup = rows(log, "SELECT hex(identity), 0 FROM blocks WHERE block = 1")[0]
     assert name == ("keys 1" if "keys" in damage else f"{identity.lower()}-{lineup}")
 
 
@@ -204,7 +230,7 @@ def test_killed_at_any_moment_of_an_upgrade_the_log_is_the_old_one_or_the_new_on
         begin(store, schedule(["alice"]))
     with contextlib.closing(sqlite3.connect(log)) as connection:  # as version 3 had it
         connection.executescript(
-            f"CREATE TEMP TABLE kept AS SELECT * FROM blocks; {BACK_TO_3} INSERT INTO blocks SELECT block, identity, "
+            f"CREATE TEMP TABLE kept AS SELECT * FROM blocks; {OLDER[3]} INSERT INTO blocks SELECT block, identity, "
             "id, board, round, opening, seed, dice FROM temp.kept; PRAGMA user_version = 3;"
         )
     before = content(log)
@@ -229,14 +255,14 @@ def test_a_newer_log_is_refused_with_what_it_needs(log):
     with contextlib.closing(sqlite3.connect(log)) as connection:
         connection.execute(f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
     for opened in (Store.open, Store.create):
-        with pytest.raises(StoreError, match=r"has log version 5; .* update it"):
+        with pytest.raises(StoreError, match=rf"has log version {SCHEMA_VERSION + 1}; .* update it"):
             opened(log)
     assert not list(log.parent.glob("matches.v*.db"))
     gc.collect()
 
 
-def test_verify_and_bundle_say_how_an_older_log_is_brought_to_this_version(log, tmp_path):
-    told = f"has log version {VERSION}; `arena upgrade {log}` brings it to version 4"
+def test_verify_and_bundle_say_how_an_older_log_is_brought_to_this_version(log, version):
+    told = f"has log version {version}; `arena upgrade {log}` brings it to version {SCHEMA_VERSION}"
     for what in (verify, bundle):
         with pytest.raises(StoreError) as refused:
             what(log)
@@ -244,31 +270,51 @@ def test_verify_and_bundle_say_how_an_older_log_is_brought_to_this_version(log, 
 
 
 CONFIG = """
-name = "{kind}"
+name = "{name}"
 seed = 11
-blocks = 2
-dice = "{kind}"
+dice = "{dice}"
+{more}
 opening = "random:1"
 games = [{{ game = "epicycle(setup=random)", players = 2 }}, {{ game = "pyramid_punch", players = 3 }}]
 bots = [{{ bot = "b.py:Plain" }}, {{ bot = "b.py:Noting" }}, {{ bot = "b.py:Last" }}]
 """
-"""With which the logs of version 3 were played; `log_v3_bots.py` was b.py."""
+"""With which the logs were played; `log_bots.py` was b.py."""
+MORE = {3: "blocks = 2", 4: "blocks = 4\nbench_after = 2"}
 
 
-def continued(log, kind):
+def continued(log, sample):
     """Go on with the tournament of the log by its configuration."""
-    config = write(log.parent, CONFIG.format(kind=kind), (DATA / "log_v3_bots.py").read_text())
+    dice = "secret" if "secret" in sample else "auto"
+    text = CONFIG.format(name=sample, dice=dice, more=MORE[int(sample[1])])
+    config = write(log.parent, text, (DATA / "log_bots.py").read_text())
     home = log.parent / "home"
-    (home / kind).mkdir(parents=True)
-    shutil.copy(log, home / kind / "matches.db")
-    return api.run(config, home, workers=1, backend="local"), home / kind / "matches.db"
+    (home / sample).mkdir(parents=True)
+    shutil.copy(log, home / sample / "matches.db")
+    return api.run(config, home, workers=1, backend="local"), home / sample / "matches.db"
 
 
-@pytest.mark.parametrize("kind", ["public"], indirect=True)
-def test_no_match_with_public_dice_is_played_again_when_an_upgraded_tournament_goes_on(log, monkeypatch):
-    known = dict(rows(log, "SELECT class, identity FROM bots"))  # as if nothing had changed that bots in files import
+@pytest.fixture
+def same_identities(log, monkeypatch):
+    """The bots have the identities that they have in the log, as if nothing had changed that they import."""
+    known = dict(rows(log, "SELECT class, identity FROM bots"))
     monkeypatch.setattr(ResolvedBot, "identity", property(lambda bot: known[bot.source.class_name]))
-    result, upgraded = continued(log, "auto")
+
+
+@pytest.mark.parametrize(
+    ("sample", "found", "played"), [("v4_public", 32, 0), ("v4_secret", 17, 1)], indirect=["sample"]
+)
+def test_an_upgraded_tournament_of_version_4_goes_on_with_what_it_has_and_what_waits(
+    log, sample, found, played, same_identities
+):
+    result, upgraded = continued(log, sample)
+    assert (result.outcome.progress.found, result.outcome.progress.played) == (found, played)
+    report = verify(upgraded, workers=1)
+    assert (report.sound, report.finished, report.walked.matches) == (True, True, found + played), report.findings
+
+
+@pytest.mark.parametrize("sample", ["v3_public"], indirect=True)
+def test_no_match_with_public_dice_is_played_again_when_an_upgraded_tournament_goes_on(log, sample, same_identities):
+    result, upgraded = continued(log, sample)
     assert (result.outcome.progress.found, result.outcome.progress.played) == (18, 0)
     entries = tuple(replace(each, trusted=each.label != "Last") for each in result.plan.schedule.entries)
     guarded = replace(result.plan.schedule, entries=entries)
@@ -278,9 +324,9 @@ def test_no_match_with_public_dice_is_played_again_when_an_upgraded_tournament_g
             assert bool(store.finished([block.identity])) == (last not in block.table)
 
 
-@pytest.mark.parametrize("kind", ["secret"], indirect=True)
-def test_secret_dice_are_drawn_anew_when_an_upgraded_tournament_goes_on_and_the_old_matches_stay_sound(log):
-    result, upgraded = continued(log, "secret")
+@pytest.mark.parametrize("sample", ["v3_secret"], indirect=True)
+def test_secret_dice_are_drawn_anew_when_an_upgraded_tournament_goes_on_and_the_old_matches_stay_sound(log, sample):
+    result, upgraded = continued(log, sample)
     assert (result.outcome.progress.found, result.outcome.progress.played) == (0, 18)
     assert "what the log holds with others (secret, version 1) does not count any more" in result.plan.remarks[1]
     report = verify(upgraded, workers=1)

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.core.errors import StoreError
-from arena.store import LONG_COURSE, MAX_COURSE, SCHEMA_VERSION, MatchRow, Store, read_course, set_aside
+from arena.store import LONG_MOVES, MAX_MOVES, SCHEMA_VERSION, MatchRow, Store, read_moves, set_aside
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
@@ -41,7 +41,7 @@ PLIES = st.integers(-1, 10_000)
 
 @st.composite
 def rows(draw, players):
-    falls = draw(st.dictionaries(st.integers(0, players - 1), st.tuples(WORDS, PLIES)))
+    forfeits = draw(st.dictionaries(st.integers(0, players - 1), st.tuples(WORDS, PLIES)))
     scored = draw(st.booleans())
     return MatchRow(
         lineup=0,
@@ -49,20 +49,20 @@ def rows(draw, players):
         plies=draw(st.integers(0, 10_000)),
         timed=draw(st.booleans()),
         final=draw(st.binary(min_size=8, max_size=8)).hex(),
-        course=" ".join(draw(st.lists(WORDS, max_size=200))),
+        moves=" ".join(draw(st.lists(WORDS, max_size=200))),
         notes=draw(st.lists(st.tuples(st.integers(0, 999), st.text(max_size=20)).map(list), max_size=5)),
         seats=[
             [
                 draw(st.integers(0, players - 1)),
                 draw(st.integers(-(2**62), 2**62)) if scored else None,
-                *falls.get(seat, (None, None)),
+                *forfeits.get(seat, (None, None)),
             ]
             for seat in range(players)
         ],
-        details={str(seat): draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=50)) for seat in falls},
+        details={str(seat): draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=50)) for seat in forfeits},
         seconds=draw(st.floats(0, 1000)),
         clocks="0,-1,100000,90000",
-        again=False,
+        retried=False,
     )
 
 
@@ -83,12 +83,12 @@ def test_matches_come_out_as_they_went_in(tmp_path_factory, data):
         assert (match.game, match.players, match.round) == (board.game, board.players, spec.block.round)
         assert (match.opening, match.seed) == (board.opening, PLAN.seed)
         assert (match.ended, match.final, match.timed) == (result.ended, result.final, result.timed)
-        assert match.course == result.course.split()
+        assert match.moves == result.moves.split()
         assert [list(note) for note in match.notes] == result.notes
         assert match.bots == [PLAN.entries[place].spec for place in spec.seats]
         assert match.ranks == [seat[0] for seat in result.seats]
         assert match.scores == [seat[1] for seat in result.seats]
-        assert match.falls == {seat: (who[2], who[3]) for seat, who in enumerate(result.seats) if who[2] is not None}
+        assert match.forfeits == {seat: (who[2], who[3]) for seat, who in enumerate(result.seats) if who[2] is not None}
         assert match.details == {int(seat): text for seat, text in result.details.items()}
 
 
@@ -143,22 +143,22 @@ def test_matches_may_come_in_any_order_and_in_many_runs(tmp_path):
         assert read(tmp_path / "a.db", spec) == read(tmp_path / "b.db", spec)
 
 
-@pytest.mark.parametrize("length", [1, LONG_COURSE - 1, LONG_COURSE, 100_000])
-def test_long_courses_are_compressed_and_come_out_whole(log, length):
-    course = ("S- L+ " * length)[:length].strip()
+@pytest.mark.parametrize("length", [1, LONG_MOVES - 1, LONG_MOVES, 100_000])
+def test_long_moves_are_compressed_and_come_out_whole(log, length):
+    moves = ("S- L+ " * length)[:length].strip()
     spec = MATCHES[0]
-    written(log, finished(spec, row(spec.lineup, [0, 1], course=course)))
-    assert " ".join(read(log, spec).course) == course
+    written(log, finished(spec, row(spec.lineup, [0, 1], moves=moves)))
+    assert " ".join(read(log, spec).moves) == moves
     connection = sqlite3.connect(log)
-    (kept,) = connection.execute("SELECT course FROM matches").fetchone()
+    (kept,) = connection.execute("SELECT moves FROM matches").fetchone()
     connection.close()
-    assert isinstance(kept, bytes) == (len(course) >= LONG_COURSE)
-    assert len(kept) <= max(LONG_COURSE, length // 100)
+    assert isinstance(kept, bytes) == (len(moves) >= LONG_MOVES)
+    assert len(kept) <= max(LONG_MOVES, length // 100)
 
 
-def test_a_course_that_swells_beyond_all_bounds_is_refused():
+def test_moves_that_swell_beyond_all_bounds_are_refused():
     with pytest.raises(StoreError, match="more than 64 MiB"):
-        read_course(zlib.compress(b" " * (MAX_COURSE + 1)))
+        read_moves(zlib.compress(b" " * (MAX_MOVES + 1)))
 
 
 def test_a_second_writer_is_refused_until_the_first_is_done(log):

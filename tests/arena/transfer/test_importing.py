@@ -113,7 +113,7 @@ EDITS = {
     "end": (lambda data: {"ended": "cap"}, "ending normal on replay"),
     "score": (lambda data: {"scores": [score + 1 for score in data["scores"]]}, "scores .* on replay"),
     "final position": (lambda data: {"final": "0000" + data["final"][4:]}, "final position's hash"),
-    "first move": (lambda data: {"course": "nonsense " + data["course"]}, "cannot be replayed"),
+    "first move": (lambda data: {"moves": "nonsense " + data["moves"]}, "cannot be replayed"),
     "seed": (lambda data: {"seed": 5}, "another seed"),
     "opening": (lambda data: {"opening": data["opening"] + 1}, "another opening"),
     "round": (lambda data: {"round": 9}, "another block"),
@@ -152,7 +152,7 @@ def undisturbed(copy):
     for found in texts(copy):
         (copy / "one.jsonl").write_text(found)
         record = read_one(copy / "one.jsonl")
-        if record.match.players == 2 and not (record.match.falls or record.match.notes):
+        if record.match.players == 2 and not (record.match.forfeits or record.match.notes):
             return json.loads(found), record
     raise AssertionError("every match was disturbed")
 
@@ -165,7 +165,7 @@ def spoil(copy, data, **changes):
 FORFEITS = {
     "beyond the end": ("timeout", 99998, "seat . cannot have forfeited at ply 99999"),
     "out of turn": ("timeout", None, "seat . cannot have forfeited at ply"),
-    "before play, and yet there is a course": ("init", -1, "goes on after all seats but one have forfeited"),
+    "before play, and yet there are moves": ("init", -1, "go on after all seats but one have forfeited"),
 }
 
 
@@ -187,9 +187,9 @@ def test_a_forfeit_that_no_match_can_have_is_refused(copy, tmp_path, case):
 def test_a_match_that_was_cut_short_to_a_tie_is_refused(copy, tmp_path):
     data, record = undisturbed(copy)
     state = list(replay(record.match))[-2].state
-    course = " ".join(record.match.course[:-1])
-    spoil(copy, data, ranks=[0, 0], ended="forfeit", final=final_hash(state), scores=state.scores(), course=course)
-    refused(copy, tmp_path / "home", "its course ends before the match does")
+    moves = " ".join(record.match.moves[:-1])
+    spoil(copy, data, ranks=[0, 0], ended="forfeit", final=final_hash(state), scores=state.scores(), moves=moves)
+    refused(copy, tmp_path / "home", "its moves end before the match does")
 
 
 @pytest.mark.parametrize("note", ["\ud800", "\x1b[31m", "x" * 201])
@@ -229,11 +229,11 @@ def test_a_roll_that_is_possible_but_not_the_keys_is_refused(copy, tmp_path):
         if "pyramid_punch" not in data["game"] or data["forfeits"]:
             continue
         for roll in ("1-1", "2-5", "6-6"):
-            edited = re.sub(r"(.*) \d-\d ", rf"\1 {roll} ", data["course"])
-            spoil(copy, data, course=edited)
+            edited = re.sub(r"(.*) \d-\d ", rf"\1 {roll} ", data["moves"])
+            spoil(copy, data, moves=edited)
             with contextlib.suppress(StoreError):
                 list(replay(read_one(copy / "matches.jsonl").match))
-                if edited != data["course"]:
+                if edited != data["moves"]:
                     refused(copy, tmp_path / "home", r"is \d-\d in the log, \d-\d by the keys")
                     return
     pytest.fail("no other roll was possible")
@@ -250,7 +250,7 @@ def test_a_match_that_the_log_has_otherwise_is_refused_by_name_and_the_log_stays
         db.execute("UPDATE matches SET ended = 'edited' WHERE block = ? AND lineup = ?", (block, lineup))
     before = exported("again", home, tmp_path / "before")
     with pytest.raises(
-        RecordError, match=f"match {identity.hex()}-{lineup} is known already, with another course or result"
+        RecordError, match=f"match {identity.hex()}-{lineup} is known already, with other moves or another result"
     ):
         import_records([export / "matches.jsonl"], "again", home=home)
     assert exported("again", home, tmp_path / "after") == before

@@ -50,7 +50,7 @@ def test_the_matches_of_all_games_are_read_back_as_they_are_in_the_log(played, r
     text = "".join(map(as_line, records))
     assert read_back(file, text) == records
     assert {record.match.game.partition("(")[0] for record in records} >= {"magic_mids", "midgard", "pyramid_punch"}
-    assert any(record.match.falls for record in records)
+    assert any(record.match.forfeits for record in records)
     assert any(record.match.notes for record in records)
     written = api.export(played, home_of(played), file.parent, ["matches"])
     assert next(path for path in written if path.suffix == ".jsonl").read_text() == text
@@ -66,9 +66,9 @@ NUMBERS = st.integers(0, 2**63 - 1)
 @st.composite
 def any_record(draw):
     players = draw(st.integers(2, 5))
-    course = draw(st.lists(MOVES, max_size=40))
+    moves = draw(st.lists(MOVES, max_size=40))
     seats = st.lists(TEXTS, min_size=players, max_size=players)
-    at = draw(st.sets(st.integers(0, len(course) - 1))) if course else set()
+    at = draw(st.sets(st.integers(0, len(moves) - 1))) if moves else set()
     cause = st.sampled_from(["crash", "illegal_action", "init"])
     score = st.none() | st.integers(1 - 2**63, 2**63 - 1) | st.floats(allow_nan=False, allow_infinity=False)
     match = StoredMatch(
@@ -81,17 +81,17 @@ def any_record(draw):
         opening=draw(NUMBERS),
         seed=draw(NUMBERS),
         ended=draw(TEXTS),
-        course=course,
+        moves=moves,
         final=draw(st.binary(min_size=8, max_size=8)).hex(),
         timed=draw(st.booleans()),
         notes=[(ply, draw(TEXTS)) for ply in sorted(at)],
         bots=draw(seats),
         ranks=draw(st.lists(st.integers(0, players - 1), min_size=players, max_size=players)),
         scores=draw(st.lists(score, min_size=players, max_size=players)),
-        falls=draw(st.dictionaries(st.integers(0, players - 1), st.tuples(cause, st.integers(-1, 10_000)))),
+        forfeits=draw(st.dictionaries(st.integers(0, players - 1), st.tuples(cause, st.integers(-1, 10_000)))),
         details={},
         clocks=[],
-        again=False,
+        retried=False,
         dice=draw(st.sampled_from(Kind)),
     )
     secret = draw(st.binary(min_size=32, max_size=32)).hex() if match.dice else ""
@@ -164,7 +164,8 @@ WRONG = {
     "a line-up": (changed(lineup=7), "match: must end in the number of the line-up"),
     "a note to no ply": (changed(notes=[[10**6, "far out"]]), "notes: must belong to plies"),
     "notes in disorder": (changed(notes=[[1, "b"], [0, "a"]]), "notes: must belong to plies"),
-    "spaces": (changed(course="a1  a2"), "course: must have single spaces between moves"),
+    "a key by its old name": (changed(course=""), "course: this key is called moves now; rename it"),
+    "spaces": (changed(moves="a1  a2"), "moves: must have single spaces between moves"),
 }
 
 
@@ -209,7 +210,7 @@ def test_a_file_is_replayed_as_a_whole_or_match_by_match(records, file, capsys):
     code, said, _ = told(capsys, "replay", file, "--match", chosen.id, "--no-show", "--audit")
     assert code == 0
     assert said.startswith(chosen.id)
-    assert re.findall(r"^ *[0-9]+ (?:seat [0-9]|dice): (\S+)", said, re.MULTILINE) == chosen.match.course
+    assert re.findall(r"^ *[0-9]+ (?:seat [0-9]|dice): (\S+)", said, re.MULTILINE) == chosen.match.moves
     assert "all as recorded" in said
     assert told(capsys, "replay", file, "--match", "ffff")[2].endswith("has no match whose id begins with 'ffff'\n")
 
@@ -226,7 +227,7 @@ def test_what_is_no_regular_file_is_not_waited_for(tmp_path, capsys):
         assert why in error
 
 
-@pytest.mark.parametrize("what", ["ranks", "ended", "final", "scores", "course"])
+@pytest.mark.parametrize("what", ["ranks", "ended", "final", "scores", "moves"])
 def test_an_edited_match_is_detected_and_named_with_its_line(records, file, capsys, what):
     record = next(
         each for each in records if each.match.ended == "normal" and each.match.ranks == [0, 1] and each.match.scores[0]
@@ -237,7 +238,7 @@ def test_an_edited_match_is_detected_and_named_with_its_line(records, file, caps
         "ended": "cap",
         "final": data["final"][::-1],
         "scores": [score + 1 for score in data["scores"]],
-        "course": "a1 a1 " + data["course"],
+        "moves": "a1 a1 " + data["moves"],
     }
     file.write_text(json.dumps({**data, what: edited[what]}))
     code, _, error = told(capsys, "replay", file, "--no-show")
@@ -249,17 +250,17 @@ def test_another_roll_that_is_possible_is_found_by_the_audit_alone(records, file
     for record in records:
         match = record.match
         dice = [ply for ply in replay(match) if ply.by == "dice"]
-        if match.game == "pyramid_punch" and not match.falls:
+        if match.game == "pyramid_punch" and not match.forfeits:
             break
     last = dice[0]
     others = [f"{a}-{b}" for a in range(1, 7) for b in range(a, 7)]
     for other in others:
-        course = [*match.course]
-        course[last.number] = other
-        edited = dataclasses.replace(match, course=course)
+        moves = [*match.moves]
+        moves[last.number] = other
+        edited = dataclasses.replace(match, moves=moves)
         file.write_text(as_line(dataclasses.replace(record, match=edited)))
         code, _, _ = told(capsys, "replay", file, "--no-show")
-        if other != match.course[last.number] and code == 0:
+        if other != match.moves[last.number] and code == 0:
             assert "by the keys" in told(capsys, "replay", file, "--no-show", "--audit")[2]
             return
     pytest.fail("no other roll was possible")

@@ -32,10 +32,10 @@ CONTENT = (
     "SELECT identity, spec, module, class, bundle FROM bots ORDER BY 1",
     "SELECT bundle, files FROM bundles ORDER BY 1",
     "SELECT identity, id, game, players, round, opening, seed, dice FROM blocks JOIN boards USING (board) ORDER BY 1",
-    "SELECT identity, lineup, ended, plies, timed, final, course, notes, digest FROM matches JOIN blocks USING (block) "
+    "SELECT identity, lineup, ended, plies, timed, final, moves, notes, digest FROM matches JOIN blocks USING (block) "
     "ORDER BY 1, 2",
-    "SELECT k.identity, lineup, seat, b.identity, rank, score, cause, fell FROM seats JOIN blocks k USING (block) "
-    "JOIN bots b USING (bot) ORDER BY 1, 2, 3",
+    "SELECT k.identity, lineup, seat, b.identity, rank, score, cause, forfeit_ply FROM seats "
+    "JOIN blocks k USING (block) JOIN bots b USING (bot) ORDER BY 1, 2, 3",
     "SELECT identity, lineup, worker, seconds, attempts FROM timings JOIN blocks USING (block) ORDER BY 1, 2",
     "SELECT key, hash FROM keys",
 )
@@ -111,7 +111,7 @@ def changed(number, **changes):
 
 
 OTHER = {
-    "course": {"course": "L- L-"},
+    "moves": {"moves": "L- L-"},
     "ending": {"ended": "other"},
     "mark of a clock": {"timed": True},
     "rank of seat 1": {"seats": [RESULTS[4].row.seats[0], [5, *RESULTS[4].row.seats[1][1:]]]},

@@ -69,7 +69,7 @@ MOODY = CONFIG.replace("b.py:Fragile", "b.py:Moody").replace(
 )
 LATER = {
     **{"matches": ("timed", "notes", "digest"), "seats": ("cause",), "faults": ("block", "lineup", "seat", "detail")},
-    "timings": ("run", "worker", "seconds", "clocks", "again", "attempts", "digest"),
+    "timings": ("run", "worker", "seconds", "clocks", "retried", "attempts", "digest"),
     **{"runs": ("versions", "started", "finished", "digest"), "keys": ("drawn", "disclosed", "digest")},
     **{"bots": ("module", "digest"), "bundles": ("digest",)},
 }
@@ -193,7 +193,7 @@ def test_a_log_is_sound_and_all_of_it_was_looked_at(logs, name):
 def test_the_tournaments_hold_what_is_to_be_checked(logs):
     with contextlib.closing(sqlite3.connect(logs["rounds"])) as db:
         assert db.execute("SELECT count(*) FROM seats WHERE cause = 'crash'").fetchone()[0] > 1
-        assert db.execute("SELECT count(*) FROM matches WHERE typeof(course) = 'blob'").fetchone()[0] > 0
+        assert db.execute("SELECT count(*) FROM matches WHERE typeof(moves) = 'blob'").fetchone()[0] > 0
         assert db.execute("SELECT min(dice), count(DISTINCT board) FROM blocks").fetchone() == (2, 3)
 
 
@@ -329,11 +329,11 @@ ROWS = {
     "a seat": "DELETE FROM seats WHERE (block, lineup, seat) = ({block}, 1, 0)",
     "all seats": "DELETE FROM seats WHERE (block, lineup) = ({block}, 1)",
     "its times": "DELETE FROM timings WHERE (block, lineup) = ({block}, 1)",
-    "another line-up": "INSERT INTO matches SELECT block, 2, ended, plies, timed, final, course, notes, digest "
+    "another line-up": "INSERT INTO matches SELECT block, 2, ended, plies, timed, final, moves, notes, digest "
     "FROM matches WHERE (block, lineup) = ({block}, 1)",
-    "another seat": "INSERT INTO seats SELECT block, lineup, 9, bot, rank, score, cause, fell "
+    "another seat": "INSERT INTO seats SELECT block, lineup, 9, bot, rank, score, cause, forfeit_ply "
     "FROM seats WHERE (block, lineup, seat) = ({block}, 1, 1)",
-    "seats of no match": "INSERT INTO seats SELECT block, 5, seat, bot, rank, score, cause, fell "
+    "seats of no match": "INSERT INTO seats SELECT block, 5, seat, bot, rank, score, cause, forfeit_ply "
     "FROM seats WHERE (block, lineup) = ({block}, 1)",
     "a fault of nobody": "INSERT INTO faults VALUES ({block}, 1, 0, 'made up')",
     "results exchanged": "UPDATE seats SET rank = 1 - rank WHERE (block, lineup) = ({block}, 1)",
@@ -365,7 +365,7 @@ def test_a_match_copied_over_another_one_is_found(copy, table):
     log = copy("rounds")
     with changing(log) as db:
         query = (
-            "SELECT a.block, b.block FROM matches a JOIN matches b ON substr(a.course, 1, 5) < substr(b.course, 1, 5) "
+            "SELECT a.block, b.block FROM matches a JOIN matches b ON substr(a.moves, 1, 5) < substr(b.moves, 1, 5) "
             "AND a.lineup = 0 AND b.lineup = 0 JOIN seats s ON s.block = a.block AND s.cause IS NOT NULL "
             "WHERE b.block NOT IN (SELECT block FROM seats WHERE cause IS NOT NULL)"
         )
@@ -395,8 +395,8 @@ def test_a_block_of_no_plan_is_found_and_its_matches_are_replayed_all_the_same(c
 
 
 HARD = {
-    "a course that unpacks to more than it may": ("matches", "course", lambda: zlib.compress(bytes(2**27))),
-    "a course that is no text": ("matches", "course", zlib.compress(b"\xff\xfe" * 200)),
+    "moves that unpack to more than they may": ("matches", "moves", lambda: zlib.compress(bytes(2**27))),
+    "moves that are no text": ("matches", "moves", zlib.compress(b"\xff\xfe" * 200)),
     "a plan of deep brackets": ("runs", "plan", "[" * 100_000),
     "a plan that is no plan": ("runs", "plan", '{"name": 1}'),
     "a bundle of a bomb": ("bundles", "files", lambda: zlib.compress(bytes(2**29))),
@@ -501,20 +501,20 @@ def forge(log: Path) -> tuple[str, int]:
         name = store.short_id(match.identity, 0)
     plies = list(replay(match))
     ply = [ply.number for ply in plies if ply.by == "bot"][-2]
-    state, told = plies[ply - 1].state, match.course[ply]
+    state, told = plies[ply - 1].state, match.moves[ply]
     state.apply_action(next(action for action in state.legal_actions() if state.action_to_string(action) != told))
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
-    course, start = [], load_game(match.game, match.players).new_initial_state()
+    moves, start = [], load_game(match.game, match.players).new_initial_state()
     for action in state.history():
-        course.append(start.action_to_string(action))
+        moves.append(start.action_to_string(action))
         start.apply_action(action)
     with changing(log) as db:
         at = (match.identity,)
         block = "block = (SELECT block FROM blocks WHERE identity = ?) AND lineup = 0"
-        new = (state.ended, len(course), bytes.fromhex(final_hash(state)), " ".join(course))
+        new = (state.ended, len(moves), bytes.fromhex(final_hash(state)), " ".join(moves))
         db.execute(
-            f"UPDATE matches SET ended = ?, plies = ?, final = ?, course = ?, notes = NULL WHERE {block}", new + at
+            f"UPDATE matches SET ended = ?, plies = ?, final = ?, moves = ?, notes = NULL WHERE {block}", new + at
         )
         for seat, rank in enumerate(state.ranks()):
             db.execute(f"UPDATE seats SET rank = ? WHERE {block} AND seat = ?", (rank, *at, seat))

@@ -44,7 +44,7 @@ def program(request, tmp_path_factory):
     return lambda: Program(found["command"], folder)
 
 
-def course(spec: str, players: int, seed: int, boldness: int, first: Player | None = None) -> list[Ply]:
+def transcript(spec: str, players: int, seed: int, boldness: int, first: Player | None = None) -> list[Ply]:
     """A match in which seat 0 is the one given, or the rule itself; the other seats play at random."""
     others = [Follower(Random) for _ in range(players - 1)]
     options = [{"boldness": boldness}, *({} for _ in others)]
@@ -55,7 +55,7 @@ def course(spec: str, players: int, seed: int, boldness: int, first: Player | No
 def test_a_program_plays_the_same_moves_as_the_rule_in_python(program, spec, players):
     with program() as bot:
         for boldness in (100, 60):
-            assert course(spec, players, 5, boldness, bot) == course(spec, players, 5, boldness)
+            assert transcript(spec, players, 5, boldness, bot) == transcript(spec, players, 5, boldness)
         assert bot.quit() == (0, b"", b"")
 
 
@@ -69,10 +69,10 @@ def test_every_seat_may_be_the_same_program(program):
 def test_a_match_leaves_nothing_behind_in_the_process(program):
     assert manifest(EXAMPLES / "c")["resettable"]
     with program() as bot:
-        first = course("midgard", 2, 1, 50, bot)
-        course("magic_mids", 3, 2, 100, bot)
-        assert course("midgard", 2, 1, 50, bot) == first
-        assert course("midgard", 2, 2, 50, bot) != first
+        first = transcript("midgard", 2, 1, 50, bot)
+        transcript("magic_mids", 3, 2, 100, bot)
+        assert transcript("midgard", 2, 1, 50, bot) == first
+        assert transcript("midgard", 2, 2, 50, bot) != first
 
 
 def test_long_lines_are_read_whole(program):

@@ -85,12 +85,12 @@ max_tables = 5
 """
 TWO_BOARDS = 'games = [{ game = "epicycle(setup=random)", players = 2 }, { game = "magic_mids", players = 3 }]'
 RESULTS = (
-    "SELECT hex(identity), lineup, ended, plies, timed, hex(final), hex(course), notes FROM blocks JOIN matches "
+    "SELECT hex(identity), lineup, ended, plies, timed, hex(final), hex(moves), notes FROM blocks JOIN matches "
     "USING (block) ORDER BY 1, 2"
 )
 SEATS = (
-    "SELECT hex(b.identity), lineup, seat, spec, rank, score, cause, fell FROM seats JOIN blocks b USING (block) "
-    "JOIN bots USING (bot) ORDER BY 1, 2, 3"
+    "SELECT hex(b.identity), lineup, seat, spec, rank, score, cause, forfeit_ply FROM seats "
+    "JOIN blocks b USING (block) JOIN bots USING (bot) ORDER BY 1, 2, 3"
 )
 
 

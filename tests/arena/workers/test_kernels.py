@@ -50,19 +50,19 @@ bots = [{{ bot = "b.py:Crunch", isolation = "{isolation}" }}, {{ bot = "random" 
 
 
 def played(folder, isolation):
-    """By match: its course, and the notes of the bot."""
+    """By match: its moves, and the notes of the bot."""
     config = write(folder, CONFIG.format(isolation=isolation), BOTS)
     outcome = api.run(config, home_of(config), 1, "local").outcome
     assert not outcome.not_played
-    found = rows(config, "SELECT hex(course), notes FROM matches ORDER BY block, lineup")
-    return [(course, [text for _, text in json.loads(notes)]) for course, notes in found]
+    found = rows(config, "SELECT hex(moves), notes FROM matches ORDER BY block, lineup")
+    return [(moves, [text for _, text in json.loads(notes)]) for moves, notes in found]
 
 
 def test_every_match_in_the_sandbox_loads_what_a_rehearsal_compiled_and_plays_as_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setattr("arena.plan.dice_keys.secrets.token_bytes", bytes)
     here = played(tmp_path / "none", "none")
     there = played(tmp_path / "sandbox", "sandbox")
-    assert [course for course, _ in here] == [course for course, _ in there]
+    assert [moves for moves, _ in here] == [moves for moves, _ in there]
     assert {note for _, notes in there for note in notes} == {"1 loaded"}
 
 
@@ -74,7 +74,7 @@ def test_two_bots_that_are_rehearsed_for_the_same_match_do_not_get_in_each_other
             for number in (b"#0\n", b"#1\n")
         ]
         result = play_match(engine.load_game("epicycle", 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
-    assert result.falls == {}
+    assert result.forfeits == {}
     assert {note for _, note in result.notes} == {"1 loaded"}
 
 

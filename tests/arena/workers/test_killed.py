@@ -129,7 +129,7 @@ def test_a_match_whose_bot_is_killed_from_outside_is_played_again_as_if_nothing_
     Hit(monkeypatch, KILLS)
     result = play(bot)
     assert (undisturbed.killed, result.killed) == ((), (0,) * KILLS)
-    assert (result.falls, result.course, result.final_hash) == ({}, undisturbed.course, undisturbed.final_hash)
+    assert (result.forfeits, result.moves, result.final_hash) == ({}, undisturbed.moves, undisturbed.final_hash)
     assert not result.timed
 
 
@@ -139,8 +139,8 @@ def test_the_third_time_it_forfeits_and_so_does_a_bot_that_was_killed_too_often(
     bot = python_bot(tmp_path, "sandbox")
     Hit(monkeypatch, times)
     result = play(bot, spent)
-    assert (result.falls[0].cause, result.timed, len(result.killed)) == ("memory", True, times - 1)
-    assert "killed from outside (SIGKILL)" in result.falls[0].detail
+    assert (result.forfeits[0].cause, result.timed, len(result.killed)) == ("memory", True, times - 1)
+    assert "killed from outside (SIGKILL)" in result.forfeits[0].detail
 
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
@@ -150,8 +150,8 @@ def test_a_bot_that_is_stopped_from_outside_goes_on(tmp_path, monkeypatch, kind,
     undisturbed = play(bot)
     Hit(monkeypatch, 3, signal.SIGSTOP)
     result = play(bot)
-    assert (result.falls, result.killed, result.again) == ({}, (), False)
-    assert result.course == undisturbed.course
+    assert (result.forfeits, result.killed, result.retried) == ({}, (), False)
+    assert result.moves == undisturbed.moves
 
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
@@ -165,13 +165,13 @@ def test_a_parent_of_bots_that_is_stopped_goes_on(tmp_path, monkeypatch, level):
 
     monkeypatch.setattr(parent.ForkServer, "_wait", stop)
     result = play(python_bot(tmp_path, level))
-    assert (result.falls, result.killed) == ({}, ())
+    assert (result.forfeits, result.killed) == ({}, ())
     assert len(stopped) > 4
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize(("times", "falls"), [(KILLS, []), (KILLS + 1, ["memory"])])
-def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkeypatch, kind, times, falls):
+@pytest.mark.parametrize(("times", "forfeits"), [(KILLS, []), (KILLS + 1, ["memory"])])
+def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkeypatch, kind, times, forfeits):
     """It is started again; a program that never gets to start forfeits, and without a parent nobody is to blame."""
     child, killed = levels._child, []
 
@@ -185,11 +185,11 @@ def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkey
 
     bot = KINDS[kind](tmp_path, "sandbox")
     monkeypatch.setattr(levels, "_child", kill)
-    if kind == "python" and falls:
+    if kind == "python" and forfeits:
         with pytest.raises(WorkerError, match=r"did not start: bubblewrap was killed from outside"):
             play(bot)
     else:
-        assert [fall.cause for fall in play(bot).falls.values()] == falls
+        assert [forfeit.cause for forfeit in play(bot).forfeits.values()] == forfeits
     assert len(killed) == times
 
 
@@ -199,8 +199,8 @@ def test_other_signals_are_the_bots_own(tmp_path, monkeypatch, number):
     bot = python_bot(tmp_path, "sandbox")
     Hit(monkeypatch, 1, number)
     result = play(bot)
-    assert (result.falls[0].cause, result.killed) == ("crash", ())
-    assert f"killed by {signal.Signals(number).name}" in result.falls[0].detail
+    assert (result.forfeits[0].cause, result.killed) == ("crash", ())
+    assert f"killed by {signal.Signals(number).name}" in result.forfeits[0].detail
 
 
 @pytest.mark.parametrize("deed", DEEDS)
@@ -210,17 +210,19 @@ def test_no_bot_in_the_sandbox_can_end_as_if_it_had_been_killed(tmp_path, kind, 
     result = play(KINDS[kind](tmp_path, "sandbox", DEEDS[deed]), seconds_per_move=1)
     assert result.killed == ()
     ends = deed.startswith(("exit", "abort"))
-    assert [fall.cause for fall in result.falls.values()] in ([["crash"]] if ends else [[], ["timeout"], ["crash"]])
-    for fall in result.falls.values():
-        assert "SIGKILL" not in fall.detail
+    assert [forfeit.cause for forfeit in result.forfeits.values()] in (
+        [["crash"]] if ends else [[], ["timeout"], ["crash"]]
+    )
+    for forfeit in result.forfeits.values():
+        assert "SIGKILL" not in forfeit.detail
 
 
 def test_a_bot_that_used_up_its_processor_time_was_killed_for_that(tmp_path, monkeypatch):
     """It can bring that about, so it is charged."""
     monkeypatch.setattr(parent, "processor_seconds", lambda limits: 1)
     result = play(python_bot(tmp_path, "sandbox", "[None for _ in iter(int, 1)]"))
-    assert (result.falls[0].cause, result.killed) == ("crash", ())
-    assert "SIGKILL" in result.falls[0].detail
+    assert (result.forfeits[0].cause, result.killed) == ("crash", ())
+    assert "SIGKILL" in result.forfeits[0].detail
 
 
 @pytest.mark.parametrize(("kills", "times"), [(0, 0), (1, 1)])
@@ -231,7 +233,7 @@ def test_outside_the_sandbox_only_the_kernels_count_of_memory_kills_is_evidence(
     monkeypatch.setattr(channel, "oom_kills", lambda: next(counted, kills))
     result = play(bot)
     assert len(result.killed) == times
-    assert [fall.cause for fall in result.falls.values()] == (["crash"] if not times else [])
+    assert [forfeit.cause for forfeit in result.forfeits.values()] == (["crash"] if not times else [])
 
 
 def is_server(number):
@@ -399,7 +401,7 @@ def test_what_a_bot_imports_is_loaded_for_others_only_where_it_is_harmless(tmp_p
     bundle = bundle_file(tmp_path / "b.py")
     modules = [name for name in trusted_modules(bundle) if not name.startswith("bots")]
     assert modules == ["numba", "numpy", "numpy.linalg", "scipy.linalg"]
-    assert play(RemoteBot("first", bundle, "First", {}, "sandbox")).falls == {}
+    assert play(RemoteBot("first", bundle, "First", {}, "sandbox")).forfeits == {}
 
 
 def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
@@ -412,7 +414,7 @@ def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
     with contextlib.closing(Hosts()) as hosts:
         seats = [RemoteContestant(deep, hosts), Contestant(Random, {})]
         for number in range(2):
-            assert play_match(game, seats, streams(number)).falls == {}
+            assert play_match(game, seats, streams(number)).forfeits == {}
         assert [server.is_alive for server in hosts._servers] == [True]
     assert list(tmp_path.glob("bots-*")) == []
 
@@ -451,8 +453,8 @@ def cache(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
-@pytest.mark.parametrize(("times", "falls"), [(building.TRIES - 1, []), (building.TRIES, ["init"])])
-def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, level, times, falls):
+@pytest.mark.parametrize(("times", "forfeits"), [(building.TRIES - 1, []), (building.TRIES, ["init"])])
+def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, level, times, forfeits):
     watched, killed = building._watched, []
 
     def kill(process, number, *rest):
@@ -463,7 +465,7 @@ def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, lev
 
     monkeypatch.setattr(building, "_watched", kill)
     result = play(built_by(tmp_path, level, "time.sleep(0.2)"))
-    assert [fall.cause for fall in result.falls.values()] == falls
+    assert [forfeit.cause for forfeit in result.forfeits.values()] == forfeits
     assert len(killed) == times
 
 
@@ -480,5 +482,5 @@ def test_a_build_that_takes_the_machine_is_ended(tmp_path, monkeypatch, cache, l
     monkeypatch.setattr(building, "MOST_THREADS", 40)
     monkeypatch.setattr(building, "BUILD_MEMORY_IN_ALL", 80 if "10**8" in command else 4096)
     result = play(built_by(tmp_path, level, command))
-    assert result.falls[0].cause == "init"
-    assert why in result.falls[0].detail
+    assert result.forfeits[0].cause == "init"
+    assert why in result.forfeits[0].detail

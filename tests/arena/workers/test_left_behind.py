@@ -56,7 +56,7 @@ def play(manifest: Path, level: str, matches: int = 3) -> set[str]:
         bot = RemoteContestant(RemoteBot("leaver", bundle_program(manifest), "", {}, level), hosts)
         streams = Streams(bytes(32), bytes(32), bytes(16))
         played = [play_match(game, [bot, Contestant(Random, {})], streams) for _ in range(matches)]
-    return {fall.cause for match in played for fall in match.falls.values()}
+    return {forfeit.cause for match in played for forfeit in match.forfeits.values()}
 
 
 def children() -> set[int]:

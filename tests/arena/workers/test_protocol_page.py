@@ -47,7 +47,7 @@ class Script:
 
 
 class Reciter(Follower):
-    """A seat whose moves are those of a course."""
+    """A seat whose moves are given beforehand."""
 
     def __init__(self, texts: Sequence[str]) -> None:
         super().__init__(Splitmix)
@@ -82,7 +82,7 @@ def test_the_match_on_the_page_is_what_its_command_plays(written, monkeypatch):
     game, *bots = command[1].split()
     monkeypatch.chdir(ROOT)
     match = api.play_match(game, bots, int(command[2]))
-    assert match.course == [text for line in written for _, text in json.loads(line[1:]).get("plies", [])]
+    assert match.moves == [text for line in written for _, text in json.loads(line[1:]).get("plies", [])]
 
 
 def test_the_page_describes_every_key_of_every_message():

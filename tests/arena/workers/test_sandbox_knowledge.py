@@ -73,7 +73,7 @@ def note_of(bot: RemoteBot, hosts: Hosts) -> str:
     """What a bot notes at its first choice."""
     seats = [RemoteContestant(bot, hosts), Contestant(Random, {})]
     result = play_match(engine.load_game(GAME, 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
-    assert len(result.falls) == (bot is CRASHED)
+    assert len(result.forfeits) == (bot is CRASHED)
     return result.notes[0][1] if result.notes else ""
 
 

@@ -78,7 +78,7 @@ class Played:
     folder: Path
     labels: dict[str, str]
     matches: list[StoredMatch]
-    again: set[tuple[bytes, int]]
+    retried: set[tuple[bytes, int]]
     left_over: set[int]
     mounts: set[str]
     files: set[str]
@@ -178,8 +178,8 @@ def play(level: str, names: list[str], folder: Path) -> Played:
     log = folder / "reports" / "zoo" / api.LOG
     with Store.open(log) as store:
         found = [store.match(*at) for at in rows(log, "SELECT identity, lineup FROM blocks JOIN matches USING (block)")]
-    again = rows(log, "SELECT identity, lineup FROM blocks JOIN timings USING (block) WHERE again = 1")
-    return Played(level, folder, labels, found, set(again), left_over, mounts() - mounted, files)
+    retried = rows(log, "SELECT identity, lineup FROM blocks JOIN timings USING (block) WHERE retried = 1")
+    return Played(level, folder, labels, found, set(retried), left_over, mounts() - mounted, files)
 
 
 def rows(log: Path, query: str) -> list[tuple]:
@@ -214,13 +214,13 @@ def check_outcome(played: Played, name: str) -> None:
     assert [seat for _, seat in sorted(matches, key=lambda found: found[1])] == [0, 1]
     for match, seat in matches:
         if expected == PLAYS_ON:
-            assert (match.falls, match.timed) == ({}, False), match.details
+            assert (match.forfeits, match.timed) == ({}, False), match.details
         else:
-            assert [cause for cause, _ in match.falls.values()] == [expected], match.details
-            assert (list(match.falls), match.ranks[seat], match.ended) == ([seat], 1, "forfeit")
+            assert [cause for cause, _ in match.forfeits.values()] == [expected], match.details
+            assert (list(match.forfeits), match.ranks[seat], match.ended) == ([seat], 1, "forfeit")
         check_notes(match, animal.note(played.level))
         if animal.is_played_again:
-            assert (match.identity, match.lineup) in played.again
+            assert (match.identity, match.lineup) in played.retried
         if expected in ("timeout", "memory"):
             assert match.timed
 
@@ -252,7 +252,7 @@ def test_the_good_bots_play_the_same_matches_as_without_the_zoo(played, tmp_path
     for tournament in (alone, played):
         for match in tournament.matches:
             if match.identity in expected:
-                expected[match.identity].append((match.lineup, match.course, match.ranks, match.final, match.falls))
+                expected[match.identity].append((match.lineup, match.moves, match.ranks, match.final, match.forfeits))
     (found,) = expected.values()
     assert sorted(found[:2]) == sorted(found[2:])
 
@@ -299,7 +299,7 @@ def alone(name: str, level: str, folder: Path, **limits: float):
 @pytest.mark.parametrize("level", ["process", "sandbox"])
 def test_a_bot_that_hangs_where_it_is_imported_forfeits_before_play(level, tmp_path):
     result = alone("loop_at_import", level, tmp_path, seconds_to_start=0.5)
-    assert (result.falls[0].cause, result.falls[0].ply, result.ranks) == ("init", -1, [1, 0])
+    assert (result.forfeits[0].cause, result.forfeits[0].ply, result.ranks) == ("init", -1, [1, 0])
 
 
 def test_a_bot_that_hangs_where_it_is_imported_cannot_be_entered(tmp_path, monkeypatch):
@@ -324,7 +324,7 @@ def test_the_key_of_the_dice_is_nowhere_in_a_bots_process(level, tmp_path, monke
     monkeypatch.setattr(RemotePlayer, "close", looked_through)
     result = alone("reads_the_key", level, tmp_path)
     assert found == ({b"ReadsTheKey"} if level == "sandbox" else set())
-    assert result.falls == {}
+    assert result.forfeits == {}
     assert {note for _, note in result.notes} == {"got nothing"}
 
 
@@ -340,7 +340,7 @@ def test_nothing_gets_from_one_match_of_a_block_into_the_next_in_the_same_sandbo
         games = [engine.load_game("magic_mids", 2)] * 3
         played = [play_match(game, players, Streams(*SECRETS, bytes(16))) for game in games]
         assert len(hosts._servers) == 1
-    assert [match.falls for match in played] == [{}] * 3
+    assert [match.forfeits for match in played] == [{}] * 3
     assert {text for match in played for _, text in match.notes} == {"got nothing"}
 
 
@@ -366,7 +366,7 @@ def test_a_parent_of_bots_that_ends_is_no_bots_fault_and_is_replaced(tmp_path, m
             patch.setattr(ForkServer, "open", gone_and_asked)
             with pytest.raises(WorkerError, match="the parent of bots' processes ended"):
                 play_match(game, players, streams)
-        assert play_match(game, players, streams).falls == {}
+        assert play_match(game, players, streams).forfeits == {}
 
 
 def test_a_process_that_has_seen_the_dice_of_a_block_never_plays_in_it_again(tmp_path):
