@@ -26,13 +26,10 @@ FILE = re.compile(r"# ([\w./-]+\.(?:py|toml))\n")
 TO_READ = ("text", "json", "{toctree}", "{include}", "{eval-rst}")
 
 
-RENAMED = {"course": "moves"}  # until the code has the new word
-
-
 def described(name: str, page: str) -> bool:
     """Tell whether a page has a name as code."""
     text = (ROOT / page).read_text()
-    return any(re.search(rf"(`|^# |^|^\[\[?){found}\b", text, re.M) for found in (name, RENAMED.get(name, name)))
+    return bool(re.search(rf"(`|^# |^|^\[\[?){name}\b", text, re.M))
 
 
 class Block(NamedTuple):

@@ -79,7 +79,7 @@ def test_a_games_fault_is_told_with_file_line_and_position(game, monkeypatch, fa
         play(game(fault))
     found = failed.value.fault
     if fault != "refuses":
-        assert f"({Path(__file__).parent.name}/{HERE} {line_of(where)})" in found.what
+        assert f"(support/{HERE} {line_of(where)})" in found.what
     assert len(found.moves) == plies
     assert ("position total" in found.line) == (fault != "set_up")
 

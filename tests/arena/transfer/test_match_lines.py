@@ -18,7 +18,6 @@ from arena.match.json_lines import KEYS, MAX_LINE, Record, as_data, as_line, rea
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.results.match_files import records_of
-from tests.support.documents import RENAMED
 from tests.support.recorded import play
 from tests.support.tournaments import home_of
 
@@ -184,9 +183,7 @@ def test_what_is_wrong_with_a_match_is_told_with_file_and_line(records, file, ca
 def test_the_keys_in_the_document_are_those_of_a_line():
     text = (Path(__file__).parents[3] / "docs" / "reference" / "json.md").read_text()
     table = text.partition("## `matches.jsonl`")[2].partition("\n\nThe first")[0]
-    assert re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE))) == [
-        RENAMED.get(key, key) for key in KEYS
-    ]
+    assert re.findall(r"`(\w+)`", "".join(re.findall(r"^\|([^|]+)\|", table, re.MULTILINE))) == [*KEYS]
 
 
 # arena replay FILE
