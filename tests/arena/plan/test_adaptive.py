@@ -200,7 +200,9 @@ class Played:
             forfeits = {seat: rng.choice(CAUSES) for seat, who in enumerate(spec.seats) if rng.random() < weak[who]}
             shown = [(seat not in forfeits, strength[who] + rng.gauss(0, 1)) for seat, who in enumerate(spec.seats)]
             ranks = [sum(other > mine for other in shown) for mine in shown]
-            seats = [[rank, None, forfeits.get(seat), 2 if seat in forfeits else None] for seat, rank in enumerate(ranks)]
+            seats = [
+                [rank, None, forfeits.get(seat), 2 if seat in forfeits else None] for seat, rank in enumerate(ranks)
+            ]
             self.forfeits[spec.id] = forfeits
             self.rows[spec.id] = row(spec.lineup, [], seats=seats, details={str(seat): "broken" for seat in forfeits})
 
