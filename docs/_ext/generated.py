@@ -43,22 +43,6 @@ REMOTE = re.compile(
     r"|url\(['\"]?https?:[^)]*|@import[^;]*//[^;]*"
 )
 WORDS = {"string": "text", "integer": "whole number", "boolean": "true or false", "object": "table"}
-COMMANDS_ABOUT = """\
-`arena COMMAND --help` prints the same. Whatever is wrong with a command is one line on standard error; what exit codes
-mean is told in [What a run survives](../explanation/resume.md#exit-codes).
-"""
-LOG_ABOUT = f"""\
-The log `matches.db` is a SQLite database; this is version {SCHEMA_VERSION} of its layout (`PRAGMA user_version`).
-
-Whoever opens a log, to read or to write, first compares its tables and indexes with these, word for word. A view, a
-trigger or anything else is refused, because it would run with every query. The plan in it is checked like a
-`plan.json`. Whether the rest is true, `arena verify` finds out.
-
-Columns `digest` tell when something has changed since it was written, as a failing disk does: BLAKE2b, 8 bytes, over
-values in Python's ASCII notation (`arena/store/digests.py`). That of `matches` goes over the match, its block and its
-seats with the bots' identities, all of which follow from the plan; that of `timings` over that digest, the row and the
-texts in `faults`; the others over their rows. What depends on the machine is kept apart, in `timings` and `faults`.
-"""
 
 
 def setup(app: Sphinx) -> dict[str, bool]:
@@ -72,7 +56,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 def generate(app: Sphinx) -> None:
     """Write every generated page, leaving those alone that would not change."""
     pages = {name: copied(ROOT / source, name) for source, name in COPIES.items()}
-    pages |= {"commands": commands(), "log": log_tables()}
+    pages |= {"parts/commands": commands(), "parts/log": log_tables()}
     pages |= {f"parts/{model.__name__}": keys(model) for model in (Config, GameEntry, BotEntry, Limits, Output)}
     pages |= {f"parts/{name}": f"{columns.source}\n\n{columns.documentation()}\n" for name, columns in TABLES.items()}
     for name, text in pages.items():
@@ -107,9 +91,9 @@ def copied(source: Path, name: str) -> str:
 
 
 def commands() -> str:
-    """Return the page of all commands with their arguments and options, in the order of `arena --help`."""
+    """Return all commands with their arguments and options, in the order of `arena --help`."""
     root: Any = get_command(cli)
-    parts = ["# Commands\n", COMMANDS_ABOUT]
+    parts = []
     for name, command in root.commands.items():
         context = typer.Context(command, info_name=f"arena {name}")
         records = (parameter.get_help_record(context) for parameter in command.params)
@@ -148,7 +132,7 @@ def kind(field: dict[str, Any]) -> str:
     if "enum" in field:
         return ", ".join(f"`{value}`" for value in field["enum"])
     if field.get("type") == "array":
-        return "list of " + kind(field["items"]).replace("table", "tables")
+        return "list of " + re.sub("(table|text|whole number)$", r"\1s", kind(field["items"]))
     named = field.get("type", "object")
     low = field.get("minimum", field.get("exclusiveMinimum"))
     high = field.get("maximum", field.get("exclusiveMaximum"))
@@ -169,8 +153,8 @@ def shown_default(value: object) -> str:
 
 
 def log_tables() -> str:
-    """Return the page of the log's tables, from the comments in the SQL that makes them."""
-    parts = ["# Tables of the log\n", LOG_ABOUT]
+    """Return the log's tables, from the comments in the SQL that makes them."""
+    parts = [f"This is version {SCHEMA_VERSION} of its layout (`PRAGMA user_version`).\n"]
     for name, note, body in re.findall(r"CREATE TABLE (\w+) \( *(?:-- ([^\n]*))?\n(.*?)\n\)", SCHEMA, re.DOTALL):
         rows = []
         for line in body.splitlines():
