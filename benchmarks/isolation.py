@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import engine
 from arena.match.dice import Streams
-from arena.match.referee import Clocking, Contestant, Entrant, play_match, warm_up
+from arena.match.referee import Contestant, Entrant, play_match, warm_up
+from arena.match.result import Clocking
 from arena.registry.bundles import Bundle, bundle_module
 from arena.registry.manifest import bundle_program
 from arena.workers.sandbox.host import RemoteBot
@@ -27,7 +28,7 @@ from bots.random_bot import Random
 from engine import Game
 
 if TYPE_CHECKING:
-    from arena.core.models import Isolation
+    from arena.core.limits import Isolation
 
 MATCHES = 40
 ROUND_TRIPS = 2000

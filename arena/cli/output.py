@@ -16,7 +16,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 
 from arena.core.errors import ConfigError
-from arena.core.models import Isolation
+from arena.core.limits import Isolation
 from arena.registry.bundles import HOUSE
 from engine.errors import did_you_mean
 

@@ -6,7 +6,7 @@ import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import (
     BaseModel,
@@ -17,6 +17,7 @@ from pydantic import (
 
 from arena.core.errors import ConfigError
 from arena.core.files import read_regular
+from arena.core.limits import Isolation as Isolation
 from engine.errors import did_you_mean
 
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
@@ -92,10 +93,6 @@ def different_numbers(value: object) -> object:
     if isinstance(listed, list) and (not listed or len(set(map(str, listed))) < len(listed)):
         raise ValueError("must be a list of different numbers, with at least one")
     return as_tuple(listed)
-
-
-Isolation = Literal["none", "process", "sandbox"]
-"""Where a bot runs: in the worker process, in a limited process of its own, or in a sandbox for strangers."""
 
 
 def read_toml(path: Path) -> dict[str, Any]:

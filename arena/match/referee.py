@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 import math
 import signal
 import threading
@@ -27,6 +26,7 @@ from arena.match.game_faults import (
     most_plies,
 )
 from arena.match.heartbeat import NOBODY, STARVED
+from arena.match.result import Forfeit, Result, final_hash, ranks_with_forfeits
 from bots.base import made
 from engine import CHANCE, TERMINAL, Game, State
 from engine.game import ILLEGAL, as_int
@@ -188,8 +188,7 @@ def clean_note(note: object) -> str | None:
     return without_controls(plain).replace("\n", " ")
 
 
-@dataclass(frozen=True)
-class Charge:
+class Charge(NamedTuple):
     """A fault that is known beforehand: the worker died while this seat was to move."""
 
     seat: int
@@ -197,51 +196,6 @@ class Charge:
     cause: str
     how: str = ""
     """How the worker ended, in words."""
-
-
-@dataclass
-class Forfeit:
-    """A seat's forfeit: why, at which ply (-1: before play), and what the bot said of it."""
-
-    cause: str
-    ply: int
-    detail: str = ""
-
-
-@dataclass
-class Result:
-    """One finished match. `moves` holds every ply in notation, dice and opening included."""
-
-    ranks: list[int]
-    scores: list[int] | None
-    ended: str
-    moves: list[str]
-    final_hash: str
-    timed: bool
-    forfeits: dict[int, Forfeit]
-    notes: list[tuple[int, str]]
-    calls: list[int]
-    """What each call of a bot took: seat, ply, and microseconds on the wall and of the processor, one after another."""
-    retried: bool = False
-    """Played once more, because a bot overran its time with little of the processor: a starved machine."""
-    killed: tuple[int, ...] = ()
-    """Seats whose processes were killed from outside: for each of them the match was played again from its start."""
-
-    @property
-    def clocks(self) -> list[Clocking]:
-        """What each call of a bot took."""
-        calls = zip(*[iter(self.calls)] * 4, strict=True)
-        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
-
-
-class Clocking(NamedTuple):
-    """What one call of a bot took, in seconds."""
-
-    seat: int
-    ply: int
-    """-1: preparations."""
-    wall: float
-    cpu: float
 
 
 @dataclass(frozen=True)
@@ -295,12 +249,6 @@ Report = Callable[[int, int, float], None]
 
 def _unwatched(seat: int, ply: int, limit: float) -> None:
     pass
-
-
-def final_hash(state: State) -> str:
-    """16 hexadecimal digits over the final position; of the moves where a game has no position strings."""
-    text = state.position if state.game.position else " ".join(map(str, state.history()))
-    return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def without_controls(text: str) -> str:
@@ -627,12 +575,6 @@ class Match:
             calls=list(self.calls),
             retried=self.first is not None,
         )
-
-
-def ranks_with_forfeits(game_ranks: Sequence[int], forfeit_plies: Mapping[int, int]) -> list[int]:
-    """Seats that kept playing rank by the game, before those that forfeited, of which the last ranks first."""
-    keys = [(1, -forfeit_plies[seat]) if seat in forfeit_plies else (0, rank) for seat, rank in enumerate(game_ranks)]
-    return [sum(other < key for other in keys) for key in keys]
 
 
 class First:

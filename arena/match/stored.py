@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, match_id, stream_ids
 from arena.match.dice import KeyPair, Streams, key_hash, key_pair
-from arena.match.referee import Clocking
+from arena.match.result import Clocking
 
 
 @dataclass(frozen=True)

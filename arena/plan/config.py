@@ -15,10 +15,10 @@ from pydantic import (
 
 import engine
 from arena.core.errors import ConfigError
+from arena.core.limits import Isolation
 from arena.core.models import (
     COMPARISONS,
     SUBMISSIONS,
-    Isolation,
     Model,
     Scalar,
     as_tuple,

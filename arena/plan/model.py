@@ -13,9 +13,9 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from arena.core.errors import RecordError
-from arena.core.limits import IMPLIED, Limits
+from arena.core.limits import IMPLIED, Isolation, Limits
 from arena.core.match_ids import Kind
-from arena.core.models import Isolation, Model, Scalar, validated
+from arena.core.models import Model, Scalar, validated
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
 from arena.plan.config import RENAMED, Format
 from arena.plan.config import Limits as PlannedLimits

@@ -13,19 +13,19 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError, BotError, ConfigError
-from arena.core.limits import Limits
+from arena.core.limits import Isolation, Limits
 from arena.core.match_ids import Kind
-from arena.core.models import Isolation
 from arena.match.dice import key_hash, key_pair, single_key
 from arena.plan.config import Config, load_config
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot
-from arena.registry.plugin_games import as_data, snapshot
+from arena.registry.plugin_games import snapshot
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.openings import opening_plies
 from arena.store import BotRow
 from arena.workers.asking import declared
+from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
 from arena.workers.process import WorkerProcess
 from arena.workers.sandbox.levels import lacking
 from engine import Game
@@ -117,8 +117,8 @@ class Plan:
         hashes = tuple(map(key_hash, keys))
         return replace(self, secret_keys=tuple(keys), schedule=replace(self.schedule, keys=hashes))
 
-    def key_pairs(self) -> dict[str, tuple[str, str]]:
-        """By the hash of a secret key, or "" for public dice: what dice and bots' seeds are drawn with, hexadecimal.
+    def key_pairs(self) -> dict[str, tuple[bytes, bytes]]:
+        """Return, by the hash of a secret key or "" for public dice, the keys of dice and of bots' seeds.
 
         Raises `ConfigError` while secret dice have no key yet.
         """
@@ -127,7 +127,7 @@ class Plan:
             raise ConfigError(f"{self.name}: the key of its secret dice is drawn when it is first run")
         pairs = {key_hash(key): key_pair(schedule.secret_dice, schedule.seed, key) for key in self.secret_keys}
         pairs[""] = key_pair(Kind.PUBLIC, schedule.seed, None)
-        return {hash: (dice.hex(), bots.hex()) for hash, (dice, bots) in pairs.items()}
+        return pairs
 
     def bundles(self) -> dict[str, dict[str, str]]:
         """Sources in hexadecimal, by bundle hash and path."""
@@ -136,30 +136,29 @@ class Plan:
             for bot in self.bots
         }
 
-    def message(self) -> bytes:
-        """What a worker needs to know of the plan."""
+    def message(self) -> WorkerPlan:
+        """Return what a worker needs to know of the plan."""
         schedule = self.schedule
-        plan = {
-            "do": "plan",
-            "keys": self.key_pairs(),
-            "limits": schedule.limits,
-            "boards": [(board.game, board.players, board.opening) for board in schedule.boards],
-            "entries": [
-                {
-                    "name": bot.source.name,
-                    "module": bot.source.module,
-                    "class": bot.source.class_name,
-                    "bundle": bot.bundle.hash,
-                    "params": bot.params,
-                    "options": bot.options,
-                    "isolation": bot.isolation,
-                }
-                for bot in self.bots
-            ],
-            "bundles": self.bundles(),
-            "games": as_data(snapshot({board.game.partition("(")[0] for board in schedule.boards})),
-        }
-        return json.dumps(plan).encode()
+        bots = (
+            PlannedBot(
+                bot.source.name,
+                bot.source.module,
+                bot.source.class_name,
+                bot.bundle.hash,
+                bot.params,
+                bot.options,
+                bot.isolation,
+            )
+            for bot in self.bots
+        )
+        return WorkerPlan(
+            keys=self.key_pairs(),
+            limits=schedule.limits,
+            boards=[PlannedBoard(board.game, board.players, board.opening) for board in schedule.boards],
+            bots=[*bots],
+            bundles={bot.bundle.hash: bot.bundle.files for bot in self.bots},
+            games=snapshot({board.game.partition("(")[0] for board in schedule.boards}),
+        )
 
     def resolved(self) -> ResolvedPlan:
         """Return the plan as it is kept in the log and beside the leaderboards; never with a secret key.

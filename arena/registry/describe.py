@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 import traceback
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,45 +13,47 @@ from arena.registry.bundles import MANIFEST, Bundle
 from arena.registry.loader import in_a_bundle, load_class
 from engine.specs import Parameter, Value, canonical_options
 
+Board = tuple[str, int]
+"""Game, number of players."""
 MOST_ABOUT = 4000  # characters of a bot's docstring
 OTHERWISE = "it declares other parameters than when it was planned"
 
 
-def describe(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
-    """What a bot says of itself, in the form of `arena.registry.declarations`; under `error` why it cannot be used."""
+def describe(bundle: Bundle, name: str, class_name: str, boards: Sequence[Board]) -> dict[str, Any]:
+    """Return what a bot declares, in the form of `arena.registry.declarations`; under `error` why it cannot be used."""
     try:
         if bundle.is_program:
-            return _program_description(bundle, bot)
-        return _description(load_class(bundle, bot["class"]), bot)
+            return _program_description(bundle, name, boards)
+        return _description(load_class(bundle, class_name), class_name, boards)
     except engine.EngineError as error:
         return {"error": str(error)}
     except BaseException as error:  # the bot's own code may raise anything
         return {"error": f"cannot be loaded: {_in_short(error)}"}
 
 
-def _description(bot_class: Any, bot: dict[str, Any]) -> dict[str, Any]:
+def _description(bot_class: Any, class_name: str, boards: Sequence[Board]) -> dict[str, Any]:
     if not _is_bot(bot_class):
-        return {"error": f"{bot['class']} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
+        return {"error": f"{class_name} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
     if getattr(bot_class, "__abstractmethods__", None):
         missing = ", ".join(f"{name}(self, state)" for name in sorted(bot_class.__abstractmethods__))
-        return {"error": f"{bot['class']} lacks {missing}"}
+        return {"error": f"{class_name} lacks {missing}"}
     if not _can_be_made(bot_class):
-        return {"error": f"{bot['class']} has an __init__ of its own; put what it does into prepare(self)"}
+        return {"error": f"{class_name} has an __init__ of its own; put what it does into prepare(self)"}
     parameters: tuple[Parameter, ...] = bot_class.parameters
     return {
         "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
         "games": sorted(bot_class.games) if bot_class.games is not None else None,
         "players": sorted(bot_class.players) if bot_class.players is not None else None,
         "parameters": [parameter.plain() for parameter in parameters],
-        "refusals": [_refusal(bot_class, game, players) for game, players in bot["boards"]],
+        "refusals": [_refusal(bot_class, game, players) for game, players in boards],
     }
 
 
-def _program_description(bundle: Bundle, bot: dict[str, Any]) -> dict[str, Any]:
+def _program_description(bundle: Bundle, name: str, boards: Sequence[Board]) -> dict[str, Any]:
     from arena.registry.manifest import description, read_program  # slow to import, and needed for programs alone
 
-    program = read_program(bundle.files[MANIFEST], bot["name"]).model_copy(update={"name": bot["name"]})
-    return description(program, bot["boards"])
+    program = read_program(bundle.files[MANIFEST], name).model_copy(update={"name": name})
+    return description(program, boards)
 
 
 def defaults(bot_class: Any) -> dict[str, Value]:

@@ -12,7 +12,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 from arena.core.errors import BotError
-from arena.core.models import Isolation, plain_name
+from arena.core.limits import Isolation
+from arena.core.models import plain_name
 from arena.core.paths import home_folder
 from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module, parse_source, read_source
 from arena.registry.manifest import bundle_program, load_program

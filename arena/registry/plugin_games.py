@@ -7,13 +7,11 @@ imports from it unless it has the same content installed. Our own games are part
 
 from __future__ import annotations
 
-import functools
 import importlib.util
-import json
 import os
 import sys
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
@@ -73,28 +71,14 @@ def _package(entry: EntryPoint) -> Iterator[tuple[str, bytes]]:
             yield path.relative_to(origin.parents[1]).as_posix(), path.read_bytes()
 
 
-def as_data(files: dict[str, bytes]) -> dict[str, str]:
-    """A snapshot as a plan's message carries it: contents in hexadecimal."""
-    return {name: content.hex() for name, content in sorted(files.items())}
-
-
-def folders_for(plan: bytes) -> tuple[str, ...]:
-    """Where a worker is to import from first, to play a plan's games as they were planned: nowhere, or one folder."""
-    names, files = _games_of(plan)
-    if not files or _installed(names) == files:
+def folders_for(games: Iterable[str], files: dict[str, bytes]) -> tuple[str, ...]:
+    """Return where a worker is to import from first, to play games by their snapshot: nowhere, or one folder."""
+    if not files or _installed(games) == files:
         return ()
     return (str(materialize(files, _root() / Bundle("", files).hash)),)
 
 
-@functools.lru_cache(maxsize=1)
-def _games_of(plan: bytes) -> tuple[tuple[str, ...], dict[str, bytes]]:
-    """The names of a plan's games, and the snapshot of those that plug in."""
-    message = json.loads(plan)
-    names = {game.partition("(")[0] for game, _, _ in message["boards"]}
-    return tuple(sorted(names)), {name: bytes.fromhex(content) for name, content in message["games"].items()}
-
-
-def _installed(names: Sequence[str]) -> dict[str, bytes]:
+def _installed(names: Iterable[str]) -> dict[str, bytes]:
     importlib.invalidate_caches()
     try:
         return snapshot(names)

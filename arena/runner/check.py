@@ -11,8 +11,7 @@ from typing import Any
 
 import engine
 from arena.core.errors import ConfigError
-from arena.core.limits import Limits
-from arena.core.models import Isolation
+from arena.core.limits import Isolation, Limits
 from arena.match.dice import single_key
 from arena.match.stored import StoredMatch
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, resolve_bots, single_plan

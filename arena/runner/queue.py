@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, defaultdict, deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from arena.match.game_faults import GameFault
@@ -21,14 +21,15 @@ from arena.runner.outbox import Outbox
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.store import Finished, MatchRow, Store
 from arena.store.waiting import key_of
+from arena.workers.messages import Death
 from arena.workers.pools import IN_FLIGHT, Charged, Chunk
-from arena.workers.process import Death
 
 CHUNK_SECONDS = 0.2
 """What a chunk should take: long against its way to the worker and back, short against what a user waits for."""
 SERVED = 500
 """Chunks a second that the driver hands out at most: for more workers than a fifth of that they grow."""
 MAX_CHUNK = 2000
+NOTHING: Mapping[int, Sequence[int]] = {}
 LOOK_UP = 256
 KILLS = 20
 """Times that matches of a bot are played again in a run because its process was killed from outside."""
@@ -49,7 +50,7 @@ def chunk_seconds(workers: int) -> float:
 
 def _forfeits(result: Finished) -> list[int]:
     """The entries that forfeited a match."""
-    return [entry for entry, seat in zip(result.spec.seats, result.row.seats, strict=True) if seat[2] is not None]
+    return [entry for entry, seat in zip(result.spec.seats, result.row.seats, strict=True) if seat.cause is not None]
 
 
 @dataclass
@@ -305,10 +306,11 @@ class Work:
             matches = self._chunk(next_ones(), board, workers)
         return matches
 
-    def take(self, chunk: Chunk, rows: list[MatchRow], killed: Sequence[Sequence[int]] = ()) -> None:
-        """A chunk has been played; `killed` are, by match, the entries whose processes were killed from outside."""
+    def take(self, chunk: Chunk, rows: Sequence[MatchRow], killed: Mapping[int, Sequence[int]] = NOTHING) -> None:
+        """Take the results of a chunk; `killed` has, by number of the match, entries killed from outside."""
         gate = self.gates[chunk.board]
-        for (spec, _), row, entries in zip(chunk.matches, rows, killed or [()] * len(rows), strict=True):
+        for number, ((spec, _), row) in enumerate(zip(chunk.matches, rows, strict=True)):
+            entries = killed.get(number, ())
             self._kills.update(entries)
             self.costs.learn(spec, row.seconds)
             trouble = self._trouble.pop((spec.block.identity, spec.lineup), None)
@@ -356,7 +358,7 @@ class Work:
         if not certain and trouble.deaths[death.seat] < TRIES:
             self._again.appendleft(lost)
         elif death.seat != NOBODY:
-            self._again.appendleft((spec, [*charges, [death.seat, death.ply, death.cause, death.how]]))
+            self._again.appendleft((spec, [*charges, death.charge()]))
         else:
             self.not_played[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"
 

@@ -14,13 +14,12 @@ import signal
 import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
 import engine
 from arena.core.errors import ArenaError, ClusterError, WorkerError
-from arena.match.game_faults import GameFault
 from arena.plan.files import logged_plan
 from arena.plan.resolve import Plan
 from arena.runner.gate import Barrier
@@ -30,8 +29,9 @@ from arena.runner.progress import SETTLED, Outcome, Progress
 from arena.runner.queue import MAX_CHUNK, Work, chunk_seconds
 from arena.schedule.blocks import MatchSpec
 from arena.store import MatchRow, Store
-from arena.workers.pools import LISTEN, Chunk, LocalPool, Lost, Pool, Reply
-from arena.workers.process import Death, WorkerProcess
+from arena.workers.messages import Death, GameStopped, Lost, Played, decode
+from arena.workers.pools import LISTEN, Chunk, LocalPool, Pool, Reply
+from arena.workers.process import WorkerProcess
 
 __all__ = ["Outcome", "Progress", "Run"]
 
@@ -238,24 +238,24 @@ class Run:
         elif isinstance(answer, Death):
             self.work.mourn(chunk, answer)
         else:
-            played = json.loads(answer)
-            if "game" in played:
-                number, fault = played["game"]
-                self.work.stop_board(chunk.matches[number][0], GameFault(**fault))
+            message = decode(answer)
+            if isinstance(message, GameStopped):
+                self.work.stop_board(chunk.matches[message.number][0], message.fault)
                 return
-            self.work.give_back(chunk, len(played["rows"]))
-            self._keep(chunk, [MatchRow(*row) for row in played["rows"]], played.get("killed", ()))
+            assert isinstance(message, Played)
+            self.work.give_back(chunk, len(message.rows))
+            self._keep(chunk, message)
 
-    def _keep(self, chunk: Chunk, rows: list[MatchRow], killed: Sequence[Sequence[int]]) -> None:
+    def _keep(self, chunk: Chunk, played: Played) -> None:
         if self.progress.first_match is None:
             self.progress.first_match = time.monotonic() - self.progress.started
-            self.progress.first_reply = len(rows)
-        for (spec, _), row in zip(chunk.matches, rows, strict=True):
+            self.progress.first_reply = len(played.rows)
+        for (spec, _), row in zip(chunk.matches, played.rows, strict=True):
             self._count(spec, row)
-        self.work.take(chunk, rows, killed)
+        self.work.take(chunk, played.rows, played.killed)
 
     def _count(self, spec: MatchSpec, row: MatchRow) -> None:
-        returns = _returns(tuple([seat[0] for seat in row.seats]))
+        returns = _returns(tuple([seat.rank for seat in row.seats]))
         for entry, value in zip(spec.seats, returns, strict=True):
             total = self.progress.sums[spec.block.board, entry]
             total[0] += value

@@ -73,8 +73,8 @@ class InOrder:
         self.held += 1
         self._waiting[block.round].append((result.spec, found))
         self.outbox.wait(result)
-        lost = [seat for seat, row in enumerate(result.row.seats) if row[2] is not None]
-        ranks = [row[0] for row in result.row.seats]
+        lost = [seat for seat, row in enumerate(result.row.seats) if row.cause is not None]
+        ranks = [row.rank for row in result.row.seats]
         self._note(block, result.spec.lineup, ranks, tuple(result.row.moves.split()), lost)
         self._advance()
 

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import secrets
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, get_args
+from typing import get_args
 
 from arena.core.errors import ConfigError, WorkerError
-from arena.core.models import Isolation
+from arena.core.limits import Isolation
 from arena.core.paths import home_folder
 from arena.match.dice import key_hash
-from arena.match.game_faults import GameError, GameFault
+from arena.match.game_faults import GameError
 from arena.match.stored import SecretKey, StoredMatch
 from arena.plan.resolve import Plan, Wanted, resolve_bots, single_plan
 from arena.registry.discovery import spec_of
@@ -21,8 +20,9 @@ from arena.runner.options import check_seed
 from arena.schedule.blocks import MatchSpec
 from arena.schedule.openings import chosen_plies
 from arena.store import MatchRow, read_clocks
-from arena.workers.pools import Chunk
-from arena.workers.process import STARTS, Death, WorkerProcess
+from arena.workers.messages import Death, GameStopped, Played, decode
+from arena.workers.pools import Charged, Chunk
+from arena.workers.process import STARTS, WorkerProcess
 from engine import load_game
 
 
@@ -92,18 +92,18 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
 
     A worker that is killed while it plays is started again, `STARTS` times in all, before anybody is charged.
     """
-    charged: list[tuple[MatchSpec, list[list[Any]]]] = [(spec, []) for spec in specs]
+    charged: list[Charged] = [(spec, []) for spec in specs]
     forgiven, killed = False, 0
-    rows: list[list[Any]] = []
+    rows: list[MatchRow] = []
     while left := charged[len(rows) :]:
         reply = worker.play(Chunk(left, 0).message())
         if not isinstance(reply, Death):
-            played = json.loads(reply)
-            if "game" in played:
-                number, fault = played["game"]
-                board = plan.schedule.boards[left[number][0].block.board]
-                raise GameError(replace(GameFault(**fault), game=board.game, players=board.players))
-            rows += played["rows"]
+            played = decode(reply)
+            if isinstance(played, GameStopped):
+                board = plan.schedule.boards[left[played.number][0].block.board]
+                raise GameError(replace(played.fault, game=board.game, players=board.players))
+            assert isinstance(played, Played)
+            rows += played.rows
             continue
         if reply.starved and not forgiven:
             forgiven = True
@@ -112,10 +112,10 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
         if reply.killed and killed < STARTS:
             continue
         charges = left[reply.number][1]
-        if reply.seat < 0 or any(reply.seat == charge[0] for charge in charges):
+        if reply.seat < 0 or any(reply.seat == charge.seat for charge in charges):
             raise WorkerError(f"the match could not be played: its worker process ended ({reply.how or reply.cause})")
-        charges.append([reply.seat, reply.ply, reply.cause, reply.how])
-    return [_stored(plan, spec, MatchRow(*row)) for spec, row in zip(specs, rows, strict=True)]
+        charges.append(reply.charge())
+    return [_stored(plan, spec, row) for spec, row in zip(specs, rows, strict=True)]
 
 
 def _stored(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
@@ -134,12 +134,12 @@ def _stored(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
         moves=row.moves.split(),
         final=row.final,
         timed=row.timed,
-        notes=[(ply, text) for ply, text in row.notes],
+        notes=list(row.notes),
         bots=[schedule.entries[entry].spec for entry in spec.seats],
-        ranks=[seat[0] for seat in row.seats],
-        scores=[seat[1] for seat in row.seats],
-        forfeits={seat: (cause, ply) for seat, (_, _, cause, ply) in enumerate(row.seats) if cause is not None},
-        details={int(seat): text for seat, text in row.details.items()},
+        ranks=[seat.rank for seat in row.seats],
+        scores=[seat.score for seat in row.seats],
+        forfeits={number: seat.forfeit for number, seat in enumerate(row.seats) if seat.forfeit is not None},
+        details=dict(row.details),
         clocks=read_clocks(row.clocks),
         retried=row.retried,
         dice=spec.block.dice,

@@ -1,7 +1,8 @@
 """The match log: one SQLite file, written by one driver, read by anybody."""
 
+from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import SecretKey, StoredMatch
-from arena.store.rows import MAX_MOVES, BotRow, Finished, MatchRow, read_clocks, read_moves
+from arena.store.rows import MAX_MOVES, BotRow, Finished, read_clocks, read_moves
 from arena.store.schema import SCHEMA_VERSION
 from arena.store.writing import LONG_MOVES, Store, set_aside
 
@@ -12,6 +13,7 @@ __all__ = [
     "BotRow",
     "Finished",
     "MatchRow",
+    "SeatRow",
     "SecretKey",
     "Store",
     "StoredMatch",

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import zlib
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from arena.core.errors import StoreError
-from arena.match.referee import Clocking
+from arena.match.result import Clocking, MatchRow
 from arena.schedule.blocks import MatchSpec
 
 MAX_MOVES = 64 * 2**20
@@ -33,28 +33,6 @@ class RunRow(NamedTuple):
     """UTC."""
     workers: list[tuple[int, str, int]]
     """Of all runs: number of the run, worker, matches that it played."""
-
-
-class MatchRow(NamedTuple):
-    """One finished match as a worker sends it."""
-
-    lineup: int
-    ended: str
-    plies: int
-    timed: bool
-    final: str
-    moves: str
-    notes: list[list[Any]]
-    """[[ply, text], ...]."""
-    seats: list[list[Any]]
-    """By seat: [rank, score, cause, forfeit_ply]."""
-    details: dict[str, str]
-    """By seat: what was kept of a fault."""
-    seconds: float
-    clocks: str
-    """What each call of a bot took: `seat,ply,wall,cpu` in microseconds, joined by spaces."""
-    retried: bool
-    """Played once more, because the machine starved a bot."""
 
 
 class Finished(NamedTuple):

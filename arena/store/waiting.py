@@ -7,9 +7,11 @@ import sqlite3
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from arena.core.records import read
+from arena.match.result import MatchRow
 from arena.schedule.blocks import MatchSpec
 from arena.store.digests import row_digest
-from arena.store.rows import Finished, MatchRow
+from arena.store.rows import Finished
 
 Match = tuple[bytes, int]
 """Identity of a block, and line-up."""
@@ -61,8 +63,9 @@ def _parsed(text: Any, lineup: Any) -> tuple[MatchRow, str, int, int] | None:
         row, worker, attempts, run = json.loads(text)
         shape = all(isinstance(value, kind) for value, kind in zip(row, KINDS, strict=True))
         shape = shape and row[0] == lineup and all(len(seat) == 4 and isinstance(seat[0], int) for seat in row[7])
-        bytes.fromhex(row[4])
+        result = read(MatchRow, row)
+        bytes.fromhex(result.final)
     except (ValueError, TypeError, RecursionError):
         return None
     told = isinstance(worker, str) and isinstance(attempts, int) and isinstance(run, int)
-    return (MatchRow(*row), worker, attempts, run) if shape and told else None
+    return (result, worker, attempts, run) if shape and told else None

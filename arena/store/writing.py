@@ -229,7 +229,7 @@ class Store(StoreReader):
                     seats.append((*at, seat, self._bot_key(identity), *result))
                 digest = match_digest(block, match, named)
                 matches.append((key, *match, digest))
-                details = sorted((int(seat), detail) for seat, detail in row.details.items()) if row.details else []
+                details = sorted(row.details.items())
                 timing = (earlier or run, worker, float(row.seconds), row.clocks, int(row.retried), attempts)
                 second = timing_digest(digest, timing, itertools.chain.from_iterable(details))
                 timings.append((*at, *timing, second))

@@ -24,7 +24,7 @@ from arena.plan.dice_keys import now
 from arena.plan.files import ReadPlan, read_plan, without_keys
 from arena.plan.logs import LOG
 from arena.schedule.blocks import Block, MatchSpec
-from arena.store import BotRow, Finished, MatchRow, Store
+from arena.store import BotRow, Finished, MatchRow, SeatRow, Store
 from arena.store.schema import lock_log
 
 BATCH = 256
@@ -199,6 +199,7 @@ class _Places:
 
 def _row(match: StoredMatch) -> MatchRow:
     forfeits = [match.forfeits.get(seat, (None, None)) for seat in range(match.players)]
+    results = zip(match.ranks, match.scores, forfeits, strict=True)
     return MatchRow(
         lineup=match.lineup,
         ended=match.ended,
@@ -206,8 +207,8 @@ def _row(match: StoredMatch) -> MatchRow:
         timed=match.timed,
         final=match.final,
         moves=" ".join(match.moves),
-        notes=[list(note) for note in match.notes],
-        seats=[[*result, *forfeit] for *result, forfeit in zip(match.ranks, match.scores, forfeits, strict=True)],
+        notes=match.notes,
+        seats=[SeatRow(rank, score, *forfeit) for rank, score, forfeit in results],
         details={},
         seconds=0.0,
         clocks="",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from arena.core.errors import BotError, ConfigError, WorkerError
-from arena.core.models import Isolation
+from arena.core.limits import Isolation
 from arena.match.json_lines import bare
 from arena.match.referee import CLOCK_CAUSES
 from arena.match.replay import replay

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.core.errors import ConfigError, OlderLogError, StoreError, WorkerError
+from arena.core.limits import Isolation
 from arena.core.machine import cores
-from arena.core.models import Isolation
 from arena.plan.logs import LOG, find_log
 from arena.store import Store
 from arena.store.reading import MATCH_ID

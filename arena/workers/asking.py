@@ -6,12 +6,13 @@ import contextlib
 from collections.abc import Sequence
 
 from arena.core.errors import BotError, WorkerError
-from arena.core.models import Isolation
+from arena.core.limits import Isolation
 from arena.registry.bundles import Bundle
 from arena.registry.declarations import Board, Declaration, first_answers, read
 from arena.registry.discovery import Source
 from arena.registry.submissions import answers_of, keep_answers
-from arena.workers.process import STARTS, Death, WorkerProcess
+from arena.workers.messages import Death, Describe, Description
+from arena.workers.process import STARTS, WorkerProcess
 
 LIMIT = 120.0
 """Seconds that a bot's module may take to load."""
@@ -46,23 +47,15 @@ def ask(
     When the worker is killed it is asked again: the first time that says nothing of the bot. Bots in processes of their
     own cannot end the worker at all; then `WorkerError` is raised.
     """
-    bot = {
-        "name": source.name,
-        "module": bundle.module,
-        "class": source.class_name,
-        "files": {name: content.hex() for name, content in bundle.files.items()},
-        "isolation": isolation,
-        "boards": boards,
-    }
-    message = {"do": "describe", "bot": bot}
-    told = worker.call(message, LIMIT)
+    message = Describe(source.name, source.class_name, bundle, isolation, boards)
+    reply = worker.call(message, Description, LIMIT)
     for _ in range(STARTS - 1):
-        if isinstance(told, Death) and told.cause != "timeout" and (told.killed or isolation != "none"):
-            told = worker.call(message, LIMIT)
-    if not isinstance(told, Death):
-        return read(told, len(boards), source.name)
-    if told.cause != "timeout" and isolation != "none":  # what ended was no process of the bot's
-        raise WorkerError(f"a worker process ended {STARTS} times while bot '{source.name}' was asked ({told.how})")
-    times = f" {STARTS} times" if told.killed else ""
-    how = f"hung for {LIMIT:g} s" if told.cause == "timeout" else f"ended its process{times} ({told.how})"
+        if isinstance(reply, Death) and reply.cause != "timeout" and (reply.killed or isolation != "none"):
+            reply = worker.call(message, Description, LIMIT)
+    if not isinstance(reply, Death):
+        return read(reply.content, len(boards), source.name)
+    if reply.cause != "timeout" and isolation != "none":  # what ended was no process of the bot's
+        raise WorkerError(f"a worker process ended {STARTS} times while bot '{source.name}' was asked ({reply.how})")
+    times = f" {STARTS} times" if reply.killed else ""
+    how = f"hung for {LIMIT:g} s" if reply.cause == "timeout" else f"ended its process{times} ({reply.how})"
     raise BotError(f"bot '{source.name}' {how} while it was loaded")

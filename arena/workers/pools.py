@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import json
 import queue
 import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from arena.match.referee import Charge
 from arena.schedule.blocks import MatchSpec
-from arena.workers.process import Death, WorkerProcess
+from arena.workers.messages import Death, Lost, MatchOrder, PlayChunk, WorkerPlan, encode
+from arena.workers.process import WorkerProcess
 
 IN_FLIGHT = 2
 """Chunks that a worker is handed at a time: one in play, one waiting."""
@@ -35,8 +36,8 @@ class Pool(Protocol):
         """End the workers, whatever they are doing; chunks still in flight are dropped."""
 
 
-Charged = tuple[MatchSpec, list[list[Any]]]
-"""A match with the faults it is charged with: [seat, ply, cause, how]."""
+Charged = tuple[MatchSpec, list[Charge]]
+"""A match and the faults that it is charged with."""
 
 
 @dataclass(eq=False)
@@ -54,23 +55,16 @@ class Chunk:
     """Entries for whose processes, killed from outside, no match is played again any more."""
 
     def message(self) -> bytes:
-        """The chunk as a worker reads it."""
-        rows = [
-            [[spec.block.board, spec.seats, spec.block.key, *map(bytes.hex, spec.stream_ids)], spec.lineup, charges]
+        """Return the chunk as it is sent to a worker."""
+        orders = [
+            MatchOrder(spec.block.board, spec.seats, spec.block.key, spec.stream_ids, spec.lineup, charges)
             for spec, charges in self.matches
         ]
-        return json.dumps({"do": "play", "matches": rows, "spent": self.spent}, separators=(",", ":")).encode()
-
-
-@dataclass(frozen=True)
-class Lost:
-    """A reply that never came, as its worker was lost with all it had: its chunk is handed out again."""
-
-    in_play: bool = True
-    """Whether the chunk was being played, not waiting behind another one."""
+        return encode(PlayChunk(orders, self.spent))
 
 
 Answer = bytes | Death | Lost | BaseException
+"""An encoded reply, or what came instead."""
 Reply = tuple[int, Chunk, Answer]
 
 
@@ -78,7 +72,7 @@ class LocalPool:
     """Worker processes on this machine, each served by a thread that does nothing but wait for it."""
 
     def __init__(
-        self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], first: WorkerProcess | None = None
+        self, count: int, plan: WorkerPlan, replies: queue.SimpleQueue[Any], first: WorkerProcess | None = None
     ) -> None:
         self._replies = replies
         self._plan = plan

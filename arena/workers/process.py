@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import mmap
 import os
 import signal
@@ -13,9 +12,8 @@ import sys
 import tempfile
 import threading
 import time
-from dataclasses import dataclass
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import NamedTuple, TypeVar
 
 from arena.core.errors import UnwritableError, WorkerError, has_no_room, no_room
 from arena.core.files import own_folder
@@ -23,6 +21,19 @@ from arena.core.process_trees import PATIENCE, STOPPED, WAITING, end_tree, send,
 from arena.core.versions import code_hash
 from arena.match.heartbeat import NOBODY, SIZE, STARVED, Status, Work
 from arena.registry.plugin_games import folders_for
+from arena.workers.messages import (
+    Death,
+    Greeting,
+    Hello,
+    Message,
+    NoRoom,
+    PlanRead,
+    PlayedLast,
+    WorkerPlan,
+    decode,
+    encode,
+    is_kind,
+)
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -34,10 +45,6 @@ STARTS = 3
 """Tries to start a worker that is killed before it plays."""
 LAST_BREATH = 2 * PATIENCE
 """Seconds in which a worker that has closed its socket, or is to end, is gone with all that bots started."""
-NO_ROOM = b'{"no room"'
-"""How a reply begins that tells of a full disk."""
-SPOILED = b'{"spoiled"'
-"""How a reply begins of a worker that is to play no further match: it may lack rows of the last ones of its chunk."""
 LOOK = 0.1
 STILL_LIMIT = 5.0
 """Seconds after which a worker that uses no processor time is taken for stopped: a living one has a heartbeat."""
@@ -45,20 +52,7 @@ LONGEST_LOOK = 1.0
 """Seconds of stillness that one look tells of at most: when more have passed, it was this process that was stopped."""
 
 
-@dataclass(frozen=True)
-class Death:
-    """A worker process ended while it played: which match of the chunk, which seat was at work (-1: none), and why."""
-
-    number: int
-    seat: int
-    ply: int
-    cause: str
-    starved: bool = False
-    """Whether the worker had little of the processor for what it did not finish in time."""
-    how: str = ""
-    """How the process ended, in words."""
-    killed: bool = False
-    """Whether by SIGKILL, which may have come from anywhere."""
+Reply = TypeVar("Reply", bound=Message)
 
 
 class Killed(WorkerError):
@@ -103,7 +97,7 @@ class WorkerProcess:
 
     def __init__(self, folder: str | None = None) -> None:
         self._parent = folder
-        self._plan: bytes | None = None
+        self._plan: WorkerPlan | None = None
         self._games: tuple[str, ...] = ()
         """Where it imports the plan's games from before all else."""
         self._process: subprocess.Popen[bytes] | None = None
@@ -134,7 +128,7 @@ class WorkerProcess:
             raise WorkerError(
                 'matches are played while a bot\'s file is read; put what plays them below if __name__ == "__main__":'
             )
-        self._games = folders_for(self._plan) if self._plan is not None else ()
+        self._games = _game_folders(self._plan) if self._plan is not None else ()
         ours, theirs = socket.socketpair()
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
             status.write(bytes(SIZE))  # on a disk that is full this fails, while a file of holes would end us later on
@@ -160,30 +154,30 @@ class WorkerProcess:
             )
             theirs.close()
             self._connection = Connection(ours.detach())
-            hello = self.call({"do": "hello"}, START_LIMIT)
-            if isinstance(hello, Death):
+            greeting = self.call(Hello(), Greeting, START_LIMIT)
+            if isinstance(greeting, Death):
                 complaints.seek(0)
                 lines = complaints.read().decode(errors="replace").strip().splitlines()
                 kind = WorkerError if lines else Killed
-                raise kind(f"a worker process did not start: {lines[-1] if lines else hello.how}")
-        if hello["code"] != code_hash():
+                raise kind(f"a worker process did not start: {lines[-1] if lines else greeting.how}")
+        if greeting.code != code_hash():
             self.stop()
             raise WorkerError(
                 "a worker process runs another version of the arena than this command; was it just edited?"
             )
-        self._worker = hello["pid"]
-        self.versions = hello["versions"]
-        self.name = f"{hello['host']}:{hello['pid']}"
+        self._worker = greeting.process
+        self.versions = greeting.versions
+        self.name = f"{greeting.host}:{greeting.process}"
         if self._plan is not None:
             self._tell_plan(self._plan)
 
-    def give_plan(self, plan: bytes) -> None:
+    def give_plan(self, plan: WorkerPlan) -> None:
         """Tell it the plan, starting it anew if it may know other versions of the plan's games.
 
         A worker started later is told by itself. Raises `WorkerError` when it cannot play the plan.
         """
         self._plan = plan
-        if self._process is None or folders_for(plan) != self._games:
+        if self._process is None or _game_folders(plan) != self._games:
             self.stop()
             self.start()
             return
@@ -192,25 +186,30 @@ class WorkerProcess:
         except Killed:
             self.start()
 
-    def _tell_plan(self, plan: bytes) -> None:
-        reply = self._exchange(plan, START_LIMIT)
+    def _tell_plan(self, plan: WorkerPlan) -> None:
+        reply = self.call(plan, PlanRead, START_LIMIT)
         if isinstance(reply, Death):
             raise Killed(f"a worker process ended while it read the plan ({reply.how})")
-        if refusal := json.loads(reply)["refusal"]:
-            raise WorkerError(refusal)
+        if reply.refusal:
+            raise WorkerError(reply.refusal)
 
-    def call(self, message: dict[str, Any], limit: float | None = None) -> dict[str, Any] | Death:
-        """Its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers.
+    def call(self, message: Message, expected: type[Reply], limit: float | None = None) -> Reply | Death:
+        """Return its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers.
 
         After a death the next message goes to a fresh process.
         """
         if self._process is None:
             self.start()
-        reply = self._exchange(json.dumps(message).encode(), limit)
-        return reply if isinstance(reply, Death) else json.loads(reply)
+        frame = self._exchange(encode(message), limit)
+        if isinstance(frame, Death):
+            return frame
+        reply = decode(frame)
+        if not isinstance(reply, expected):
+            raise WorkerError(f"a worker process replied {type(reply).__name__}, not {expected.__name__}")
+        return reply
 
     def play(self, chunk: bytes) -> bytes | Death:
-        """Play a chunk of matches; after a death the next chunk goes to a fresh process.
+        """Play an encoded chunk and return the encoded reply; after a death the next chunk goes to a fresh process.
 
         So it does when a match has spoiled the process for others: then the reply has no rows of the matches after it.
         Raises `UnwritableError` when it has no room for what it keeps on disk.
@@ -218,9 +217,11 @@ class WorkerProcess:
         if self._process is None:
             self.start()
         reply = self._exchange(chunk, None)
-        if isinstance(reply, bytes) and reply.startswith(NO_ROOM):
-            raise UnwritableError(*json.loads(reply)["no room"])
-        if isinstance(reply, bytes) and reply.startswith(SPOILED):
+        if isinstance(reply, bytes) and is_kind(reply, NoRoom):
+            message = decode(reply)
+            assert isinstance(message, NoRoom)
+            raise UnwritableError(message.what, message.remedy)
+        if isinstance(reply, bytes) and is_kind(reply, PlayedLast):
             self.stop()
         return reply
 
@@ -281,6 +282,11 @@ class WorkerProcess:
             self._connection.close()
             self._status.close()
             self._folder.close()
+
+
+def _game_folders(plan: WorkerPlan) -> tuple[str, ...]:
+    """Return the folders that a worker imports a plan's plug-in games from."""
+    return folders_for({board.game.partition("(")[0] for board in plan.boards}, plan.games)
 
 
 def _plays_bots() -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from fractions import Fraction
 
+from arena.match.result import SeatRow
 from arena.store import Store
 from tests.support.samples import all_matches, begin, board, entry, finished, row, schedule
 
@@ -74,9 +75,11 @@ def random_falls(plan, rng):
 def result_of(spec, forfeits, rng=None):
     """The match's row: seats that forfeited lose, the others tie."""
     lost = forfeits[spec.id]
-    seats = [[int(seat in lost), None, lost.get(seat), 2 if seat in lost else None] for seat in range(len(spec.seats))]
+    seats = [
+        SeatRow(int(seat in lost), None, lost.get(seat), 2 if seat in lost else None) for seat in range(len(spec.seats))
+    ]
     seconds = rng.choice([0.0001, 0.001, 0.1]) if rng else 0.25
-    return row(spec.lineup, [], seats=seats, details={str(seat): "broken" for seat in lost}, seconds=seconds)
+    return row(spec.lineup, [], seats=seats, details={seat: "broken" for seat in lost}, seconds=seconds)
 
 
 def fill_with(path, plan, forfeits, kept):
@@ -103,7 +106,9 @@ def fill_winning(path, plan, forfeits):
         result = result_of(spec, forfeits)
         if WINNER in spec.seats and not forfeits[spec.id]:
             ranks = [int(who != WINNER) for who in spec.seats]
-            result = result._replace(seats=[[rank, *seat[1:]] for rank, seat in zip(ranks, result.seats, strict=True)])
+            result = result._replace(
+                seats=[seat._replace(rank=rank) for rank, seat in zip(ranks, result.seats, strict=True)]
+            )
         made.append(finished(spec, result))
     with Store.create(path) as store:
         store.add(plan, made, begin(store, plan))

@@ -9,7 +9,7 @@ from pathlib import Path
 from arena.core.limits import Limits
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.schedule.blocks import Board, Entry, MatchSpec, Schedule
-from arena.store import BotRow, Finished, MatchRow, Store
+from arena.store import BotRow, Finished, MatchRow, SeatRow, Store
 
 CAUSES = ("crash", "timeout", "illegal_action", "init")
 
@@ -69,7 +69,7 @@ def row(lineup: int, ranks: list[int], **changes) -> MatchRow:
         final="00" * 8,
         moves="S- L+ M-",
         notes=[],
-        seats=[[rank, None, None, None] for rank in ranks],
+        seats=[SeatRow(rank, None) for rank in ranks],
         details={},
         seconds=0.25,
         clocks="0,-1,100000,90000",
@@ -91,10 +91,12 @@ def random_row(spec: MatchSpec, rng: random.Random, scored: bool = True) -> Matc
         ended="forfeit" if forfeits else rng.choice(["normal", "cap"]),
         moves=f"S- L+ M{rng.getrandbits(32)}",
         seats=[
-            [rank, rng.randrange(-5, 20) if scored else None, forfeits.get(seat), 2 if seat in forfeits else None]
+            SeatRow(
+                rank, rng.randrange(-5, 20) if scored else None, forfeits.get(seat), 2 if seat in forfeits else None
+            )
             for seat, rank in enumerate(ranks)
         ],
-        details={str(seat): "broken" for seat in forfeits},
+        details={seat: "broken" for seat in forfeits},
     )
 
 

@@ -23,7 +23,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from multiprocessing.connection import Connection
-from typing import Any, NamedTuple
+from typing import Any
 
 os.environ.setdefault("RAY_worker_niceness", "0")
 os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
@@ -37,6 +37,18 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from arena.core.errors import WorkerError
 from arena.core.versions import code_hash, versions
+from arena.workers.messages import (
+    ClusterAlive,
+    ClusterEvent,
+    ClusterFailed,
+    ClusterOrder,
+    Lost,
+    Remark,
+    Ticket,
+    TicketReply,
+    WorkerDown,
+    WorkerUp,
+)
 from arena.workers.ray.worker import RayWorker
 
 LOOK_EVERY = 1.0
@@ -55,18 +67,6 @@ LOSSES = 8
 ACTOR: Any = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
 OF_ACTORS = {"RAY_kill_child_processes_on_worker_exit": "false"}
 """A worker process ends by itself when its actor is gone, and cleans up before; Ray would not let it."""
-
-
-class Order(NamedTuple):
-    """What is to be joined or started, and played."""
-
-    address: str | None
-    """None: Ray on this machine alone."""
-    workers: int
-    """Workers, when Ray is on this machine alone."""
-    folder: str
-    """Where it may keep files, on this machine."""
-    plan: bytes
 
 
 @dataclass
@@ -90,14 +90,14 @@ class Worker:
     node: str
     actor: Any
     up: bool = False
-    chunks: set[int] = field(default_factory=set)
-    """By ticket: those that it has not answered."""
+    tickets: set[int] = field(default_factory=set)
+    """Numbers of those that it has not answered."""
 
 
 class Driver:
     """Serves one `arena.workers.ray.pool.RayPool`; everything but looking and listening happens in one thread."""
 
-    def __init__(self, connection: Connection, order: Order) -> None:
+    def __init__(self, connection: Connection, order: ClusterOrder) -> None:
         self.connection, self.order = connection, order
         self.events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.nodes: dict[str, Node] = {}
@@ -121,8 +121,8 @@ class Driver:
     def listen(self) -> None:
         """Turn what the pool says into events; a pool that is gone says stop."""
         with contextlib.suppress(EOFError, OSError):
-            while message := self.connection.recv():
-                self.events.put(functools.partial(self.play, *message))
+            while (message := self.connection.recv()) is not None:
+                self.events.put(functools.partial(self.play, message))
         self.events.put(self.stop)
         time.sleep(4 * STOP_LIMIT)
         os._exit(1)  # Ray does not let go
@@ -148,7 +148,7 @@ class Driver:
         for node, known in self.nodes.items():
             while len(known.workers) < known.slots and not known.refusal:
                 self.start(node)
-        self.send("alive")
+        self.send(ClusterAlive())
         self.check()
 
     def check(self) -> None:
@@ -187,7 +187,7 @@ class Driver:
             host, remarks = future.result()
             self.remark(*(f"{host}: {remark}" for remark in remarks))
             self.workers[number].up = True
-            self.send("up", number)
+            self.send(WorkerUp(number))
         elif isinstance(error, (ray.exceptions.RayActorError, ray.exceptions.ActorUnschedulableError)):
             self.lose(number, error)
         else:
@@ -205,14 +205,14 @@ class Driver:
         for line in lines:
             if line not in self.remarks:
                 self.remarks.add(line)
-                self.send("remark", line)
+                self.send(Remark(line))
 
-    def play(self, number: int, ticket: int, chunk: bytes) -> None:
-        worker = self.workers.get(number)
+    def play(self, ticket: Ticket) -> None:
+        worker = self.workers.get(ticket.worker)
         if worker is None:
-            return self.send("lost", ticket, False)
-        worker.chunks.add(ticket)
-        self.when_done(worker.actor.play.remote(chunk), self.played, number, ticket)
+            return self.send(TicketReply(ticket.number, "", Lost(in_play=False)))
+        worker.tickets.add(ticket.number)
+        self.when_done(worker.actor.play.remote(ticket.chunk), self.played, ticket.worker, ticket.number)
 
     def played(self, number: int, ticket: int, future: Any) -> None:
         worker = self.workers.get(number)
@@ -221,9 +221,9 @@ class Driver:
         error = future.exception()
         if error is not None:
             return self.lose(number, error)
-        worker.chunks.discard(ticket)
+        worker.tickets.discard(ticket)
         self.nodes[worker.node].losses = 0
-        self.send("reply", ticket, *future.result())
+        self.send(TicketReply(ticket, *future.result()))
 
     def lose(self, number: int, error: BaseException) -> None:
         """An actor ended (bots die in processes of their own, so none of them is to blame): another takes its place.
@@ -241,18 +241,18 @@ class Driver:
         worker = self.workers.pop(number)
         if worker.node in self.nodes:
             self.nodes[worker.node].workers.discard(number)
-        self.send("down", number)
-        for place, ticket in enumerate(sorted(worker.chunks)):
-            self.send("lost", ticket, place == 0)
+        self.send(WorkerDown(number))
+        for place, ticket in enumerate(sorted(worker.tickets)):
+            self.send(TicketReply(ticket, "", Lost(in_play=place == 0)))
         with contextlib.suppress(Exception):
             ray.kill(worker.actor)
 
-    def send(self, *message: Any) -> None:
+    def send(self, event: ClusterEvent) -> None:
         with contextlib.suppress(OSError):  # the pool is gone, which `listen` notices
-            self.connection.send(message)
+            self.connection.send(event)
 
     def fail(self, why: str) -> None:
-        self.send("failed", why)
+        self.send(ClusterFailed(why))
         self.stop()
 
     def stop(self) -> None:
@@ -270,7 +270,7 @@ class Driver:
         shutil.rmtree(self.order.folder, ignore_errors=True)  # a pool that was killed cannot
 
 
-def connect(order: Order) -> None:
+def connect(order: ClusterOrder) -> None:
     """Join the cluster, or start Ray on this machine; Ray's own log stays off the terminal."""
     os.environ["PYTHONHASHSEED"] = "0"
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
@@ -325,7 +325,7 @@ def survey(address: str) -> list[dict[str, Any]]:
         return {**found, "time": time.time()}
 
     try:
-        connect(Order(address, 1, "", b""))
+        connect(ClusterOrder(address, 1, "", None))
     except Exception as error:
         raise WorkerError(f"no Ray cluster at {address}: {_reason(error)}") from None
     try:
@@ -349,10 +349,10 @@ def survey(address: str) -> list[dict[str, Any]]:
 def main(descriptor: int) -> None:
     """Serve the pool at the other end of a socket; it sends the order first."""
     connection = Connection(descriptor)
-    driver = Driver(connection, Order(*connection.recv()))
+    driver = Driver(connection, connection.recv())
     try:
         driver.run()
     except Exception as error:
-        driver.send("failed", _reason(error))
+        driver.send(ClusterFailed(_reason(error)))
         shutil.rmtree(driver.order.folder, ignore_errors=True)  # a pool that was killed cannot
         os._exit(1)

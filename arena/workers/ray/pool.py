@@ -18,7 +18,19 @@ from pathlib import Path
 from typing import Any
 
 from arena.core.errors import ClusterError
-from arena.workers.pools import IN_FLIGHT, LISTEN, Answer, Chunk, Lost
+from arena.workers.messages import (
+    ClusterAlive,
+    ClusterEvent,
+    ClusterFailed,
+    ClusterOrder,
+    Remark,
+    Ticket,
+    TicketReply,
+    WorkerDown,
+    WorkerPlan,
+    WorkerUp,
+)
+from arena.workers.pools import IN_FLIGHT, LISTEN, Chunk
 
 SILENCE = 10.0
 """Seconds after which a cluster whose head says nothing is taken for lost; a living one is heard of every second."""
@@ -34,7 +46,7 @@ LEAVE_LIMIT = 12.0
 class RayPool:
     """Workers on a Ray cluster: one for every processor that it has at the time."""
 
-    def __init__(self, count: int, plan: bytes, replies: queue.SimpleQueue[Any], address: str | None) -> None:
+    def __init__(self, count: int, plan: WorkerPlan, replies: queue.SimpleQueue[Any], address: str | None) -> None:
         """Returns when the first worker can play; raises `ClusterError` when none will."""
         self.remarks: list[str] = []
         """What a user should be told: nodes left out, and why."""
@@ -50,7 +62,7 @@ class RayPool:
         self._folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
         self._process, self._connection = _start_driver(self._folder)
         try:
-            self._connection.send((address, count, self._folder, plan))
+            self._connection.send(ClusterOrder(address, count, self._folder, plan))
             self._silent, self._looked = 0.0, time.monotonic()
             while not self._load:
                 self._take(JOIN_LIMIT)
@@ -76,7 +88,7 @@ class RayPool:
                 self._load[worker] += 1
             self._chunks[ticket] = worker, chunk
         with contextlib.suppress(OSError):  # the cluster is lost, which `serve` tells
-            self._connection.send((worker, ticket, chunk.message()))
+            self._connection.send(Ticket(worker, ticket, chunk.message()))
 
     def serve(self, wanted: bool = True) -> None:
         """Pass replies on until the pool is closed, or the cluster lost: then a `ClusterError` is the last of them.
@@ -98,8 +110,7 @@ class RayPool:
         """What the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
         try:
             if self._connection.poll(LISTEN):
-                kind, *message = self._connection.recv()
-                getattr(self, f"_take_{kind}")(*message)
+                self._take_event(self._connection.recv())
             now = time.monotonic()
             self._silent += min(now - self._looked, LONGEST_LOOK)
             self._looked = now
@@ -112,37 +123,30 @@ class RayPool:
     def _where(self) -> str:
         return "Ray on this machine" if self._address is None else f"the Ray cluster at {self._address}"
 
-    def _take_alive(self) -> None:
-        """The cluster's head is there; workers may play on for a while when it is not."""
-        self._silent = 0.0
+    def _take_event(self, event: ClusterEvent) -> None:
+        match event:
+            case ClusterAlive():  # workers may play on for a while when the head is gone
+                self._silent = 0.0
+            case WorkerUp(worker):
+                with self._lock:
+                    self._load[worker] = 0
+            case WorkerDown(worker):
+                with self._lock:
+                    self._load.pop(worker, None)
+            case Remark(line):
+                self.remarks.append(line)
+            case ClusterFailed(why):
+                raise ClusterError(f"{self._where()} cannot play: {why}")
+            case TicketReply():
+                self._reply(event)
 
-    def _take_up(self, worker: int) -> None:
+    def _reply(self, reply: TicketReply) -> None:
         with self._lock:
-            self._load[worker] = 0
-
-    def _take_down(self, worker: int) -> None:
-        with self._lock:
-            self._load.pop(worker, None)
-
-    def _take_remark(self, line: str) -> None:
-        self.remarks.append(line)
-
-    def _take_failed(self, why: str) -> None:
-        raise ClusterError(f"{self._where()} cannot play: {why}")
-
-    def _take_lost(self, ticket: int, in_play: bool) -> None:
-        self._reply(ticket, Lost(in_play))
-
-    def _take_reply(self, ticket: int, name: str, answer: Answer) -> None:
-        self._chunks[ticket][1].worker_name = name
-        self._reply(ticket, answer)
-
-    def _reply(self, ticket: int, answer: Answer) -> None:
-        with self._lock:
-            worker, chunk = self._chunks.pop(ticket)
+            worker, chunk = self._chunks.pop(reply.number)
             if worker in self._load:
                 self._load[worker] -= 1
-        self._replies.put((worker, chunk, answer))
+        chunk.worker_name = reply.worker_name
+        self._replies.put((worker, chunk, reply.answer))
 
     def tell_to(self, remarks: list[str]) -> None:
         """Add its remarks, also those to come, to somebody's list."""

@@ -6,7 +6,8 @@ import platform
 
 from arena.core.errors import WorkerError
 from arena.core.versions import code_hash, differences, versions
-from arena.workers.process import Death, WorkerProcess
+from arena.workers.messages import Death, WorkerPlan
+from arena.workers.process import WorkerProcess
 
 
 class RayWorker:
@@ -15,7 +16,7 @@ class RayWorker:
     def __init__(self, folder: str | None) -> None:
         self._worker = WorkerProcess(folder)
 
-    def start(self, plan: bytes, code: str, theirs: dict[str, str]) -> tuple[str, list[str]]:
+    def start(self, plan: WorkerPlan, code: str, theirs: dict[str, str]) -> tuple[str, list[str]]:
         """Spawn the process and tell it the plan; its host, and what is worth a remark.
 
         `code` and `theirs` are the driver's. Raises `WorkerError` when this node cannot play or would play otherwise.

@@ -29,7 +29,7 @@ from arena.workers.sandbox.seccomp import LIKE_SIGKILL
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
-    from arena.core.models import Isolation
+    from arena.core.limits import Isolation
 
 BUILD_LIMIT = 300.0
 BUILD_MEMORY, BUILD_MEMORY_IN_ALL = 2048, 4096

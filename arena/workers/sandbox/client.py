@@ -48,7 +48,10 @@ class Client:
 
     def do_describe(self, message: dict[str, Any]) -> dict[str, Any]:
         """What the bot says of itself; not part of the protocol, as programs say it in their manifest."""
-        return {"type": "description", "description": describe(self.bundle, message["bot"])}
+        return {
+            "type": "description",
+            "description": describe(self.bundle, message["name"], message["class"], message["boards"]),
+        }
 
     def do_newgame(self, message: dict[str, Any]) -> dict[str, Any]:
         game = engine.load_game(message["spec"], message["players"])

@@ -26,7 +26,7 @@ from engine import Game
 from engine.specs import Value
 
 if TYPE_CHECKING:
-    from arena.core.models import Isolation
+    from arena.core.limits import Isolation
 
 LONGEST = 86_400.0
 LIBRARIES = {

@@ -19,7 +19,7 @@ from arena.workers.sandbox.programs import ProgramHost
 from engine import Game
 
 if TYPE_CHECKING:
-    from arena.core.models import Isolation
+    from arena.core.limits import Isolation
 
 
 class Hosts:

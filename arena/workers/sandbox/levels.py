@@ -30,7 +30,7 @@ from arena.workers.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.workers.sandbox.seccomp import LIKE_SIGKILL, bpf
 
 if TYPE_CHECKING:
-    from arena.core.models import Isolation
+    from arena.core.limits import Isolation
 
 BWRAP = "bwrap"
 NOBODY = "65534"

@@ -32,7 +32,7 @@ from engine.cache import cache_root
 from engine.kernel import numba_cache, numba_folder
 
 if TYPE_CHECKING:
-    from arena.core.models import Isolation
+    from arena.core.limits import Isolation
 
 FORKSERVER = Path(__file__).with_name("forkserver.py")
 KERNELS = "/kernels"

@@ -21,7 +21,7 @@ import engine
 from arena import api
 from arena.cli.app import run_command
 from arena.cli.bots import reflowed
-from arena.match.referee import final_hash
+from arena.match.result import final_hash
 from tests.support import tournaments
 from tests.support.tournaments import ARENA, arena, home_of, log_of, write
 

@@ -19,14 +19,15 @@ import engine
 from arena import api
 from arena.core.errors import WorkerError
 from arena.core.limits import Limits
+from arena.core.records import decode, encode
 from arena.match import referee
-from arena.match.referee import Clock, Clocking, Contestant, Fault, play_match
+from arena.match.referee import Clock, Contestant, Fault, play_match
+from arena.match.result import Clocking, MatchRow, row_of
 from arena.registry.manifest import bundle_program
-from arena.store import MatchRow, Store
+from arena.store import Store
 from arena.workers.sandbox import channel, programs
 from arena.workers.sandbox.host import RemoteBot
 from arena.workers.sandbox.hosts import Hosts, RemoteContestant
-from arena.workers.worker import row_of
 from bots import Bot
 from bots.random_bot import Random
 from tests.arena.match.test_referee import replayed, streams
@@ -619,7 +620,7 @@ def test_the_row_in_the_log_says_what_each_call_took_and_whether_the_match_was_p
     result = play(hours, bot, Random, seconds_per_move=MINUTE)
     plan = samples.schedule(["a", "b"], blocks=1)
     spec = samples.all_matches(plan)[0]
-    row = MatchRow(*json.loads(json.dumps(row_of(result, spec.lineup, 1.0))))
+    row = decode(MatchRow, encode(row_of(result, spec.lineup, 1.0)))
     with Store.create(tmp_path / "matches.db") as store:
         store.add(plan, [samples.finished(spec, row)], samples.begin(store, plan))
         stored = store.match(spec.block.identity, spec.lineup)

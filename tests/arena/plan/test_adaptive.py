@@ -20,6 +20,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import api
+from arena.match.result import SeatRow
 from arena.plan.adaptive import next_stage, shares, weights, with_stages
 from arena.plan.disqualification import disqualified
 from arena.results.leaderboards import board_matches, faults
@@ -201,10 +202,11 @@ class Played:
             shown = [(seat not in forfeits, strength[who] + rng.gauss(0, 1)) for seat, who in enumerate(spec.seats)]
             ranks = [sum(other > mine for other in shown) for mine in shown]
             seats = [
-                [rank, None, forfeits.get(seat), 2 if seat in forfeits else None] for seat, rank in enumerate(ranks)
+                SeatRow(rank, None, forfeits.get(seat), 2 if seat in forfeits else None)
+                for seat, rank in enumerate(ranks)
             ]
             self.forfeits[spec.id] = forfeits
-            self.rows[spec.id] = row(spec.lineup, [], seats=seats, details={str(seat): "broken" for seat in forfeits})
+            self.rows[spec.id] = row(spec.lineup, [], seats=seats, details={seat: "broken" for seat in forfeits})
 
 
 def by_the_rules_words(plan, index, played):
@@ -223,7 +225,7 @@ def by_the_rules_words(plan, index, played):
             break
         number = min(left, max(1, sum(counts.values()) // 4))
         blocks = {identity: n for n, identity in enumerate(dict.fromkeys(spec.block.identity for spec in specs))}
-        ranks = [[seat[0] for seat in played.rows[spec.id].seats] for spec in specs]
+        ranks = [[seat.rank for seat in played.rows[spec.id].seats] for spec in specs]
         who, doubt = order_doubt(
             np.array([spec.seats for spec in specs]),
             np.array(ranks),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import random
 import tempfile
 from collections import Counter
@@ -20,8 +19,7 @@ from arena.runner import run as runner
 from arena.runner.options import RunOptions
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow, Store
-from arena.workers.pools import Lost
-from arena.workers.process import Death
+from arena.workers.messages import Death, Lost, Played, encode
 from tests.support.faulty import fill_with, random_falls, random_plan, result_of, rule, sample
 from tests.support.samples import all_matches, resolved
 
@@ -92,7 +90,7 @@ class Workers:
             answer = Death(self.rng.randrange(len(ids)), 0, 0, "crash")
         else:
             self.returned += ids
-            answer = json.dumps({"rows": [self.result(spec) for spec, _ in chunk.matches]}).encode()
+            answer = encode(Played([self.result(spec) for spec, _ in chunk.matches], {}))
         self.replies.put((worker, chunk, answer))
 
     def result(self, spec):

@@ -11,6 +11,7 @@ from arena.plan.config import config_from
 from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Wanted, make_plan, resolve_bots
 from arena.registry.discovery import house_bots
+from arena.workers.messages import decode
 from arena.workers.pools import Chunk
 from arena.workers.process import WorkerProcess
 from tests.arena.registry.test_bundle import lay
@@ -197,9 +198,10 @@ def test_the_minimum_of_an_adaptive_board_is_a_quarter_of_its_blocks_or_what_is_
 
 def test_keys_follow_from_the_seed(plan_of):
     plan = plan_of(seed=2026)
-    keys = public_key(2026, DICE_PERSON).hex(), public_key(2026, BOTS_PERSON).hex()
+    keys = public_key(2026, DICE_PERSON), public_key(2026, BOTS_PERSON)
     assert plan.key_pairs() == {"": keys}
-    assert (plan.resolved().public_dice_key, plan.resolved().public_bots_key) == keys
+    resolved = plan.resolved()
+    assert (resolved.public_dice_key, resolved.public_bots_key) == (keys[0].hex(), keys[1].hex())
 
 
 def test_a_plan_is_plain_data_that_its_schedule_is_read_back_from(plan_of):
@@ -214,8 +216,8 @@ def moves_of(plan, worker):
     """The moves of a plan's first block, played by a worker that is told the plan now."""
     worker.give_plan(plan.message())
     matches = plan.schedule.matches(next(plan.schedule.blocks()))
-    reply = json.loads(worker.play(Chunk([(spec, []) for spec in matches], 0).message()))
-    return [row[5] for row in reply["rows"]]
+    reply = decode(worker.play(Chunk([(spec, []) for spec in matches], 0).message()))
+    return [row.moves for row in reply.rows]
 
 
 def test_editing_a_bot_after_planning_changes_nothing_that_the_plan_plays(plan_of, tmp_path, worker):

@@ -178,8 +178,7 @@ def test_a_program_is_described_in_the_form_in_which_python_bots_are():
     assert (told["about"], told["games"], told["players"]) == ("Plays.", ["epicycle", "midgard"], [2, 3])
     assert told["parameters"][0]["help"] == "plies looked ahead"
     source, _ = find_bot("random")
-    bot = {"class": source.class_name, "name": "random", "boards": BOARDS}
-    assert set(describe(source.bundle(), bot)) == set(told)
+    assert set(describe(source.bundle(), "random", source.class_name, BOARDS)) == set(told)
 
 
 def test_a_program_says_why_it_does_not_play_in_the_words_of_a_python_bot():

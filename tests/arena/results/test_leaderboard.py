@@ -84,8 +84,8 @@ def recomputed(plan, rows, number=0):
     seen = defaultdict(lambda: defaultdict(list))
     matches = list(counted(plan, number, rows))
     for place, spec, result in matches:
-        ranks = [seat[0] for seat in result.seats]
-        scores = [seat[1] for seat in result.seats]
+        ranks = [seat.rank for seat in result.seats]
+        scores = [seat.score for seat in result.seats]
         for seat, who in enumerate(spec.seats):
             mine = seen[plan.entries[who].label]
             mine["rank"].append(ranks[seat] + 1)
@@ -94,7 +94,7 @@ def recomputed(plan, rows, number=0):
             mine["return"].append(returned(ranks, seat))
             mine[f"block {place}"].append(returned(ranks, seat))
             mine[f"seat {seat}"].append(returned(ranks, seat))
-            mine["forfeit"].append(result.seats[seat][2] is not None)
+            mine["forfeit"].append(result.seats[seat].cause is not None)
             if scores[0] is not None:
                 mine["margin"].append(scores[seat] - mean([s for other, s in enumerate(scores) if other != seat]))
     labels = list(seen)
@@ -104,7 +104,7 @@ def recomputed(plan, rows, number=0):
     for _, spec, result in matches:
         who = [plan.entries[each].label for each in spec.seats]
         after = environment.rate(
-            [(skill[label],) for label in who], ranks=[seat[0] for seat in result.seats], min_delta=1e-12
+            [(skill[label],) for label in who], ranks=[seat.rank for seat in result.seats], min_delta=1e-12
         )
         skill.update({label: rating for label, (rating,) in zip(who, after, strict=True)})
     board = {}
@@ -138,7 +138,7 @@ def converged(matches, places):
     """The columns of the converged fit, matches taken backwards, and its draw margin."""
     backwards = matches[::-1]
     entries = np.array([[places[each] for each in spec.seats] for _, spec, _ in backwards])
-    ranks = np.array([[seat[0] for seat in result.seats] for _, _, result in backwards])
+    ranks = np.array([[seat.rank for seat in result.seats] for _, _, result in backwards])
     ratings = ratings_of(Played(entries, ranks, np.array([place for place, _, _ in backwards]), None))
     columns = rating_columns(ratings).drop(columns="distinct_matches")
     order = sorted(range(len(columns)), key=lambda place: -columns["rating"].iloc[place])
@@ -186,9 +186,9 @@ def test_the_matches_of_a_board_are_those_of_complete_blocks_in_fold_order(sampl
             seat,
             who,
             plan.entries[who].label,
-            result.seats[seat][0],
-            result.seats[seat][1],
-            result.seats[seat][2],
+            result.seats[seat].rank,
+            result.seats[seat].score,
+            result.seats[seat].cause,
             result.timed,
             result.ended,
         )
@@ -381,9 +381,9 @@ def test_lines_tell_every_match_of_the_plan_and_nothing_of_how_it_was_run(sample
     assert [line["match"] for line in lines] == [spec.id for spec in all_matches(plan) if spec.id in rows]
     for line in lines:
         result = rows[line["match"]]
-        assert line["ranks"] == [seat[0] for seat in result.seats]
+        assert line["ranks"] == [seat.rank for seat in result.seats]
         assert line["moves"] == result.moves
         assert [(each["seat"], each["cause"]) for each in line["forfeits"]] == [
-            (seat, who[2]) for seat, who in enumerate(result.seats) if who[2] is not None
+            (seat, who.cause) for seat, who in enumerate(result.seats) if who.cause is not None
         ]
         assert not {"seconds", "worker", "host", "attempts", "run", "details"} & line.keys()

@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 import heapq
-import json
 import tracemalloc
 
 import pytest
 
 from arena.match.heartbeat import NOBODY
+from arena.match.referee import Charge
+from arena.match.result import SeatRow
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.runner.cost_model import Costs
 from arena.runner.queue import Work
 from arena.runner.run import LONG
 from arena.store import Store
-from arena.workers.pools import IN_FLIGHT, Lost
-from arena.workers.process import Death
+from arena.workers.messages import Death, Lost, Played, PlayedLast, decode, encode
+from arena.workers.pools import IN_FLIGHT
 from tests.arena.plan.test_disqualification import play
 from tests.support.samples import begin, board, row, schedule
 
@@ -62,7 +63,7 @@ class Machine:
         self.now, worker, took = heapq.heappop(self.events)
         chunk = self.queues[worker].pop(0)
         rows = [row(spec.lineup, [0, 1], seconds=each) for (spec, _), each in zip(chunk.matches, took, strict=True)]
-        self.replies.put((worker, chunk, json.dumps({"rows": rows}).encode()))
+        self.replies.put((worker, chunk, encode(Played(rows, {}))))
         if self.queues[worker]:
             self.begin(worker)
 
@@ -130,8 +131,7 @@ class Spoiled(Machine):
     def finish_one(self):
         super().finish_one()
         worker, chunk, reply = self.replies.get()
-        rows = json.loads(reply)["rows"][:1]
-        self.replies.put((worker, chunk, json.dumps({"spoiled": True, "rows": rows}).encode()))
+        self.replies.put((worker, chunk, encode(PlayedLast(decode(reply).rows[:1], {}))))
 
 
 def test_what_a_spoiled_worker_leaves_of_its_chunk_is_played_by_others(tmp_path, monkeypatch):
@@ -241,7 +241,7 @@ def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resume
             first = Work(store, plan)
             if resumed:
                 while chunk := first.next_chunk(1):
-                    lost = row(0, [0, 1], seats=[[0, None, None, None], [1, None, "crash", 0]])
+                    lost = row(0, [0, 1], seats=[SeatRow(0, None), SeatRow(1, None, "crash", 0)])
                     first.take(chunk, [lost._replace(lineup=spec.lineup) for spec, _ in chunk.matches])
                     store.add(plan, first.outbox.passed, run)
                     first.outbox.passed.clear()
@@ -276,7 +276,7 @@ def deaths(tmp_path, *seats):
         return [charges for _, charges in chunk.matches][:1], len(todo.not_played)
 
 
-CHARGED = [0, 3, "crash", "it ended with code 1"]
+CHARGED = Charge(0, 3, "crash", "it ended with code 1")
 
 
 @pytest.mark.parametrize(
@@ -287,7 +287,7 @@ CHARGED = [0, 3, "crash", "it ended with code 1"]
         ((0, NOBODY, 0), []),
         ((0, NOBODY, 0, NOBODY, 0), [CHARGED]),
         ((0, 1, 0, NOBODY, 1, NOBODY, 0), [CHARGED]),
-        ((0, 0, 0, 1, 1, 1), [CHARGED, [1, *CHARGED[1:]]]),
+        ((0, 0, 0, 1, 1, 1), [CHARGED, CHARGED._replace(seat=1)]),
     ],
 )
 def test_deaths_of_one_seats_doing_charge_it_whatever_came_from_outside_between(tmp_path, seats, charges):

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.match.dice import key_hash
+from arena.match.result import SeatRow
 from arena.store import Store
 from arena.store.digests import PARTS, TABLES
 from tests.support.samples import all_matches, begin, entry, fill, finished, row, schedule
@@ -121,7 +122,7 @@ def test_what_follows_from_the_plan_has_one_digest_whatever_the_machine(tmp_path
 def test_whole_scores_may_come_as_floats(tmp_path):
     log = tmp_path / "matches.db"
     with Store.create(log) as store:
-        made = row(0, [0, 1])._replace(seats=[[0, 3.0, None, None], [1, -2.5, None, None]], seconds=1)
+        made = row(0, [0, 1])._replace(seats=[SeatRow(0, 3.0), SeatRow(1, -2.5)], seconds=1)
         store.keep_key(KEY, "2026")
         store.add(PLAN, [finished(MATCHES[0], made)], begin(store, PLAN))
         assert store.match(MATCHES[0].block.identity, 0).scores == [3, -2.5]

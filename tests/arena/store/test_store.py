@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.core.errors import StoreError
-from arena.store import LONG_MOVES, MAX_MOVES, SCHEMA_VERSION, MatchRow, Store, read_moves, set_aside
+from arena.store import LONG_MOVES, MAX_MOVES, SCHEMA_VERSION, MatchRow, SeatRow, Store, read_moves, set_aside
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 
 PLAN = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=4)
@@ -50,16 +50,16 @@ def rows(draw, players):
         timed=draw(st.booleans()),
         final=draw(st.binary(min_size=8, max_size=8)).hex(),
         moves=" ".join(draw(st.lists(WORDS, max_size=200))),
-        notes=draw(st.lists(st.tuples(st.integers(0, 999), st.text(max_size=20)).map(list), max_size=5)),
+        notes=draw(st.lists(st.tuples(st.integers(0, 999), st.text(max_size=20)), max_size=5)),
         seats=[
-            [
+            SeatRow(
                 draw(st.integers(0, players - 1)),
                 draw(st.integers(-(2**62), 2**62)) if scored else None,
                 *forfeits.get(seat, (None, None)),
-            ]
+            )
             for seat in range(players)
         ],
-        details={str(seat): draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=50)) for seat in forfeits},
+        details={seat: draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=50)) for seat in forfeits},
         seconds=draw(st.floats(0, 1000)),
         clocks="0,-1,100000,90000",
         retried=False,
@@ -84,12 +84,12 @@ def test_matches_come_out_as_they_went_in(tmp_path_factory, data):
         assert (match.opening, match.seed) == (board.opening, PLAN.seed)
         assert (match.ended, match.final, match.timed) == (result.ended, result.final, result.timed)
         assert match.moves == result.moves.split()
-        assert [list(note) for note in match.notes] == result.notes
+        assert match.notes == result.notes
         assert match.bots == [PLAN.entries[place].spec for place in spec.seats]
-        assert match.ranks == [seat[0] for seat in result.seats]
-        assert match.scores == [seat[1] for seat in result.seats]
-        assert match.forfeits == {seat: (who[2], who[3]) for seat, who in enumerate(result.seats) if who[2] is not None}
-        assert match.details == {int(seat): text for seat, text in result.details.items()}
+        assert match.ranks == [seat.rank for seat in result.seats]
+        assert match.scores == [seat.score for seat in result.seats]
+        assert match.forfeits == {seat: who.forfeit for seat, who in enumerate(result.seats) if who.forfeit is not None}
+        assert match.details == result.details
 
 
 def test_line_ups_that_are_there_are_told_by_block(log):

@@ -114,7 +114,7 @@ OTHER = {
     "moves": {"moves": "L- L-"},
     "ending": {"ended": "other"},
     "mark of a clock": {"timed": True},
-    "rank of seat 1": {"seats": [RESULTS[4].row.seats[0], [5, *RESULTS[4].row.seats[1][1:]]]},
+    "rank of seat 1": {"seats": [RESULTS[4].row.seats[0], RESULTS[4].row.seats[1]._replace(rank=5)]},
 }
 
 
@@ -131,7 +131,7 @@ def test_one_match_with_another_content_is_named_and_nothing_is_changed(tmp_path
 
 
 def test_other_times_texts_of_faults_and_packing_are_no_conflict_and_those_of_the_first_run_stay(tmp_path):
-    slow = changed(4, seconds=9.0, details={"0": "another traceback"})
+    slow = changed(4, seconds=9.0, details={0: "another traceback"})
     one, two = make(tmp_path / "1.db", range(9), "2026-02"), make(tmp_path / "2.db", range(9), "2026-01", made=slow)
     for order in itertools.permutations([one, two]):
         merge(order, tmp_path / "m.db")

@@ -16,8 +16,8 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError, ConfigError
-from arena.match.referee import final_hash
 from arena.match.replay import replay
+from arena.match.result import final_hash
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.store import Store

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 import signal
 import tempfile
@@ -28,7 +27,8 @@ from arena.runner.queue import Work
 from arena.runner.single import play_specs
 from arena.store import Store
 from arena.verify.verification import verify
-from arena.workers.process import Death, WorkerProcess
+from arena.workers.messages import Death, Played, decode, encode
+from arena.workers.process import WorkerProcess
 from arena.workers.sandbox import building, channel, levels, parent
 from arena.workers.sandbox.channel import Channel
 from arena.workers.sandbox.host import RemoteBot, trusted_modules
@@ -341,13 +341,13 @@ def test_a_worker_that_is_killed_while_it_plays_outside_any_log_is_started_again
 
     class Shot:
         def play(self, chunk):
-            sent.append([charges for _, _, charges in json.loads(chunk)["matches"]])
+            sent.append([match.charges for match in decode(chunk).matches])
             rows = [row(spec.lineup, [0, 1]) for spec in specs]
-            return hit if len(sent) <= times else json.dumps({"rows": rows}).encode()
+            return hit if len(sent) <= times else encode(Played(rows, {}))
 
     made = SimpleNamespace(schedule=plan, secret_keys=())
     assert [match.lineup for match in play_specs(made, specs, Shot())] == [0, 1]
-    assert [cause for _, _, cause, _ in sent[-1][1]] == causes and sent[-1][0] == []
+    assert [charge.cause for charge in sent[-1][1]] == causes and sent[-1][0] == []
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 
 from arena.core.errors import ClusterError, UnwritableError
+from arena.workers.messages import ClusterAlive, ClusterOrder, Remark, WorkerUp
 from arena.workers.ray import pool as ray_pool
 from arena.workers.ray.pool import RayPool
 from scripts.cluster_demo import Nodes
@@ -26,8 +27,8 @@ def pool(monkeypatch):
     """A pool that is told what the other end of its connection is sent."""
     ours, theirs = Pipe()
     monkeypatch.setattr(ray_pool, "_start_driver", lambda folder: (None, ours))
-    theirs.send(("up", 0))
-    made = RayPool(1, b"", queue.SimpleQueue(), "head:1")
+    theirs.send(WorkerUp(0))
+    made = RayPool(1, None, queue.SimpleQueue(), "head:1")
     made.theirs = theirs
     yield made
     os.rmdir(made._folder)
@@ -35,8 +36,8 @@ def pool(monkeypatch):
 
 def test_a_run_that_was_stopped_for_long_does_not_take_its_cluster_for_lost(pool):
     pool._looked = time.monotonic() - 1000.0
-    pool.theirs.send(("remark", "something that was said before the head"))
-    pool.theirs.send(("alive",))
+    pool.theirs.send(Remark("something that was said before the head"))
+    pool.theirs.send(ClusterAlive())
     pool._take(5.0)
     pool._take(5.0)
     assert pool.remarks
@@ -45,7 +46,7 @@ def test_a_run_that_was_stopped_for_long_does_not_take_its_cluster_for_lost(pool
 def test_a_cluster_whose_head_says_nothing_is_lost_though_its_workers_answer(pool):
     def listen():
         for _ in range(1000):
-            pool.theirs.send(("remark", "a worker's"))
+            pool.theirs.send(Remark("a worker's"))
             time.sleep(0.001)
             pool._take(0.2)
 
@@ -61,7 +62,7 @@ def test_a_full_disk_is_told_in_full_by_a_worker_of_another_machine():
 def test_a_run_that_is_killed_while_it_looks_for_a_cluster_leaves_no_folder():
     folder = Path(tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp"))
     process, connection = ray_pool._start_driver(str(folder))
-    connection.send(("127.0.0.1:9", 1, str(folder), b""))
+    connection.send(ClusterOrder("127.0.0.1:9", 1, str(folder), None))
     connection.close()
     process.wait()
     wait_until(lambda: not folder.exists(), "the folder is gone")

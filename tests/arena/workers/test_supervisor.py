@@ -12,7 +12,8 @@ import pytest
 
 from arena.core import process_trees as trees
 from arena.workers import process
-from arena.workers.process import Death, WorkerProcess
+from arena.workers.messages import Death, Greeting, Hello
+from arena.workers.process import WorkerProcess
 from arena.workers.sandbox.levels import lacking
 from tests.support import tournaments
 from tests.support.tournaments import count, gone, home_of, supervisors_of, wait_until, workers_of, write
@@ -93,11 +94,11 @@ def test_a_worker_whose_supervisor_is_killed_ends_with_it_and_is_replaced(tempor
     old = workers_of(os.getpid())
     (supervisor,) = supervisors_of(os.getpid())
     os.kill(supervisor, signal.SIGKILL)
-    death = worker.call({"do": "hello"})
+    death = worker.call(Hello(), Greeting)
     assert isinstance(death, Death) and death.how == "killed by SIGKILL, perhaps for want of memory"
     wait_until(lambda: gone(old), "it ends")
     worker.start()
-    assert worker.call({"do": "hello"})["pid"] not in old
+    assert worker.call(Hello(), Greeting).process not in old
     worker.stop()
     assert os.listdir(temporary) == []
 
@@ -106,7 +107,7 @@ def test_a_worker_that_is_stopped_is_found_and_ended_in_a_while(worker, monkeypa
     monkeypatch.setattr(process, "STILL_LIMIT", 0.2)
     (number,) = workers_of(os.getpid())
     os.kill(number, signal.SIGSTOP)
-    death = worker.call({"do": "hello"}, process.START_LIMIT)
+    death = worker.call(Hello(), Greeting, process.START_LIMIT)
     assert isinstance(death, Death) and (death.cause, death.how) == ("crash", "it was stopped")
     assert gone([number])
 

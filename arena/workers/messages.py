@@ -1,0 +1,294 @@
+"""Messages between drivers and workers, and their one encoding.
+
+A frame is the name of the message's class, a space, and its fields as `arena.core.records` encodes them. Code that
+only passes frames on asks `is_kind` and never parses them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple, get_args
+
+from arena.core import records
+from arena.core.limits import Isolation, Limits
+from arena.match.game_faults import GameFault
+from arena.match.referee import Charge
+from arena.match.result import MatchRow
+from arena.registry.bundles import Bundle
+from engine.specs import Value
+
+
+@dataclass(frozen=True)
+class Hello:
+    """Ask a worker who it is."""
+
+
+@dataclass(frozen=True)
+class Greeting:
+    """Reply to `Hello`."""
+
+    code: str
+    """Hash of the code that it runs."""
+    versions: dict[str, str]
+    process: int
+    host: str
+
+
+@dataclass(frozen=True)
+class Describe:
+    """Ask what a bot declares of itself."""
+
+    name: str
+    class_name: str
+    bundle: Bundle
+    isolation: Isolation
+    boards: Sequence[tuple[str, int]]
+    """Game and number of players."""
+
+
+@dataclass(frozen=True)
+class Description:
+    """Reply to `Describe`."""
+
+    content: Any
+    """As the bot gave it, unchecked: `arena.registry.declarations.read` is to look at it."""
+
+
+class PlannedBoard(NamedTuple):
+    """A board as a worker sees it."""
+
+    game: str
+    players: int
+    opening: int
+    """Random opening plies."""
+
+
+@dataclass(frozen=True)
+class PlannedBot:
+    """A contestant as a worker sees it."""
+
+    name: str
+    module: str
+    class_name: str
+    bundle: str
+    """Hash of its bundle."""
+    params: dict[str, Value]
+    options: str
+    """Those of its spec."""
+    isolation: Isolation
+
+
+@dataclass(frozen=True)
+class WorkerPlan:
+    """What a worker needs to know of a plan, before the first chunk of matches."""
+
+    keys: dict[str, tuple[bytes, bytes]]
+    """Keys of the dice and of bots' seeds, by the hash of a secret key, or "" for public dice."""
+    limits: Limits
+    boards: Sequence[PlannedBoard]
+    bots: Sequence[PlannedBot]
+    """By entry of the schedule."""
+    bundles: dict[str, Mapping[str, bytes]]
+    """Files of bundles, by hash and path."""
+    games: dict[str, bytes]
+    """Files of plug-in games, by path."""
+
+    def bundle_of(self, bot: PlannedBot) -> Bundle:
+        """Return a bot's bundle; raises `BotError` for a path that leads elsewhere."""
+        return Bundle(bot.module, self.bundles[bot.bundle])
+
+
+@dataclass(frozen=True)
+class PlanRead:
+    """Reply to a plan."""
+
+    refusal: str
+    """Why this machine cannot play it; empty when it can."""
+
+
+class MatchOrder(NamedTuple):
+    """One match of a chunk."""
+
+    board: int
+    seats: tuple[int, ...]
+    """Entries."""
+    key: str
+    """Hash of the secret key of its dice, or ""."""
+    stream_ids: tuple[bytes, ...]
+    lineup: int
+    charges: Sequence[Charge]
+    """Faults of earlier tries, which ended their workers."""
+
+
+@dataclass(frozen=True)
+class PlayChunk:
+    """Order to play matches, one after the other."""
+
+    matches: Sequence[MatchOrder]
+    spent: Sequence[int]
+    """Entries for which no match is replayed any more when their process is killed from outside."""
+
+
+@dataclass(frozen=True)
+class Played:
+    """Reply to a chunk: results in order."""
+
+    rows: Sequence[MatchRow]
+    killed: Mapping[int, Sequence[int]]
+    """By number of the match in the chunk: entries whose processes were killed from outside."""
+
+
+@dataclass(frozen=True)
+class PlayedLast(Played):
+    """The same from a worker that is to play no further match; results of the last ones of the chunk may be missing."""
+
+
+@dataclass(frozen=True)
+class GameStopped:
+    """Reply to a chunk in which a game failed."""
+
+    number: int
+    """Of the match in the chunk."""
+    fault: GameFault
+
+
+@dataclass(frozen=True)
+class NoRoom:
+    """Reply to a chunk when a disk is full."""
+
+    what: str
+    remedy: str
+
+
+@dataclass(frozen=True)
+class Death:
+    """What is known of a worker process that ended before it replied."""
+
+    number: int
+    """Of the match in its chunk."""
+    seat: int
+    """Whose bot was at work; `NOBODY` between moves."""
+    ply: int
+    cause: str
+    starved: bool = False
+    """Whether the worker had little of the processor for what it did not finish in time."""
+    how: str = ""
+    """How the process ended, in words."""
+    killed: bool = False
+    """Whether by SIGKILL, which may have come from anywhere."""
+
+    def charge(self) -> Charge:
+        """Return the fault that the seat at work is charged with."""
+        return Charge(self.seat, self.ply, self.cause, self.how)
+
+
+@dataclass(frozen=True)
+class Lost:
+    """In place of a reply that will never come, since a worker was lost with its machine."""
+
+    in_play: bool = True
+    """Whether its chunk was being played, not waiting behind another one."""
+
+
+@dataclass(frozen=True)
+class ClusterOrder:
+    """What a Ray pool tells its driver process first: what to join or to start, and what is played."""
+
+    address: str | None
+    """None: Ray on this machine alone."""
+    workers: int
+    """Workers, when Ray is on this machine alone."""
+    folder: str
+    """Where the driver may keep files, on this machine."""
+    plan: WorkerPlan | None
+
+
+@dataclass(frozen=True)
+class Ticket:
+    """An encoded chunk for a Ray worker."""
+
+    worker: int
+    number: int
+    """Of the ticket; the reply has the same."""
+    chunk: bytes
+
+
+@dataclass(frozen=True)
+class TicketReply:
+    """Reply of a Ray worker to a ticket."""
+
+    number: int
+    worker_name: str
+    """Of the worker process, for the log."""
+    answer: bytes | Death | Lost
+
+
+@dataclass(frozen=True)
+class ClusterAlive:
+    """The cluster's head has answered."""
+
+
+@dataclass(frozen=True)
+class WorkerUp:
+    """A Ray worker can play."""
+
+    worker: int
+
+
+@dataclass(frozen=True)
+class WorkerDown:
+    """A Ray worker is gone."""
+
+    worker: int
+
+
+@dataclass(frozen=True)
+class Remark:
+    """A line for the user."""
+
+    line: str
+
+
+@dataclass(frozen=True)
+class ClusterFailed:
+    """The cluster cannot play, and why."""
+
+    why: str
+
+
+ClusterEvent = ClusterAlive | WorkerUp | WorkerDown | Remark | ClusterFailed | TicketReply
+"""What a Ray pool's driver process says. Both are processes of ours that run no bots: `Connection` pickles for them."""
+
+Message = (
+    Hello
+    | Greeting
+    | Describe
+    | Description
+    | WorkerPlan
+    | PlanRead
+    | PlayChunk
+    | Played
+    | PlayedLast
+    | GameStopped
+    | NoRoom
+)
+_KINDS: dict[bytes, type[Message]] = {kind.__name__.encode(): kind for kind in get_args(Message)}
+
+
+def encode(message: Message) -> bytes:
+    """Return the frame of a message."""
+    return type(message).__name__.encode() + b" " + records.encode(message)
+
+
+def decode(frame: bytes) -> Message:
+    """Return the message of a frame; raises `ValueError` for anything else."""
+    name, _, content = frame.partition(b" ")
+    if name not in _KINDS:
+        raise ValueError(f"no kind of message: {name[:40]!r}")
+    return records.decode(_KINDS[name], content)
+
+
+def is_kind(frame: bytes, kind: type[Message]) -> bool:
+    """Return whether a frame holds a message of a kind, without parsing it."""
+    return frame.startswith(kind.__name__.encode() + b" ")

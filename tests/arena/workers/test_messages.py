@@ -1,0 +1,70 @@
+"""Messages between drivers and workers survive their encoding, and nothing else is taken for one."""
+
+import pytest
+
+from arena.core.limits import Limits
+from arena.match.game_faults import GameFault
+from arena.match.referee import Charge
+from arena.match.result import SeatRow
+from arena.registry.bundles import Bundle
+from arena.workers import messages
+from arena.workers.messages import (
+    Describe,
+    Description,
+    GameStopped,
+    Greeting,
+    Hello,
+    MatchOrder,
+    NoRoom,
+    PlannedBoard,
+    PlannedBot,
+    PlanRead,
+    PlayChunk,
+    Played,
+    PlayedLast,
+    WorkerPlan,
+    decode,
+    encode,
+    is_kind,
+)
+from tests.support.samples import row
+
+BUNDLE = Bundle("mine", {"mine.py": b"\x00\xff"})
+BOT = PlannedBot("mine", "mine", "Mine", BUNDLE.hash, {"depth": 2, "style": "é"}, "depth=2", "sandbox")
+BOARD = PlannedBoard("epicycle", 2, 1)
+FORFEIT = row(0, [0, 1], seats=[SeatRow(0, 1.5), SeatRow(1, -2, "crash", 7)], details={1: "\ud800\n"}, notes=[(3, "?")])
+SAMPLES = [
+    Hello(),
+    Greeting("code", {"python": "3"}, 17, "host"),
+    Describe("mine", "Mine", BUNDLE, "process", [("epicycle", 2)]),
+    Description({"about": ["anything", None, 1.5]}),
+    WorkerPlan({"": (b"a", b"b")}, Limits(1.0), [BOARD], [BOT], {BUNDLE.hash: BUNDLE.files}, {"g.py": b""}),
+    PlanRead("no sandbox"),
+    PlayChunk([MatchOrder(0, (1, 0), "", (b"\x01", b"\x02"), 1, [Charge(0, 3, "crash", "how")])], [1]),
+    Played([row(0, [1, 0]), FORFEIT], {1: [0, 4]}),
+    PlayedLast([FORFEIT], {}),
+    GameStopped(2, GameFault("what", "trace", ["a1"], "position", bots=("one", "two"))),
+    NoRoom("what", "remedy"),
+]
+
+
+def test_there_is_a_sample_of_every_kind():
+    assert {type(sample) for sample in SAMPLES} == {*messages._KINDS.values()}
+
+
+@pytest.mark.parametrize("message", SAMPLES, ids=lambda message: type(message).__name__)
+def test_a_message_is_the_same_after_its_way_down_to_the_types_of_its_rows(message):
+    received = decode(encode(message))
+    assert received == message
+    assert repr(received) == repr(message)  # named tuples equal plain ones
+
+
+@pytest.mark.parametrize("frame", [b"", b"Hello", b"Hello [1]", b"Hallo []", b"NoRoom [1", b"NoRoom {}", b"NoRoom 5"])
+def test_what_is_no_message_is_refused(frame):
+    with pytest.raises(ValueError):
+        decode(frame)
+
+
+def test_a_frame_tells_its_kind_without_being_parsed():
+    assert is_kind(encode(SAMPLES[8]), PlayedLast) and not is_kind(encode(SAMPLES[8]), Played)
+    assert not is_kind(encode(SAMPLES[7]), PlayedLast)
