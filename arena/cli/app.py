@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import os
+import shlex
 import signal
 import sqlite3
 import sys
@@ -15,6 +16,10 @@ import typer
 from typer.core import TyperGroup
 
 from arena.cli.exit_codes import FINE, INTERRUPTED, USER_ERROR
+from arena.core.command import COMMAND, Command
+
+ADDING = (["import"], ["merge"], ["upgrade"])
+"""Commands that add to logs, or rearrange them: afterwards the run that wrote before can still go on."""
 
 
 class Commands(TyperGroup):
@@ -481,6 +486,7 @@ def doctor(
 def run_command(arguments: list[str]) -> int:
     """Run a command line; the exit code. Errors that are a user's to mend are one line on standard error."""
     usage_error: Any = next(kind for kind in typer.BadParameter.__mro__ if kind.__name__ == "ClickException")
+    token = COMMAND.set(Command(shlex.join(["arena", *arguments]), arguments[:1] in ADDING))
     try:
         code = app(arguments or ["--help"], prog_name="arena", standalone_mode=False)
         sys.stdout.flush()
@@ -500,6 +506,8 @@ def run_command(arguments: list[str]) -> int:
         if isinstance(error, (ArenaError, sqlite3.Error)):
             return _complain(str(error))
         raise
+    finally:
+        COMMAND.reset(token)
 
 
 def _complain(message: str) -> int:

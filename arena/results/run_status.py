@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 import shutil
 import sqlite3
 from collections.abc import Iterator
@@ -24,6 +26,8 @@ from arena.store.writers import Writer, read_writer
 from engine.errors import one_line
 
 RUNNING, COMPLETE, INTERRUPTED, OPEN = "running", "complete", "interrupted", "not complete"
+RESUMABLE = (["run"], ["compare"])
+"""Commands that continue where they stopped when they are given again."""
 
 
 @dataclass(frozen=True)
@@ -135,8 +139,22 @@ def _standing(log: Path) -> Standing:
         free=shutil.disk_usage(log.parent).free,
         dice=_dice(schedule, open_keys),
         failed=[] if running or complete else [*lines_of(read_faults(log.parent), log)],
-        resume=writer.resumes if writer and not (running or complete) else "",
+        resume=_resume_command(writer) if writer and not (running or complete) else "",
     )
+
+
+def _resume_command(writer: Writer) -> str:
+    """Return the command line that resumes what a writer, or the one it added to, has played; empty for none."""
+    command, folder = writer.player
+    words = shlex.split(command)
+    if words[:1] != ["arena"] or words[1:2] not in RESUMABLE:
+        return ""
+    line = shlex.join(word for word in words if word != "--fresh")
+    try:
+        here = os.getcwd()
+    except OSError:  # it has been removed
+        here = ""
+    return line if folder == here else f"cd {shlex.quote(folder)} && {line}"
 
 
 def _dice(schedule: Schedule, open_keys: bool) -> str:
@@ -148,7 +166,7 @@ def _dice(schedule: Schedule, open_keys: bool) -> str:
 def _state(running: bool, complete: bool, writer: Writer | None) -> str:
     if running:
         return RUNNING
-    return COMPLETE if complete else INTERRUPTED if writer and writer.resumes else OPEN
+    return COMPLETE if complete else INTERRUPTED if writer and _resume_command(writer) else OPEN
 
 
 def _files(log: Path) -> list[Path]:

@@ -16,11 +16,10 @@ from typing import Any
 import pytest
 
 from arena import api
+from arena.results.columns import RENAMED
 
 FOLDER = Path(__file__).parents[1] / "data" / "transcripts"
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
-RENAMED_COLUMNS: dict[str, str] = {}
-"""Columns of leaderboards that had another name when these were recorded."""
 RENAMED_KEYS: dict[str, str] = {}
 """Keys of a match's line, by those of the record."""
 RENAMED_SETTINGS = {"bench_after": "forfeit_limit", "hero": "challenger"}
@@ -59,4 +58,4 @@ def test_a_recorded_tournament_is_played_move_for_move_again(name, tmp_path, mon
             now = list(csv.DictReader(file))
         assert len(now) == len(rows) > 0
         for row, before in zip(now, rows, strict=True):
-            assert {name: row[RENAMED_COLUMNS.get(name, name)] for name in before} == before
+            assert {name: row[RENAMED.get(name, name)] for name in before} == before

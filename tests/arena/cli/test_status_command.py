@@ -12,7 +12,8 @@ import sys
 
 import pytest
 
-from arena.cli.app import run_command
+from arena.cli.app import ADDING, run_command
+from arena.core.command import COMMAND, Command
 from arena.plan.disqualification import disqualified, in_plan
 from arena.results.run_status import standing, standings
 from arena.store import Store
@@ -129,7 +130,7 @@ def test_a_lock_that_is_no_file_or_names_another_program_is_not_followed(log):
     assert read_writer(log) == (False, None)
 
 
-def test_what_only_adds_to_a_log_leaves_it_to_the_run_before_to_go_on(log, monkeypatch):
+def test_what_only_adds_to_a_log_leaves_it_to_the_run_before_to_go_on(log):
     fill(log, PLAN, leave_out=[0])
     for command, resumes in [
         ("arena merge a.db b.db", ""),
@@ -141,8 +142,10 @@ def test_what_only_adds_to_a_log_leaves_it_to_the_run_before_to_go_on(log, monke
         ("pytest run", ""),
         ("arena import matches.jsonl", ""),
     ]:
-        monkeypatch.setattr("sys.argv", command.split())
+        words = command.split()
+        token = COMMAND.set(Command(command, words[1:2] in ADDING))
         Store.create(log).close()
+        COMMAND.reset(token)
         assert standing(log).resume == resumes
     lock = log.with_suffix(".lock")
     for before in ([1, 2], "abc", {"a": 1}, ["arena run \x1b", "/"], ["arena '", "/"], None):

@@ -279,7 +279,7 @@ games = [{{ game = "epicycle(setup=random)", players = 2 }}, {{ game = "pyramid_
 bots = [{{ bot = "b.py:Plain" }}, {{ bot = "b.py:Noting" }}, {{ bot = "b.py:Last" }}]
 """
 """With which the logs were played; `log_bots.py` was b.py."""
-MORE = {3: "blocks = 2", 4: "blocks = 4\nbench_after = 2"}
+MORE = {3: "blocks = 2", 4: "blocks = 4\nforfeit_limit = 2"}
 
 
 def continued(log, sample):

@@ -1,0 +1,20 @@
+"""The command that this process carries out; a log names it as its writer."""
+
+from __future__ import annotations
+
+from contextvars import ContextVar
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command, as whoever carries it out gives it to the rooms below."""
+
+    line: str = ""
+    """What to type to give it again; empty for programs that call the Python API."""
+    adds: bool = False
+    """Whether it only adds to logs, or rearranges them, so that the run that wrote before can still go on."""
+
+
+COMMAND: ContextVar[Command] = ContextVar("command", default=Command())  # noqa: B039 - it is frozen
+"""The command of the present context."""
