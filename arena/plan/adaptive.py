@@ -14,7 +14,9 @@ from dataclasses import replace
 import numpy as np
 
 from arena.plan.disqualification import ONE_IN, disqualified
-from arena.schedule.blocks import Block, Schedule, Stage, Table, seat_places
+from arena.schedule.blocks import Block, Schedule, Stage
+from arena.schedule.seatings import seat_places
+from arena.schedule.tables import Table
 from arena.store import Store
 
 STEP = 4

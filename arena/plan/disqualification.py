@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 
-from arena.schedule.blocks import Schedule, Table
+from arena.schedule.blocks import Schedule
+from arena.schedule.tables import Table
 from arena.store import Store
 
 ONE_IN = 10

@@ -9,7 +9,8 @@ from typing import NamedTuple, Protocol
 
 from arena.plan.disqualification import ONE_IN, Disqualifications, in_plan
 from arena.runner.outbox import Outbox
-from arena.schedule.blocks import Block, MatchSpec, Table
+from arena.schedule.blocks import Block, MatchSpec
+from arena.schedule.tables import Table
 from arena.store import Finished
 
 MOST_HELD = 20_000

@@ -11,7 +11,8 @@ from collections.abc import Collection, Sequence
 
 from arena.runner.outbox import Outbox
 from arena.runner.tally import Tally, Turn
-from arena.schedule.blocks import Block, MatchSpec, Schedule, Table
+from arena.schedule.blocks import Block, MatchSpec, Schedule
+from arena.schedule.tables import Table
 from arena.store import Finished, Store
 
 MOST_HELD = 2_000

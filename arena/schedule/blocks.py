@@ -1,4 +1,4 @@
-"""From a resolved plan to blocks: which bots sit where, with which dice. Pure, lazy, in one fixed order.
+"""Blocks and matches of a plan: which bots sit where, with which dice. Pure, lazy, in one fixed order.
 
 The unit is the block: a table (a set of bots) in one round, with all its line-ups, which share the opening and, unless
 a bot sits there that is not trusted, the dice. A block's id depends on the tournament's seed, the board and the bots'
@@ -8,22 +8,17 @@ names alone, never on a position in a list, so that adding bots or blocks leaves
 from __future__ import annotations
 
 import functools
-import hashlib
-import itertools
-import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from operator import itemgetter
-from typing import Any, NamedTuple
-
-import numpy as np
+from typing import NamedTuple
 
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind, match_id, stream_ids
 from arena.schedule.duels import Duel, duel_places
-
-Table = tuple[int, ...]
+from arena.schedule.identities import BoardIds
+from arena.schedule.seatings import Order, base_orders, duel_orders, seat_orders, seat_places
+from arena.schedule.tables import Table, choose_tables
 
 
 @dataclass(frozen=True)
@@ -113,17 +108,6 @@ class MatchSpec(NamedTuple):
     def stream_ids(self) -> tuple[bytes, ...]:
         """What its random streams begin with."""
         return stream_ids(self.block.dice, self.block.id, self.block.identity, self.lineup)
-
-
-def _digest_of(prefix: Any, rest: bytes) -> bytes:
-    hasher = prefix.copy()
-    hasher.update(rest)
-    return bytes(hasher.digest())
-
-
-def _hasher(parts: list[Any]) -> Any:
-    """BLAKE2b-128 that has taken the parts as compact JSON."""
-    return hashlib.blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=16)
 
 
 @dataclass(frozen=True)
@@ -244,27 +228,23 @@ class Schedule:
 
         Of several keys it has the first with which the log holds it whole, else the latest one.
         """
-        entries, players = self.entries, self.boards[index].players
+        entries, players, ids = self.entries, self.boards[index].players, self._ids[index]
         if self.duel is not None:
             order = self.duel.table(players, number)
-            key: list[Any] = [number, ["duel", *(entries[entry].key for entry in self.duel[:2])]]
+            id = ids.duel_id(number, *[entries[entry].key for entry in self.duel[:2]])
         else:
             orders = base_orders(players)
             order = orders[number % len(orders)](table)
-            key = [number, *(entries[entry].key for entry in table)]
-        dice, public, secret = self._prefixes[index]
-        hasher = dice.copy()
-        hasher.update(json.dumps(key).encode())
-        id = hasher.digest()
-        rest = id + "".join([entries[entry].identity for entry in order]).encode()
+            id = ids.id(number, [entries[entry].key for entry in table])
+        bots = [entries[entry].identity for entry in order]
         if self._guests.isdisjoint(order):
-            return Block(index, number, order, id, _digest_of(public, rest))
+            return Block(index, number, order, id, ids.identity(None, id, bots))
         *older, latest = self.keys or ("",)
-        for hash in older:
-            found = _digest_of(secret[hash], rest)
-            if self.count_matches and self.count_matches(found) == self.lineups(self.boards[index]):
-                return Block(index, number, order, id, found, self.secret_dice, hash)
-        return Block(index, number, order, id, _digest_of(secret[latest], rest), self.secret_dice, latest)
+        for key in older:
+            identity = ids.identity(key, id, bots)
+            if self.count_matches and self.count_matches(identity) == self.lineups(self.boards[index]):
+                return Block(index, number, order, id, identity, self.secret_dice, key)
+        return Block(index, number, order, id, ids.identity(latest, id, bots), self.secret_dice, latest)
 
     @functools.cached_property
     def _guests(self) -> frozenset[int]:
@@ -282,151 +262,23 @@ class Schedule:
         return [self.secret_dice if guarded else Kind.PUBLIC for guarded in sorted(kinds)]
 
     @functools.cached_property
-    def _prefixes(self) -> list[tuple[Any, Any, dict[str, Any]]]:
-        """By board: hashers that have taken what all its block ids, and all its blocks' identities, begin with.
-
-        The latter for public dice, and for secret ones by the hash of their key.
-        """
-        found = []
-        for board in self.boards:
-            name = board.game.partition("(")[0]
-            common = [self.seed, name, board.params, board.players]
-            rest = [board.rules_version, board.opening, self.limits.key, self.permutations]
-            secret = {key: _hasher([*common, self._named(key), *rest]) for key in self.keys or ("",)}
-            found.append((_hasher(common), _hasher([*common, "", *rest]), secret))
-        return found
-
-    def _named(self, key: str) -> Any:
-        """A secret key and the kind of its dice, as identities have it."""
-        return key if self.secret_dice == Kind.VERSION_1 else [self.secret_dice.name.lower(), key]
+    def _ids(self) -> list[BoardIds]:
+        return [
+            BoardIds.of(
+                seed=self.seed,
+                game=board.game,
+                params=board.params,
+                players=board.players,
+                rules_version=board.rules_version,
+                opening=board.opening,
+                limits=self.limits,
+                permutations=self.permutations,
+                kind=self.secret_dice,
+                keys=self.keys or ("",),
+            )
+            for board in self.boards
+        ]
 
     def matches(self, block: Block) -> list[MatchSpec]:
         """The matches of a block, by line-up."""
         return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(self._orders(block))]
-
-
-Order = Callable[[Table], Table]
-
-
-@functools.cache
-def base_orders(players: int) -> list[Order]:
-    """The cyclic orders of a table: one for each round in turn, so that neighbours are balanced as well as seats."""
-    return [itemgetter(0, *order) for order in itertools.permutations(range(1, players))]
-
-
-@functools.cache
-def seat_places(players: int, permutations: bool) -> list[Table]:
-    """By line-up: which place of the base order sits in each seat; rotations, or every order."""
-    if permutations:
-        return list(itertools.permutations(range(players)))
-    return [tuple((seat + turn) % players for seat in range(players)) for turn in range(players)]
-
-
-@functools.cache
-def seat_orders(players: int, permutations: bool) -> list[Order]:
-    """By line-up: from the base order to the entries by seat."""
-    return [itemgetter(*places) for places in seat_places(players, permutations)]
-
-
-@functools.cache
-def duel_orders(players: int, seat: int) -> list[Order]:
-    """The same in a duel."""
-    return [itemgetter(*places) for places in duel_places(players, seat)]
-
-
-@functools.lru_cache(maxsize=64)
-def choose_tables(count: int, size: int, most: int) -> tuple[Table, ...]:
-    """All sets of `size` out of `count` bots; when there are more than `most`, a balanced choice of that many.
-
-    In a choice every bot appears as often as every other, within 2, and so does every pair; no set comes twice. The
-    sets are not enumerated: each new table takes the bots that appeared least, then those that met least.
-    """
-    if size == 0 or count < size:
-        return ()
-    if math.comb(count, size) <= most:
-        return tuple(itertools.combinations(range(count), size))
-    if math.comb(count, size) - most < most:  # few are left out: choose those instead
-        left_out = set(choose_tables(count, size, math.comb(count, size) - most))
-        return tuple(table for table in itertools.combinations(range(count), size) if table not in left_out)
-    appeared = np.zeros(count, np.int64)
-    met = np.zeros((count, count), np.int64)
-    chosen: dict[Table, None] = {}
-    while len(chosen) < most:
-        table = _next_table(appeared, met, size, chosen)
-        chosen[table] = None
-        appeared[list(table)] += 1
-        met[np.ix_(table, table)] += 1
-    np.fill_diagonal(met, 0)
-    _even_out(chosen, appeared, met)
-    return tuple(sorted(chosen))
-
-
-def _even_out(chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray) -> None:
-    """Exchange single bots between in and out of tables until counts are within 2, or nothing helps any more."""
-    pairs = np.triu_indices(len(appeared), 1)
-    for _ in range(4 * len(appeared)):
-        counts = met[pairs]
-        if np.ptp(appeared) <= 2 and np.ptp(counts) <= 2:
-            return
-        extremes = [(pairs[0][i], pairs[1][i]) for i in (np.argmax(counts), np.argmin(counts))]
-        extremes += [(int(np.argmax(appeared)), int(np.argmin(appeared)))]
-        wanted = {int(bot) for pair in extremes for bot in pair}
-        exchange = _best_exchange([table for table in chosen if wanted.intersection(table)], chosen, appeared, met)
-        if exchange is None:
-            return
-        table, out, into = exchange
-        rest = [member for member in table if member != out]
-        del chosen[table]
-        chosen[tuple(sorted([*rest, into]))] = None
-        appeared[out] -= 1
-        appeared[into] += 1
-        for bot, change in ((out, -1), (into, 1)):
-            met[bot, rest] += change
-            met[rest, bot] += change
-
-
-def _best_exchange(
-    tables: Sequence[Table], chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray
-) -> tuple[Table, int, int] | None:
-    """The exchange that lowers the sum of fourth powers of the counts' distances from their means most."""
-    pair_mean, bot_mean = met.sum() / (len(met) * (len(met) - 1)), appeared.mean()
-    fewer = (appeared - 1 - bot_mean) ** 4 - (appeared - bot_mean) ** 4
-    more = (appeared + 1 - bot_mean) ** 4 - (appeared - bot_mean) ** 4
-    best, exchange = -1e-9, None
-    for table in sorted(tables):
-        columns = met[:, table] - pair_mean
-        loosened = (columns - 1) ** 4 - columns**4
-        tightened = (columns + 1) ** 4 - columns**4
-        for place, out in enumerate(table):
-            rest = [i for i in range(len(table)) if i != place]
-            gain = more + tightened[:, rest].sum(axis=1) + fewer[out] + loosened[out, rest].sum()
-            gain[list(table)] = np.inf
-            for into in np.argsort(gain, kind="stable")[:4]:
-                moved = tuple(sorted([*(table[i] for i in rest), int(into)]))
-                if gain[into] < best and moved not in chosen:
-                    best, exchange = gain[into], (table, out, int(into))
-    return exchange
-
-
-def _next_table(appeared: np.ndarray, met: np.ndarray, size: int, chosen: dict[Table, None]) -> Table:
-    """The least used bots that met each other least; the next best set while that one is taken."""
-    excess = np.maximum(appeared - appeared.min(), 1) * 1e9
-    for start in np.argsort(appeared, kind="stable") if len(chosen) else (0,):
-        members = [int(start)]
-        together = met[start].astype(float)
-        while len(members) < size:
-            cost = excess + together**2
-            cost[members] = np.inf
-            pick = int(np.argmin(cost))
-            while len(members) + 1 == size and tuple(sorted([*members, pick])) in chosen:
-                cost[pick] = np.inf
-                pick = int(np.argmin(cost))
-                if cost[pick] == np.inf:
-                    break
-            if cost[pick] == np.inf:
-                break
-            members.append(pick)
-            together += met[pick]
-        if len(members) == size:
-            return tuple(sorted(members))
-    return next(table for table in itertools.combinations(range(len(appeared)), size) if table not in chosen)

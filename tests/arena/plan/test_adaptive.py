@@ -27,7 +27,8 @@ from arena.results.leaderboards import board_matches, faults
 from arena.results.report import match_lines
 from arena.runner import queue as work
 from arena.runner import run as runner
-from arena.schedule.blocks import Stage, seat_places
+from arena.schedule.blocks import Stage
+from arena.schedule.seatings import seat_places
 from arena.stats.ranks import order_doubt
 from arena.store import Store
 from arena.workers import process

@@ -15,8 +15,9 @@ from hypothesis import strategies as st
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind, match_id
 from arena.plan.model import ResolvedPlan
-from arena.schedule.blocks import base_orders, choose_tables
 from arena.schedule.duels import Duel
+from arena.schedule.seatings import base_orders
+from arena.schedule.tables import choose_tables
 from tests.support import samples
 from tests.support.samples import board, entry
 
