@@ -1,8 +1,7 @@
 """The adaptive schedule: every table plays a minimum, then further blocks go where ranks are least certain.
 
-They are given out in stages. What a stage gives to which table is a pure function of plan and results of the stages
-before it, all of them complete, so that it is the same for any number of workers, and whoever reads the log finds it
-again.
+Blocks are given out in stages. What a stage gives to which table is a pure function of the plan and the complete
+results of the stages before it: it is the same for any number of workers, and follows from the log.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from arena.schedule.tables import Table
 from arena.store import Store
 
 STEP = 4
-"""A stage gives out one block for so many that were given out before it."""
+"""Blocks given out before a stage for each block that it gives out."""
 FINENESS = 1000
-"""Doubts are taken in thousandths: machines that differ in a last digit give out the same blocks."""
+"""Doubts are rounded to thousandths, so that machines that differ in a last digit give out the same blocks."""
 SEAT = np.dtype([("block", np.int64), ("rank", np.int16), ("forfeited", np.bool_)])
 
 
 def with_stages(store: Store, schedule: Schedule) -> Schedule:
-    """The schedule as far as the log decides it: keys of secret dice, and stages of adaptive boards."""
+    """Return the schedule with what the log decides: keys of secret dice, and stages of adaptive boards."""
     schedule = store.known(schedule)
     if not any(board.first_blocks for board in schedule.boards):
         return schedule
@@ -43,7 +42,7 @@ def _first_stage(schedule: Schedule, index: int) -> Stage | None:
 
 
 def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
-    """The first stage that the log does not hold whole; `schedule` has the first of all."""
+    """Return the first stage that the log does not hold whole; `schedule` has the first of all."""
     board, tables, stage = schedule.boards[index], schedule.tables[index], schedule.stages[index]
     assert stage is not None
     out = disqualified(store, schedule, index)
@@ -58,11 +57,11 @@ def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
         if stage.counts == stage.done or not results.take(schedule.blocks_of(index, stage)):
             return stage
         counts = stage.counts
-        out |= _newly_benched(results, schedule.forfeit_limit, counts, tables, out)
+        out |= _newly_disqualified(results, schedule.forfeit_limit, counts, tables, out)
 
 
 class Results:
-    """What the log has of a board: results of the stages taken so far."""
+    """Results of a board in the log, of the blocks taken so far."""
 
     def __init__(self, store: Store, schedule: Schedule, index: int) -> None:
         board = schedule.boards[index]
@@ -78,7 +77,7 @@ class Results:
         self._taken: list[int] = []
 
     def take(self, blocks: Iterable[Block]) -> bool:
-        """Take the results of blocks, in this order; whether all of them are in the log, complete."""
+        """Take the results of blocks, in this order; return whether all of them are in the log, complete."""
         for block in blocks:
             start = self._starts.get(self._known.get(block.identity, -1))
             if start is None:
@@ -113,10 +112,10 @@ class Results:
         return self._seats[field][at].reshape(-1, self._places.shape[1])
 
 
-def _newly_benched(
+def _newly_disqualified(
     results: Results, after: int, counts: Sequence[int], tables: Sequence[Table], out: Mapping[int, int]
 ) -> dict[int, int]:
-    """Who is benched at the end of a stage, by `arena.plan.disqualification`, and everybody's last round."""
+    """Return who is disqualified at the end of a stage, by `arena.plan.disqualification`, with their last rounds."""
     entries = results.entries
     played = np.bincount(entries.ravel())
     faults = np.bincount(entries[results.forfeited], minlength=len(played))
@@ -131,20 +130,20 @@ def _newly_benched(
 def next_stage(
     counts: Sequence[int], tables: Sequence[Table], budget: int, out: Mapping[int, int], results: Results
 ) -> Stage:
-    """What follows on complete results: more blocks, or none when the budget is used up or every table has left."""
+    """Return the stage after complete results: more blocks, or none where no budget or no table is left."""
     from arena.stats.ranks import order_doubt
 
-    done, benched = tuple(counts), tuple(sorted(out.items()))
+    done, last_rounds = tuple(counts), tuple(sorted(out.items()))
     number = min(budget - sum(done), max(1, sum(done) // STEP))
     if number <= 0 or all(out.keys() & set(table) for table in tables):
-        return Stage(done, done, benched)
+        return Stage(done, done, last_rounds)
     who, doubt = order_doubt(results.entries, results.ranks, results.blocks)
     given = shares(weights(tables, who, doubt, out), number)
-    return Stage(tuple(count + more for count, more in zip(done, given, strict=True)), done, benched)
+    return Stage(tuple(count + more for count, more in zip(done, given, strict=True)), done, last_rounds)
 
 
 def weights(tables: Sequence[Table], who: np.ndarray, doubt: np.ndarray, out: Mapping[int, int]) -> list[int]:
-    """By table: the doubts of its pairs added up; 0 with a benched bot. All others are equal when nothing is in doubt.
+    """Return by table the sum of its pairs' doubts, 0 with a disqualified bot; equal weights where there is no doubt.
 
     Neighbours in rank weigh most, since their order is in doubt most.
     """
@@ -159,7 +158,7 @@ def weights(tables: Sequence[Table], who: np.ndarray, doubt: np.ndarray, out: Ma
 
 
 def shares(weights: Sequence[int], number: int) -> list[int]:
-    """So many blocks in proportion to the weights, by largest remainders; of equal ones the first get more."""
+    """Divide a number of blocks in proportion to weights, by largest remainders; of equal ones the first get more."""
     total = sum(weights)
     parts = [divmod(number * weight, total) for weight in weights]
     given = [whole for whole, _ in parts]

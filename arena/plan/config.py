@@ -1,4 +1,4 @@
-"""A tournament's configuration: TOML read into frozen models; what is not understood is an error."""
+"""Configurations of tournaments: TOML read into models. Whatever is not understood is an error."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def _opening(text: str | None) -> str | None:
 
 
 def tournament_name(value: str) -> str:
-    """The name itself; raises `ValueError` for one that names no tournament."""
+    """Return the name of a tournament; raises `ValueError` for one that cannot be its folder's."""
     if value == SUBMISSIONS:
         raise ValueError("is the folder of submitted bots; choose another name")
     if value == COMPARISONS:
@@ -57,20 +57,20 @@ def tournament_name(value: str) -> str:
 
 
 class Limits(Model):
-    """What a bot may use; part of every match's identity."""
+    """Limits of a bot's time and memory; part of every match's identity."""
 
     seconds_per_move: Annotated[float, Field(gt=0, le=86_400)] = 60.0
     """Wall-clock seconds for one move; more is a `timeout` fault."""
     seconds_to_prepare: Annotated[float, Field(gt=0, le=86_400)] = 300.0
     """Wall-clock seconds for a bot's preparations before a match; more is an `init` fault."""
     seconds_to_start: Annotated[float, Field(gt=0, le=86_400)] = 60.0
-    """Wall-clock seconds for a bot's process to come up and load the bot; more is an `init` fault."""
+    """Wall-clock seconds for a bot's process to start and load the bot; more is an `init` fault."""
     seconds_per_match: Annotated[float, Field(ge=0, le=86_400)] = 0.0
     """Wall-clock seconds for all of a bot's moves in a match, without preparations; 0 for no such limit."""
     increment: Annotated[float, Field(ge=0, le=86_400)] = 0.0
     """Seconds added to what is left of `seconds_per_match` after each of its moves."""
     margin: Annotated[float, Field(ge=0, le=86_400)] = 0.05
-    """Seconds that a move may overrun before it is a fault: for what the machine does besides."""
+    """Seconds that a move may overrun before it is a fault, for whatever else the machine does."""
     memory: Annotated[int, Field(ge=64, le=1_048_576)] = 1024
     """MiB that a bot's process may use (`process` and `sandbox`); more is a `memory` fault."""
 
@@ -81,7 +81,7 @@ class Limits(Model):
 
 
 class GameEntry(Model):
-    """One game with its options, and the boards it is played on."""
+    """A game with its options, and the boards it is played on."""
 
     game: str
     """A game's name or spec, `epicycle` or `epicycle(setup=random)`."""
@@ -100,7 +100,7 @@ class GameEntry(Model):
 
 
 class BotEntry(Model):
-    """One contestant."""
+    """A contestant."""
 
     bot: str
     """A bot's name, spec `name:key=value,...`, `path/to/file.py:ClassName`, or a program's `path/to/bot.toml`."""
@@ -118,7 +118,7 @@ class BotEntry(Model):
 
 
 class Output(Model):
-    """What is written after the run."""
+    """Files written after a run."""
 
     formats: tuple[Format, ...] = DEFAULT_FORMATS
     """Formats of the leaderboards."""
@@ -127,16 +127,16 @@ class Output(Model):
 
 
 class Config(Model):
-    """A tournament, as its author wrote it."""
+    """A tournament as its author describes it."""
 
     name: str
-    """Names the folder that holds its log and boards; letters, digits, `_`, `-`, `.`."""
+    """Name of the folder that holds its log and boards: letters, digits, `_`, `-`, `.`."""
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
-    """The one number all chance in the tournament comes from."""
+    """The number that all chance in the tournament comes from."""
     games: Annotated[tuple[GameEntry, ...], Field(min_length=1)]
     bots: Annotated[tuple[BotEntry, ...], Field(min_length=1)]
     bot_paths: tuple[str, ...] = ()
-    """Folders searched for the files of bots named by path, relative to the configuration."""
+    """Folders to search for bots named by path, relative to the configuration."""
     blocks: Annotated[int, Field(ge=1, le=10_000_000)] = 10
     """Blocks per table: a block is every line-up of a table, played with the same dice and opening."""
     schedule: Literal["round_robin", "gauntlet", "adaptive"] = "round_robin"
@@ -197,7 +197,7 @@ class Config(Model):
         return self
 
     def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
-        """Every game at every number of players; raises an `EngineError` for what the engine does not know."""
+        """Yield every game at every number of players; raises an `EngineError` for a game or option that is unknown."""
         for entry in self.games:
             kind = engine.game_type(entry.game.partition("(")[0])
             for players in entry.players or range(kind.min_players, kind.max_players + 1):
@@ -205,12 +205,12 @@ class Config(Model):
 
 
 def load_config(path: str | Path) -> Config:
-    """Read and validate a TOML file; raises `ConfigError` that names file, key, value and what would be right."""
+    """Read a TOML file; raises `ConfigError` that names file, key, value and what would be right."""
     return config_from(read_toml(Path(path)), str(path))
 
 
 def config_from(data: dict[str, Any], source: str = "config") -> Config:
-    """Validate a configuration given as plain data; `source` is what errors name."""
+    """Return the configuration in plain data; `source` is what errors name."""
     parts: dict[str, type[Model]] = {"games": GameEntry, "bots": BotEntry, "limits": Limits, "output": Output}
     config = validated(Config, data, source, parts)
     for number, entry in enumerate(config.games):

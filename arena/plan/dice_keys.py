@@ -1,4 +1,4 @@
-"""The keys of a tournament's secret dice: drawn for its log, kept there, disclosed when everything is played."""
+"""Manage the keys of secret dice: draw them for a log, keep them there, disclose them after the last match."""
 
 from __future__ import annotations
 
@@ -21,14 +21,15 @@ from engine.errors import EngineError
 
 
 def now() -> str:
+    """Return the time in UTC, as logs have it."""
     return datetime.now(UTC).isoformat()
 
 
 def with_dice_keys(plan: Plan, store: Store) -> Plan:
-    """The plan with the keys of the log that it will be played into, and what is to be said of its dice.
+    """Return the plan with the keys of the log that it will be played into, and remarks on its dice.
 
     A key is drawn and kept in the log where blocks with secret dice are to be played and all keys before are disclosed.
-    The log has to be open for writing, which keeps every other run from drawing another.
+    The log has to be open for writing, which keeps other runs from drawing another.
     """
     remarks = _other_dice(plan.schedule, store)
     if not plan.schedule.has_secret_dice:
@@ -49,7 +50,7 @@ def with_dice_keys(plan: Plan, store: Store) -> Plan:
 
 
 def _other_dice(schedule: Schedule, store: Store) -> tuple[str, ...]:
-    """A line when what the log holds was played with other kinds of dice."""
+    """Return a line where the log's matches were played with other kinds of dice."""
     planned = {kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board)}
     there = store.dice_kinds()
     secret, before = planned - {Kind.PUBLIC}, there - {Kind.PUBLIC}
@@ -63,7 +64,7 @@ def _other_dice(schedule: Schedule, store: Store) -> tuple[str, ...]:
 
 
 def _plays_more(plan: Plan, store: Store) -> bool:
-    """Whether the log lacks a match of the plan with secret dice.
+    """Return whether the log lacks a match of the plan with secret dice.
 
     A comparison that was decided may go on, for a stricter test: its bots are those of before the disclosure.
     """
@@ -79,7 +80,7 @@ def _lacks_secret(schedule: Schedule, store: Store) -> bool:
 
 
 def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:
-    """A resolved plan with the keys of its log, those that are disclosed in full.
+    """Return a plan with the keys of its log, in full where they are disclosed.
 
     Raises `StoreError` when one of the plan's own is not there.
     """
@@ -103,7 +104,7 @@ def _disclosed(key: SecretKey) -> str | None:
 
 
 def has_own_dice(schedule: Schedule, index: int) -> bool:
-    """Whether in any block of a board every match draws dice of its own, so that the block's matches share none."""
+    """Return whether matches of any block of a board draw dice of their own, so that they share none."""
     board = schedule.boards[index]
     if Kind.SECRET not in schedule.dice_of(index):
         return False

@@ -1,4 +1,4 @@
-"""Reading a plan.json back, as exports write it beside other files."""
+"""Read and write plan.json, and the plans in logs."""
 
 from __future__ import annotations
 
@@ -20,25 +20,25 @@ from arena.store.reading import StoreReader
 
 @dataclass(frozen=True)
 class ReadPlan:
-    """A plan.json with what follows from it."""
+    """A plan.json with its schedule, versions and keys."""
 
     path: Path
     resolved: ResolvedPlan
     schedule: Schedule
     versions: dict[str, str]
     secret_keys: tuple[bytes, ...]
-    """In the order of the schedule's."""
+    """Keys in the order of the schedule's hashes."""
 
     def keys(self, block: Block) -> KeyPair:
-        """Of a block's dice and of the bots' seeds there."""
+        """Return the keys of a block's dice and of its bots' seeds."""
         secret = self.secret_keys[self.schedule.keys.index(block.key)] if block.key else None
         return key_pair(block.dice, self.schedule.seed, secret)
 
 
 def read_plan(path: Path) -> ReadPlan:
-    """A plan.json as exports write it, and the versions.json beside it, if there is one.
+    """Read a plan.json, and the versions.json beside it where there is one.
 
-    How far adaptive boards have come is left out: it follows from the log.
+    The progress of adaptive boards is left out: it follows from the log. Raises `RecordError`.
     """
     if not path.is_file():
         what = "is no regular file" if path.exists() else "no such file"
@@ -84,7 +84,7 @@ def without_keys(resolved: ResolvedPlan) -> ResolvedPlan:
 
 
 def with_key(record: Record, plan: Path) -> StoredMatch:
-    """The match of a record, with the key of its secret dice as a plan.json discloses it."""
+    """Return the match of a record, with the key of its secret dice as a plan.json discloses it."""
     if not record.secret:
         return record.match
     for key in read_plan(plan).secret_keys:

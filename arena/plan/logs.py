@@ -22,10 +22,11 @@ from arena.store.merging import readable
 from arena.store.reading import check_match_id
 
 LOG = "matches.db"
+"""Name of a log in its tournament's folder."""
 
 
 def find_log(target: str | Path, home: str | Path | None = None) -> Path:
-    """The log of a configuration, a tournament's name, its folder, or a database."""
+    """Return the log of a configuration, a tournament's name, its folder, or a database."""
     path = Path(target)
     if path.suffix == ".db":
         return path
@@ -43,7 +44,7 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
 
 
 def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, ResolvedPlan]:
-    """An open log and the resolved plan of its latest run, with how far its adaptive boards have come."""
+    """Open a log; return it with the plan of its latest run and the progress of its adaptive boards."""
     store, resolved = open_plan(target, home)
     with contextlib.ExitStack() as undo:
         undo.enter_context(store)
@@ -53,7 +54,7 @@ def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store,
 
 
 def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store, ResolvedPlan]:
-    """An open log and the resolved plan of its latest run as it stands there: nothing is worked out."""
+    """Open a log; return it with the plan of its latest run, without progress."""
     store = Store.open(find_log(target, home))
     with contextlib.ExitStack() as undo:
         undo.enter_context(store)
@@ -63,7 +64,7 @@ def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store
 
 
 def logs_under(home: Path) -> list[Path]:
-    """The logs of all tournaments and comparisons."""
+    """Return the logs of all tournaments and comparisons."""
     return sorted([*home.glob(f"*/{LOG}"), *home.glob(f"{COMPARISONS}/*/{LOG}")])
 
 
@@ -73,9 +74,9 @@ def find_match(
     home: str | Path | None = None,
     warn: Callable[[str], None] = lambda line: warnings.warn(line, stacklevel=3),
 ) -> tuple[StoredMatch, ResolvedPlan]:
-    """A match by its id or the beginning of one, and the resolved plan it belongs to.
+    """Find a match by its id or the beginning of one; return it with the plan it belongs to.
 
-    Without a target every tournament and comparison under the home folder is searched; `warn` is told of each log there
+    Without a target all tournaments and comparisons under the home folder are searched; `warn` is called for each log
     that cannot be read.
     """
     check_match_id(match)
@@ -99,14 +100,14 @@ def find_match(
 
 
 def find_game_fault(target: str | Path | None, match: str, home: str | Path | None = None) -> GameFault | None:
-    """The fault of a game that stopped a board in a match whose id begins so; searched for as by `find_match`."""
+    """Find the fault of a game that stopped a board, by the match's id or its beginning, as `find_match` does."""
     logs = [find_log(target, home)] if target is not None else logs_under(home_folder(home))
     found = (fault for log in logs for fault in read_faults(log.parent) if match and fault.match.startswith(match))
     return next(found, None)
 
 
 def _matches_in(log: Path, match: str) -> list[tuple[StoredMatch, ResolvedPlan]]:
-    """Those of a log whose id begins so; raises `StoreError` for one that is damaged."""
+    """Return a log's matches whose id begins so, with its plan; raises `StoreError` for a damaged log."""
     store, resolved = open_plan(log)
     with store, readable(store):
         return [(store.match(*at), resolved) for at in store.find_matches(match)]

@@ -1,6 +1,6 @@
-"""From a configuration to a resolved plan: names looked up, defaults spelled out, bots' sources snapshot.
+"""Resolve configurations: look names up, spell defaults out, snapshot bots' sources.
 
-The driver reads sources but never runs them: what a bot says of itself (parameters, games) a worker process tells.
+The driver reads sources but never runs them: a worker process asks bots for their parameters and games.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ from engine.specs import canonical_options, resolve
 
 @dataclass(frozen=True)
 class ResolvedBot:
-    """A contestant with its source and what it says of itself."""
+    """A contestant with its source and its description of itself."""
 
     source: Source
     bundle: Bundle
@@ -47,44 +47,45 @@ class ResolvedBot:
     players: list[int] | None
     parameters: list[dict[str, Any]]
     refusals: list[str | None]
-    """By board: why it does not play there."""
+    """Why it does not play on a board, by board."""
     isolation: Isolation = "none"
 
     @property
     def summary(self) -> str:
-        """What it says of itself in one line."""
+        """First line of its docstring."""
         return self.about.partition("\n")[0]
 
     @property
     def label(self) -> str:
-        """Its name on boards unless the plan gives it another: the spec, under the name that it gives itself."""
+        """Its name on boards unless the plan gives it another: its spec under its own name for itself."""
         return self.source.title + self.spec.removeprefix(self.source.name)
 
     @property
     def options(self) -> str:
-        """Its parameters that are not the default, as its spec has them."""
+        """Its parameters other than the defaults, as in its spec."""
         return self.spec.removeprefix(self.source.name).removeprefix(":")
 
     @property
     def trusted(self) -> bool:
-        """Whether it may be told of dice and seeds what can be worked out: it was not submitted, nor is it sandboxed.
+        """Whether it may play with public dice: it was not submitted, and is not planned for the sandbox.
 
-        That is decided where it is planned, not by the isolation that its matches are replayed with.
+        The isolation that its matches are replayed with does not count.
         """
         return not self.source.submitted and self.isolation != "sandbox"
 
     @property
     def identity(self) -> str:
-        """`name@hash` over the resolved parameters and the source."""
+        """`name@hash` over resolved parameters and source."""
         return bot_identity(self.source.name, self.bundle.hash, self.source.class_name, self.params)
 
     @property
     def row(self) -> BotRow:
+        """Its row in the log."""
         return BotRow(self.identity, self.spec, self.source.module, self.source.class_name, self.bundle.hash)
 
 
 def bot_identity(name: str, bundle: str, class_name: str, params: dict[str, Any]) -> str:
-    """`name@hash` over the hash of a bot's bundle, its class and its resolved parameters."""
+    """Return `name@hash` over the hash of a bot's bundle, its class and its resolved parameters."""
     key = json.dumps([bundle, class_name, params], sort_keys=True)
     return f"{name}@{hashlib.blake2b(key.encode(), digest_size=16).hexdigest()}"
 
@@ -99,11 +100,11 @@ class Plan:
     """By entry of the schedule."""
     formats: tuple[str, ...]
     left_out: tuple[str, ...]
-    """Lines that say which bots do not play on which boards, and why."""
+    """Lines that tell which bots do not play on which boards, and why."""
     secret_keys: tuple[bytes, ...] = ()
-    """Those of secret dice that were drawn so far; `arena.plan.dice_keys` keeps them in the log."""
+    """Keys of secret dice drawn so far; `arena.plan.dice_keys` keeps them in the log."""
     remarks: tuple[str, ...] = ()
-    """Lines about its log and its dice, to be said before anything is played."""
+    """Lines about its log and its dice, to be shown before anything is played."""
 
     def __repr__(self) -> str:
         schedule = self.schedule
@@ -113,7 +114,7 @@ class Plan:
         )
 
     def with_keys(self, keys: Sequence[bytes]) -> Plan:
-        """The same plan with keys of secret dice, of which the last one is drawn with from now on."""
+        """Return the plan with keys of secret dice, of which the last one is in use."""
         hashes = tuple(map(key_hash, keys))
         return replace(self, secret_keys=tuple(keys), schedule=replace(self.schedule, keys=hashes))
 
@@ -130,7 +131,7 @@ class Plan:
         return pairs
 
     def bundles(self) -> dict[str, dict[str, str]]:
-        """Sources in hexadecimal, by bundle hash and path."""
+        """Return sources in hexadecimal, by bundle hash and path."""
         return {
             bot.bundle.hash: {name: content.hex() for name, content in sorted(bot.bundle.files.items())}
             for bot in self.bots
@@ -170,7 +171,7 @@ class Plan:
 
 
 def load_plan(path: str | Path, worker: WorkerProcess | None = None, home: str | Path | None = None) -> Plan:
-    """Read a configuration and resolve it; raises an `ArenaError` of one line."""
+    """Read and resolve a configuration; raises an `ArenaError` of one line."""
     path = Path(path)
     return make_plan(load_config(path), str(path), path.parent, worker, home)
 
@@ -224,10 +225,9 @@ def make_plan(
 
 
 def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:
-    """A plan of one match, with the bots in the order of their seats.
+    """Return a plan of one match, with the bots in the order of their seats.
 
-    Where one of them is not trusted the key of its dice follows from the seed, so that whoever knows that can play it
-    again.
+    Where one of them is not trusted, the key of its dice follows from the seed: whoever knows that can play it again.
     """
     keys = [f"{seat}: {bot.spec}" for seat, bot in enumerate(bots)]
     entries = tuple(Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, bots, strict=True))
@@ -238,7 +238,7 @@ def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int
 
 
 class Wanted(NamedTuple):
-    """A contestant as asked for."""
+    """A contestant as it is asked for."""
 
     spec: str
     params: dict[str, Any]
@@ -253,7 +253,7 @@ def resolve_bots(
     where: Callable[[int], str] = lambda number: "",
     home: str | Path | None = None,
 ) -> list[ResolvedBot]:
-    """Find, snapshot and describe bots; raises `ConfigError` that begins with what `where` says of the bot's number."""
+    """Find, snapshot and describe bots; raises `ConfigError` that begins with `where` of the bot's number."""
     found = []
     for number, (spec, params, isolation) in enumerate(wanted):
         try:
@@ -294,7 +294,7 @@ def _described(
     boards: list[tuple[str, int]],
     worker: WorkerProcess,
 ) -> ResolvedBot:
-    """A bot with what it declares and what that makes of its options; raises `BotError` when it cannot be used."""
+    """Return a bot with its declarations and resolved parameters; raises `BotError` when it cannot be used."""
     said = declared(source, bundle, isolation, boards, worker)
     try:
         params = resolve(said.settings, options, source.name)
@@ -319,10 +319,10 @@ def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[E
 
 
 def entry_keys(specs: Sequence[str], labels: Sequence[str | None]) -> list[str]:
-    """Names for block ids: the spec, and where it enters more than once `spec#label` for all but one.
+    """Return names for block ids: the spec, and where it enters more than once `spec#label` for all but one.
 
-    That one is the entry without a label, else the first by label; so the order of the list does not matter, and
-    labels matter only among entries of one spec.
+    That one is the entry without a label, else the first by label. So the order of the list does not matter, and labels
+    matter only among entries of one spec.
     """
     named = [(spec, label or "") for spec, label in zip(specs, labels, strict=True)]
     first = {spec: min(label for other, label in named if other == spec) for spec in specs}

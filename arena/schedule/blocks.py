@@ -38,7 +38,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Board:
-    """One game at one number of players, and everything that its matches share."""
+    """One game at one number of players, with all that its matches share."""
 
     game: str
     """Canonical spec."""
@@ -47,49 +47,50 @@ class Board:
     players: int
     rules_version: int
     entries: tuple[int, ...]
-    """Indexes of the entries that play here, ordered by key."""
+    """Entries that play here, ordered by key."""
     blocks: int
     opening: int
-    """Random opening plies."""
+    """Random plies of the opening."""
     first_blocks: int = 0
-    """Blocks that every table plays before `plan.adaptive` gives out the rest; 0: all tables play all `blocks`."""
+    """Blocks that every table plays before the adaptive schedule gives out the rest; 0 for other schedules."""
 
     @property
     def title(self) -> str:
+        """Game and number of players, for people."""
         return f"{self.game}, {self.players} players"
 
     @property
     def slug(self) -> str:
-        """For file names."""
+        """Game and number of players, for file names."""
         clean = "".join(c if c.isalnum() or c in "_+-" else "." if c == "=" else "-" for c in self.game).strip("-")
         return f"{clean}_{self.players}p"
 
 
 class Stage(NamedTuple):
-    """How far an adaptive board has come; `arena.plan.adaptive` finds it from the log."""
+    """Progress of an adaptive board, which follows from the log."""
 
     counts: tuple[int, ...]
-    """Blocks by table, as many as have been given out."""
+    """Blocks given out, by table."""
     done: tuple[int, ...]
-    """The same before this stage, all of them in the log; equal to `counts` when nothing is left to be played."""
+    """Blocks given out before this stage, all in the log; equal to `counts` when nothing is left to play."""
     disqualified: tuple[tuple[int, int], ...] | None
-    """Entries with the last rounds that they play; None in the first stage, where rounds decide."""
+    """Disqualified entries with the last rounds that they play; None in the first stage, where rounds decide."""
 
 
 class Block(NamedTuple):
-    """One table in one round; `seats(lineup)` says who sits where."""
+    """One table in one round, with all its line-ups."""
 
     board: int
     round: int
     table: Table
     """Entries in the round's base order."""
     id: bytes
-    """16 bytes: what the dice are drawn from."""
+    """16 bytes that common dice are drawn from."""
     identity: bytes
-    """16 bytes over everything that decides the block's results; matches are known by it and their line-up."""
+    """16 bytes over everything that decides the block's results; identity and line-up name a match."""
     dice: Kind = Kind.PUBLIC
     key: str = ""
-    """Hash of the secret key that its dice are drawn with; empty for public ones."""
+    """Hash of the secret key of its dice; empty for public ones."""
 
 
 class MatchSpec(NamedTuple):
@@ -101,18 +102,18 @@ class MatchSpec(NamedTuple):
 
     @property
     def id(self) -> str:
-        """What the log and the commands call the match."""
+        """Name of the match in logs and commands."""
         return match_id(self.block.identity, self.lineup)
 
     @property
     def stream_ids(self) -> tuple[bytes, ...]:
-        """What its random streams begin with."""
+        """Ids that its random streams are drawn from."""
         return stream_ids(self.block.dice, self.block.id, self.block.identity, self.lineup)
 
 
 @dataclass(frozen=True)
 class Schedule:
-    """All blocks of a plan, lazily."""
+    """All blocks of a plan, made as they are asked for."""
 
     seed: int
     entries: tuple[Entry, ...]
@@ -122,24 +123,24 @@ class Schedule:
     challenger: int | None
     limits: Limits
     keys: tuple[str, ...] = ()
-    """Hashes of the secret keys that blocks may have been drawn with; the last one is drawn with from now on."""
+    """Hashes of the secret keys that blocks may have been drawn with; the last one is in use."""
     secret_dice: Kind = Kind.SECRET
-    """Of the blocks in which a bot sits that is not trusted; all others have public dice."""
+    """Kind of the dice of blocks with a bot that is not trusted; all others have public dice."""
     count_matches: Callable[[bytes], int] | None = field(default=None, compare=False, repr=False)
-    """How many matches of a block a log holds; needed where there are several keys."""
+    """Count a block's matches in the log, by its identity; needed where there are several keys."""
     forfeit_limit: int = 0
-    """Forfeits on a board from which a bot may be benched there, as `arena.plan.disqualification` says; 0: never."""
+    """Forfeits on a board from which a bot may be disqualified there (`arena.plan.disqualification`); 0 for never."""
     duel: Duel | None = None
-    """Instead of tables in every rotation: two bots that take turns in one seat, a block a round."""
+    """The two bots of a comparison, who take turns in one seat, a block a round."""
     stages: tuple[Stage | None, ...] = ()
-    """By board, of adaptive ones; empty until they are known."""
+    """Progress of adaptive boards, by board; empty until it is known."""
 
     def stage(self, index: int) -> Stage | None:
-        """How far an adaptive board has come, as far as it is known; None for others."""
+        """Return the progress of an adaptive board; None for others, and where it is not known."""
         return self.stages[index] if self.stages else None
 
     def counts(self, index: int) -> Sequence[int]:
-        """Blocks of each of a board's tables; raises `ValueError` for an adaptive board whose stage is not known."""
+        """Return the blocks of each table of a board; raises `ValueError` for an adaptive one without a stage."""
         stage = self.stage(index)
         if stage is not None:
             return stage.counts
@@ -150,36 +151,36 @@ class Schedule:
         return (self.boards[index].blocks,) * len(self.tables[index])
 
     def budget(self, index: int) -> int:
-        """Matches that a board has in all: `blocks` for each table on average."""
+        """Return the matches of a whole board: `blocks` for each table on average."""
         board = self.boards[index]
         return board.blocks * len(self.tables[index]) * self.lineups(board)
 
     def lineups(self, board: Board) -> int:
-        """Matches in one block."""
+        """Return the number of matches in a block."""
         if self.duel is not None:
             return 2
         return math.factorial(board.players) if self.permutations else board.players
 
     def seats(self, block: Block, lineup: int) -> Table:
-        """The entries by seat."""
+        """Return the entries by seat."""
         return self._orders(block)[lineup](block.table)
 
     def _orders(self, block: Block) -> list[Order]:
-        """By line-up: from a block's table to the entries by seat."""
+        """Return by line-up the function from a block's table to entries by seat."""
         players = self.boards[block.board].players
         if self.duel is not None:
             return duel_orders(players, block.round % players)
         return seat_orders(players, self.permutations)
 
     def places(self, players: int) -> list[list[Table]]:
-        """By round, from 0 to where they begin again, and line-up: which place of a block's table sits in each seat."""
+        """Return which place of a block's table sits in each seat, by round (as many as differ) and line-up."""
         if self.duel is not None:
             return [list(duel_places(players, seat)) for seat in range(players)]
         return [seat_places(players, self.permutations)]
 
     @functools.cached_property
     def tables(self) -> tuple[tuple[Table, ...], ...]:
-        """The tables of every board, entries ordered by key."""
+        """Tables by board, their entries ordered by key."""
         return tuple(self._tables(board) for board in self.boards)
 
     def _tables(self, board: Board) -> tuple[Table, ...]:
@@ -197,13 +198,13 @@ class Schedule:
 
     @property
     def total_matches(self) -> int:
-        """Matches in the whole plan; those given out so far once the stages of adaptive boards are known."""
+        """Matches of the whole plan; those given out so far where the stages of adaptive boards are known."""
         if not self.stages:
             return sum(map(self.budget, range(len(self.boards))))
         return sum(sum(self.counts(index)) * self.lineups(board) for index, board in enumerate(self.boards))
 
     def blocks(self) -> Iterator[Block]:
-        """Every block, in fold order: round by round, board by board, table by table."""
+        """Yield every block in canonical order: by round, board and table."""
         counts = [self.counts(index) for index in range(len(self.boards))]
         most = [max(each, default=0) for each in counts]
         for number in range(max(most, default=0)):
@@ -214,7 +215,7 @@ class Schedule:
                             yield self.block(index, number, table)
 
     def blocks_of(self, index: int, stage: Stage | None = None) -> Iterator[Block]:
-        """A board's blocks, in fold order; all of them, or those that one stage has given out."""
+        """Yield a board's blocks in canonical order; all of them, or those that one stage has given out."""
         tables = self.tables[index]
         counts, done = (self.counts(index), (0,) * len(tables)) if stage is None else stage[:2]
         ranges = [*zip(tables, done, counts, strict=True)]
@@ -224,9 +225,9 @@ class Schedule:
                     yield self.block(index, number, table)
 
     def block(self, index: int, number: int, table: Table) -> Block:
-        """The block of a board's table (entries ordered by key) in one round.
+        """Return the block of a board's table (entries ordered by key) in a round.
 
-        Of several keys it has the first with which the log holds it whole, else the latest one.
+        Of several keys it has the first with which the log holds it whole, else the last one.
         """
         entries, players, ids = self.entries, self.boards[index].players, self._ids[index]
         if self.duel is not None:
@@ -253,11 +254,11 @@ class Schedule:
 
     @property
     def has_secret_dice(self) -> bool:
-        """Whether the dice of any block are drawn with a secret key."""
+        """Whether any block has secret dice."""
         return any(not self._guests.isdisjoint(board.entries) for board in self.boards)
 
     def dice_of(self, index: int) -> list[Kind]:
-        """The kinds of dice of a board's tables."""
+        """Return the kinds of dice of a board's tables."""
         kinds = {not self._guests.isdisjoint(table) for table in self.tables[index]}
         return [self.secret_dice if guarded else Kind.PUBLIC for guarded in sorted(kinds)]
 
@@ -280,5 +281,5 @@ class Schedule:
         ]
 
     def matches(self, block: Block) -> list[MatchSpec]:
-        """The matches of a block, by line-up."""
+        """Return the matches of a block, by line-up."""
         return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(self._orders(block))]

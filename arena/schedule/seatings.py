@@ -1,4 +1,4 @@
-"""Seatings: who of a table sits where, by round and line-up."""
+"""Seatings: which entry of a table sits where, by round and line-up."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ Order = Callable[[Table], Table]
 
 @functools.cache
 def base_orders(players: int) -> list[Order]:
-    """The cyclic orders of a table: one for each round in turn, so that neighbours are balanced as well as seats."""
+    """Return the cyclic orders of a table, one a round in turn, so that neighbours are balanced as well as seats."""
     return [itemgetter(0, *order) for order in itertools.permutations(range(1, players))]
 
 
 @functools.cache
 def seat_places(players: int, permutations: bool) -> list[Table]:
-    """By line-up: which place of the base order sits in each seat; rotations, or every order."""
+    """Return which place of the base order sits in each seat, by line-up: rotations, or every order."""
     if permutations:
         return list(itertools.permutations(range(players)))
     return [tuple((seat + turn) % players for seat in range(players)) for turn in range(players)]
@@ -29,11 +29,11 @@ def seat_places(players: int, permutations: bool) -> list[Table]:
 
 @functools.cache
 def seat_orders(players: int, permutations: bool) -> list[Order]:
-    """By line-up: from the base order to the entries by seat."""
+    """Return by line-up the function from the base order to entries by seat."""
     return [itemgetter(*places) for places in seat_places(players, permutations)]
 
 
 @functools.cache
 def duel_orders(players: int, seat: int) -> list[Order]:
-    """The same in a duel."""
+    """Return the same for a duel, whose two bots take turns in `seat`."""
     return [itemgetter(*places) for places in duel_places(players, seat)]

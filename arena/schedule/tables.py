@@ -15,7 +15,7 @@ Table = tuple[int, ...]
 
 @functools.lru_cache(maxsize=64)
 def choose_tables(count: int, size: int, most: int) -> tuple[Table, ...]:
-    """All sets of `size` out of `count` bots; when there are more than `most`, a balanced choice of that many.
+    """Return all sets of `size` out of `count` bots, or a balanced choice where there are more than `most`.
 
     In a choice every bot appears as often as every other, within 2, and so does every pair; no set comes twice. The
     sets are not enumerated: each new table takes the bots that appeared least, then those that met least.
@@ -41,7 +41,7 @@ def choose_tables(count: int, size: int, most: int) -> tuple[Table, ...]:
 
 
 def _even_out(chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray) -> None:
-    """Exchange single bots between in and out of tables until counts are within 2, or nothing helps any more."""
+    """Exchange single bots of tables until counts are within 2, or no exchange helps."""
     pairs = np.triu_indices(len(appeared), 1)
     for _ in range(4 * len(appeared)):
         counts = met[pairs]
@@ -67,7 +67,7 @@ def _even_out(chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray) 
 def _best_exchange(
     tables: Sequence[Table], chosen: dict[Table, None], appeared: np.ndarray, met: np.ndarray
 ) -> tuple[Table, int, int] | None:
-    """The exchange that lowers the sum of fourth powers of the counts' distances from their means most."""
+    """Return the exchange that lowers most the sum of fourth powers of the counts' distances from their means."""
     pair_mean, bot_mean = met.sum() / (len(met) * (len(met) - 1)), appeared.mean()
     fewer = (appeared - 1 - bot_mean) ** 4 - (appeared - bot_mean) ** 4
     more = (appeared + 1 - bot_mean) ** 4 - (appeared - bot_mean) ** 4
@@ -88,7 +88,7 @@ def _best_exchange(
 
 
 def _next_table(appeared: np.ndarray, met: np.ndarray, size: int, chosen: dict[Table, None]) -> Table:
-    """The least used bots that met each other least; the next best set while that one is taken."""
+    """Return the least used bots that met each other least; the next best set where that one is chosen already."""
     excess = np.maximum(appeared - appeared.min(), 1) * 1e9
     for start in np.argsort(appeared, kind="stable") if len(chosen) else (0,):
         members = [int(start)]
