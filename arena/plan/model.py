@@ -38,7 +38,7 @@ Key = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Count = Annotated[int, Field(ge=0, le=10_000_000)]
 
 
-class PlannedBoard(Model):
+class BoardRecord(Model):
     """A game at a number of players."""
 
     game: Text
@@ -55,7 +55,7 @@ class PlannedBoard(Model):
     """Last rounds by label, with `counts`; None in an adaptive board's first stage."""
 
 
-class PlannedBot(Model):
+class BotRecord(Model):
     """A contestant."""
 
     label: Text
@@ -67,14 +67,14 @@ class PlannedBot(Model):
     trusted: bool
 
 
-class PlannedKey(Model):
+class KeyRecord(Model):
     """A key of secret dice; None until it is disclosed."""
 
     hash: Key
     key: Key | None
 
 
-class PlannedDuel(Model):
+class DuelRecord(Model):
     """The two bots of a comparison, and the bots in the other seats."""
 
     bots: Annotated[list[Text], Field(min_length=2, max_length=2)]
@@ -94,7 +94,7 @@ class ResolvedPlan(Model):
     name: Text
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     line_ups: Literal["rotations", "permutations"]
-    duel: PlannedDuel | None
+    duel: DuelRecord | None
     max_tables: Annotated[int, Field(ge=1, le=1_000_000)]
     challenger: Text | None
     forfeit_limit: Count
@@ -106,9 +106,9 @@ class ResolvedPlan(Model):
     """Of secret dice; 1 in logs of version 3, where bots' seeds came from a public key."""
     public_dice_key: Key
     public_bots_key: Key
-    secret_keys: list[PlannedKey]
-    boards: list[PlannedBoard]
-    bots: list[PlannedBot]
+    secret_keys: list[KeyRecord]
+    boards: list[BoardRecord]
+    bots: list[BotRecord]
     left_out: list[Text]
 
     @model_validator(mode="before")
@@ -239,7 +239,7 @@ class ResolvedPlan(Model):
 
     def with_keys(self, keys: Sequence[tuple[str, str | None]]) -> Self:
         """Return the plan with these secret keys: their hashes, and the keys that are disclosed."""
-        return self.model_copy(update={"secret_keys": [PlannedKey(hash=hash, key=key) for hash, key in keys]})
+        return self.model_copy(update={"secret_keys": [KeyRecord(hash=hash, key=key) for hash, key in keys]})
 
 
 def dice_facts(schedule: Schedule) -> dict[str, Any]:
@@ -258,14 +258,14 @@ def _secret_dice(version: int, common: bool) -> Kind:
     return Kind.VERSION_1 if version == 1 else Kind.COMMON if common else Kind.SECRET
 
 
-def _duel(duel: PlannedDuel | None, places: dict[str, int]) -> Duel | None:
+def _duel(duel: DuelRecord | None, places: dict[str, int]) -> Duel | None:
     if duel is None:
         return None
     first, second = duel.bots
     return Duel(places[first], places[second], tuple(places[label] for label in duel.fillers))
 
 
-def _stage(board: PlannedBoard, places: dict[str, int]) -> Stage | None:
+def _stage(board: BoardRecord, places: dict[str, int]) -> Stage | None:
     if board.counts is None:
         return None
     counts, out = tuple(board.counts), board.disqualified
@@ -282,7 +282,7 @@ def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> d
     return {"counts": None if stage is None else list(stage.counts), "disqualified": out}
 
 
-def _check_players(board: PlannedBoard) -> None:
+def _check_players(board: BoardRecord) -> None:
     """Raise `ValueError` for more or fewer than a game seats: what is built for a board grows with their factorial."""
     name, fewest, most = board.game.partition("(")[0], 2, MOST_PLAYERS
     with contextlib.suppress(EngineError):  # a game that is not installed here, or cannot be loaded

@@ -11,7 +11,7 @@ from datetime import datetime
 from arena.core.errors import StoreError
 from arena.core.models import COMPARISONS
 from arena.match.stored import SecretKey
-from arena.plan.model import PlannedBot, ResolvedPlan, dice_facts
+from arena.plan.model import BotRecord, ResolvedPlan, dice_facts
 from arena.plan.resolve import bot_identity
 from arena.registry.bundles import MAX_BYTES, Bundle
 from arena.schedule.blocks import Schedule
@@ -137,7 +137,7 @@ def _check_dice(plan: LoggedPlan, contents: Contents, findings: Findings) -> Non
         findings.add(f"run {run}: its plan holds a secret key", table="runs")
 
 
-def _check_bot(planned: PlannedBot, contents: Contents) -> None:
+def _check_bot(planned: BotRecord, contents: Contents) -> None:
     """That a planned bot is in the log and its identity follows from its source and parameters.
 
     Of bots whose matches were imported the source is not there.
