@@ -55,7 +55,7 @@ def _here() -> str:
 
 
 def note_writer(lock: int) -> None:
-    """Write the command of this process into a lock file that it holds; a full disk is ignored, nothing depends on it."""
+    """Write the command of this process into a lock file that it holds; a full disk is ignored: nothing needs it."""
     command = COMMAND.get()
     last = _parsed(os.pread(lock, MAX_BYTES, 0)) if command.adds else None
     before = last.player if last else ("", "")
