@@ -9,7 +9,7 @@ from pathlib import Path
 from arena import api
 from arena.cli.output import Output, say
 from arena.cli.progress_display import matches
-from arena.core.models import COMPARISONS
+from arena.core.names import COMPARISONS
 from arena.core.paths import home_folder
 from arena.transfer.merging import Merged, merge
 from engine.errors import one_line

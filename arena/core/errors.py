@@ -1,4 +1,4 @@
-"""What can go wrong in a tournament, each with one line for the user."""
+"""Errors, each with one line for the user."""
 
 import errno
 from typing import Any
@@ -44,14 +44,14 @@ class ClusterError(WorkerError):
 
 
 class RecordError(ArenaError):
-    """A line or a plan.json is none, or a match does not fit its plan or its log."""
+    """A line of matches or a plan.json cannot be read, or a match does not fit its plan or its log."""
 
 
 def has_no_room(error: OSError) -> bool:
-    """Whether a disk is full, or a quota or a limit of file sizes is reached."""
+    """Return whether a disk is full, or a quota or a limit of file sizes is reached."""
     return error.errno in NO_ROOM
 
 
 def no_room(error: OSError, where: str) -> UnwritableError:
-    """That in words; `where` when the error does not name a file."""
+    """Return the error of a full disk for the user; `where` stands for a file that it does not name."""
     return UnwritableError(f"{error.filename or where}: {error.strerror}", "Make room")

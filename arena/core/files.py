@@ -1,4 +1,4 @@
-"""Writing files whole or not at all, folders of one's own, and reading JSON that anybody may have written."""
+"""Write files whole or not at all, make temporary folders, and read files that anybody may have written."""
 
 from __future__ import annotations
 
@@ -18,19 +18,19 @@ from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
 MAX_JSON = 2**26
-"""Bytes of a JSON file."""
+"""Most bytes of a JSON file."""
 RANDOM = "?" * 8
-"""What `tempfile` appends to a prefix."""
+"""Pattern of what `tempfile` appends to a prefix."""
 UNSAFE = re.compile(r"[\x00-\x1f\x7f\\:]")
 MAX_NAME = 255
-"""Bytes of the name of a file or folder."""
+"""Most bytes of the name of a file or folder."""
 
 
 @contextlib.contextmanager
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
-    """A file to write to, which takes its place when all is written; nothing is left of it when something fails.
+    """Open a file to write, which takes its place when all is written; nothing is left of it when something fails.
 
-    What a process that was killed has left of the same file is removed. An `OSError` names the file.
+    What a killed process has left of the same file is removed. An `OSError` names the file.
     """
     prefix = f".{path.name}."
     try:
@@ -53,7 +53,7 @@ def whole_file(path: Path) -> Iterator[IO[bytes]]:
 
 
 def write_file(path: Path, content: Iterable[bytes]) -> Path:
-    """Write the pieces of a file, whole or not at all; its path."""
+    """Write the pieces of a file, whole or not at all; return its path."""
     with whole_file(path) as file:
         file.writelines(content)
     return path
@@ -61,9 +61,9 @@ def write_file(path: Path, content: Iterable[bytes]) -> Path:
 
 @contextlib.contextmanager
 def own_folder(parent: str | Path | None, prefix: str) -> Iterator[Path]:
-    """A new folder in `parent` (by default the system's for temporary files), removed at the end.
+    """Make a folder in `parent` (by default the system's for temporary files), removed at the end.
 
-    Folders of the same prefix that processes left when they were killed are removed first.
+    Folders of the same prefix that killed processes have left are removed first.
     """
     where = Path(parent or tempfile.gettempdir())
     _sweep(where, prefix)
@@ -75,7 +75,7 @@ def own_folder(parent: str | Path | None, prefix: str) -> Iterator[Path]:
 
 
 def remove(path: str) -> None:
-    """Remove a file, or a folder whatever a program has made of it."""
+    """Remove a file, or a folder, whatever a program has made of its rights and depth."""
     with contextlib.suppress(OSError):
         os.unlink(path)
     with contextlib.suppress(RecursionError):
@@ -99,7 +99,7 @@ def _new_folder(parent: Path, prefix: str) -> tuple[str, int]:
 
 @contextlib.contextmanager
 def _held(make: Callable[[], tuple[str, int]]) -> Iterator[tuple[str, int]]:
-    """Something new, locked for as long as this process has it open: its path and descriptor."""
+    """Lock something new for as long as this process has it open; yield its path and descriptor."""
     while True:
         path, handle = make()
         with contextlib.suppress(OSError):  # a file system without locks: what is left there stays
@@ -114,7 +114,7 @@ def _held(make: Callable[[], tuple[str, int]]) -> Iterator[tuple[str, int]]:
 
 
 def _sweep(parent: Path, prefix: str) -> None:
-    """Remove what nobody has open any more of what was made with this prefix."""
+    """Remove what was made with this prefix and is not locked any more."""
     for path in parent.glob(f"{glob.escape(prefix)}{RANDOM}"):
         with contextlib.suppress(OSError):
             handle = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -127,7 +127,7 @@ def _sweep(parent: Path, prefix: str) -> None:
 
 
 def is_plain_path(name: str) -> bool:
-    """Whether a name leads to a file below the folder that it is taken in."""
+    """Return whether a name leads to a file below the folder that it is taken in."""
     path = PurePosixPath(name)
     if UNSAFE.search(name) or path.is_absolute() or ".." in path.parts or str(path) != name or name == ".":
         return False
@@ -135,13 +135,13 @@ def is_plain_path(name: str) -> bool:
 
 
 def in_the_way(folder: Path) -> Path | None:
-    """What keeps a folder from being there: something else of its name, or of one above it; None when nothing does."""
+    """Return what stands where a folder, or one above it, is to be; None where nothing does."""
     return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
 
 
 @contextlib.contextmanager
 def made_folder(folder: Path) -> Iterator[None]:
-    """Make a folder, with those above it; what was made is taken away again when something fails."""
+    """Make a folder, with those above it; remove what was made when something fails."""
     new = [path for path in (folder, *folder.parents) if not path.exists()]
     folder.mkdir(parents=True, exist_ok=True)
     try:
@@ -154,7 +154,7 @@ def made_folder(folder: Path) -> Iterator[None]:
 
 
 def check_writable(folder: Path) -> None:
-    """Raise `OSError` when nothing could be written to a folder, or where it would be made. Nothing is left there."""
+    """Raise `OSError` when nothing can be written to a folder, or where it would be made; leave nothing there."""
     there = next(path for path in (folder, *folder.absolute().parents) if os.path.lexists(path))
     try:
         with tempfile.TemporaryFile(dir=there):
@@ -164,7 +164,7 @@ def check_writable(folder: Path) -> None:
 
 
 def read_regular(path: str | Path, limit: int, below: Path | None = None) -> bytes:
-    """Read a file that anybody may have made: never waited for, and not beyond `limit` bytes.
+    """Read a file that anybody may have made, without waiting for it and not beyond `limit` bytes.
 
     Raises `OSError` as `open_regular` does, and `ValueError` for a file of more than `limit` bytes.
     """
@@ -198,7 +198,7 @@ def open_regular(path: str | Path, below: Path | None = None) -> IO[bytes]:
 
 
 def _descriptor(path: Path, below: Path | None) -> int:
-    """A file of whatever kind, open."""
+    """Open a file of whatever kind; return its descriptor."""
     flags = os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY | os.O_CLOEXEC
     if below is None:
         return os.open(path, flags)
@@ -212,7 +212,7 @@ def _descriptor(path: Path, below: Path | None) -> int:
 
 
 def read_json(path: Path) -> Any:
-    """The data of a JSON file; raises as `read_regular`, and `ValueError` for one that is none or nested too deep."""
+    """Return the data of a JSON file; raises as `read_regular`, and `ValueError` for other text or deep nesting."""
     content = read_regular(path, MAX_JSON)
     try:
         return json.loads(content)

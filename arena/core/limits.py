@@ -19,7 +19,7 @@ IMPLIED = {
 
 
 class Limits(NamedTuple):
-    """What a bot may use of wall-clock seconds and of memory; `arena.plan.config.Limits` describes each."""
+    """Wall-clock seconds and memory that a bot may use; `arena.plan.config.Limits` describes each."""
 
     seconds_per_move: float = 60.0
     seconds_to_prepare: float = 300.0

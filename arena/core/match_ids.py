@@ -3,32 +3,37 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Sequence
 from enum import IntEnum
 
+from arena.core.errors import StoreError
+
 MATCH_PERSON = b"arena match v2"
+MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
+"""An id, or its beginning before the dash."""
 
 
 class Kind(IntEnum):
-    """What the dice of a block are drawn from, and with which key."""
+    """Kind of dice: what they are drawn from, and with which key."""
 
     PUBLIC = 0
     """The block's id, with keys that follow from the tournament's seed."""
     VERSION_1 = 1
-    """The block's id, with a secret key, and bots' seeds with a public one: in logs of version 3."""
+    """The block's id, with a secret key, and bots' seeds with a public one; in logs of version 3."""
     SECRET = 2
-    """Each match's own id, with a secret key; so bots' seeds."""
+    """Each match's own id, with a secret key; bots' seeds likewise."""
     COMMON = 3
-    """The block's id, with a secret key; so bots' seeds."""
+    """The block's id, with a secret key; bots' seeds likewise."""
 
     @property
     def words(self) -> str:
-        """As boards and remarks name it."""
+        """Name on boards and in remarks."""
         return WORDS[self]
 
 
 def listed_dice(kinds: Sequence[Kind]) -> str:
-    """Kinds of dice in words."""
+    """Return kinds of dice in words."""
     return ", ".join(kind.words for kind in kinds)
 
 
@@ -41,7 +46,7 @@ WORDS = {
 
 
 def stream_ids(kind: Kind, block_id: bytes, identity: bytes, lineup: int) -> tuple[bytes, ...]:
-    """What a match's streams begin with: the block's id, or the match's own and then the block's for the opening."""
+    """Return the ids that a match's streams are drawn from: of its dice and, where it differs, of its opening."""
     if kind != Kind.SECRET:
         return (block_id,)
     whole = identity + lineup.to_bytes(4, "little")
@@ -49,4 +54,11 @@ def stream_ids(kind: Kind, block_id: bytes, identity: bytes, lineup: int) -> tup
 
 
 def match_id(identity: bytes, lineup: int) -> str:
+    """Return the name of a match in logs and commands."""
     return f"{identity.hex()}-{lineup}"
+
+
+def check_match_id(text: str) -> None:
+    """Raise `StoreError` for a text that is neither a match id nor the beginning of one."""
+    if not MATCH_ID.fullmatch(text):
+        raise StoreError(f"'{text}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash")

@@ -1,4 +1,4 @@
-"""Models that several rooms share: names, isolation levels, TOML read and validated with one-line errors."""
+"""Read TOML into frozen models, with one-line errors."""
 
 from __future__ import annotations
 
@@ -17,15 +17,7 @@ from pydantic import (
 
 from arena.core.errors import ConfigError
 from arena.core.files import read_regular
-from arena.core.limits import Isolation as Isolation
 from engine.errors import did_you_mean
-
-NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,63}")
-
-
-MARKUP = re.compile(r"[<>|/\\`{}\[\]*$^~]|^[=+@-]")
-"""What no name needs, and pages, tables, spreadsheets or terminals take for something else."""
-
 
 PLAIN_WORDS = {
     "integer": "a whole number",
@@ -38,10 +30,12 @@ PLAIN_WORDS = {
 
 
 MAX_TOML = 2**24
-"""Bytes of a TOML file."""
+"""Most bytes of a TOML file."""
 
 
 class Model(BaseModel):
+    """A frozen record in which every key and type is checked."""
+
     model_config = ConfigDict(frozen=True, extra="forbid", strict=True)
 
 
@@ -57,38 +51,13 @@ Scalar = Annotated[bool | int | float | str, BeforeValidator(_scalar)]
 AnyModel = TypeVar("AnyModel", bound=Model)
 
 
-SUBMISSIONS = "bots"
-"""The folder, among those of tournaments, that holds submitted bots."""
-
-
-COMPARISONS = "compare"
-"""The one that holds comparisons: a folder for each two bots, game, number of players and fillers."""
-
-
-def plain_name(value: str) -> str:
-    """The name itself; raises `ValueError` for one that names no tournament or bot."""
-    if not NAME.fullmatch(value):
-        raise ValueError("must be 1 to 64 letters, digits, _, - or ., beginning with a letter or digit")
-    return value
-
-
-def shown_name(value: str, most: int) -> str:
-    """The name itself, of a contestant or an author; raises `ValueError` for one that is more than a name."""
-    if not (0 < len(value) <= most and value.isprintable() and value == value.strip()) or MARKUP.search(value):
-        raise ValueError(
-            f"must be 1 to {most} printable characters without < > | / \\ ` {{ }} [ ] * $ ^ ~, "
-            "must not begin with = + - @, and have no space at its ends"
-        )
-    return value
-
-
 def as_tuple(value: object) -> object:
-    """A list as a tuple, for strict models; anything else as it is."""
+    """Return a list as a tuple, for strict models, and anything else as it is."""
     return tuple(value) if isinstance(value, list) else value
 
 
 def different_numbers(value: object) -> object:
-    """One number or a list of different ones, as a tuple; anything else as it is."""
+    """Return one number or a list of different ones as a tuple, and anything else as it is."""
     listed = [value] if type(value) is int else value
     if isinstance(listed, list) and (not listed or len(set(map(str, listed))) < len(listed)):
         raise ValueError("must be a list of different numbers, with at least one")
@@ -96,7 +65,7 @@ def different_numbers(value: object) -> object:
 
 
 def read_toml(path: Path) -> dict[str, Any]:
-    """The plain data of a TOML file; raises `ConfigError` that names it."""
+    """Return the data of a TOML file; raises `ConfigError` that names it."""
     if path.is_dir():
         raise ConfigError(f"{path}: is a folder; name a TOML file")
     try:
@@ -111,7 +80,7 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def parse_toml(content: bytes, source: str) -> dict[str, Any]:
-    """The plain data of TOML text; `source` is what errors name."""
+    """Return the data of TOML text; `source` is what errors name."""
     try:
         return tomllib.loads(content.decode("utf-8"))
     except UnicodeDecodeError as error:
@@ -121,7 +90,7 @@ def parse_toml(content: bytes, source: str) -> dict[str, Any]:
 
 
 def validated(model: type[AnyModel], data: dict[str, Any], source: str, parts: Mapping[str, type[Model]]) -> AnyModel:
-    """Plain data as a model, with `parts` the models below its keys; raises `ConfigError` of one line."""
+    """Return data as a model, with `parts` the models below its keys; raises `ConfigError` of one line."""
     try:
         return model.model_validate(data)
     except ValidationError as error:
@@ -156,7 +125,7 @@ def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[st
 
 
 def _most_telling(problems: list[Any], model: type[Model]) -> Any:
-    """The first problem; where a key is missing, before it one that looks as if it was meant."""
+    """Return the first problem; where a key is missing, rather an unknown one that looks like it."""
     unknown = (problem for problem in problems if problem["type"] == "extra_forbidden" and len(problem["loc"]) == 1)
     if problems[0]["type"] == "missing":
         near = (each for each in unknown if did_you_mean(str(each["loc"][0]), list(model.model_fields)).endswith("?"))

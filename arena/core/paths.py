@@ -8,7 +8,7 @@ from arena.core.files import in_the_way
 
 
 def home_folder(home: str | Path | None = None) -> Path:
-    """The argument, else `ARENA_HOME`, else `reports`; raises `ConfigError` where a file is in the way."""
+    """Return the argument, else `ARENA_HOME`, else `reports`; raises `ConfigError` where a file is in the way."""
     folder = home_path(home)
     if in_the_way(folder) is not None:
         raise ConfigError(f"{folder}: is a file, or below one; name a folder: --home or ARENA_HOME")
@@ -16,5 +16,5 @@ def home_folder(home: str | Path | None = None) -> Path:
 
 
 def home_path(home: str | Path | None = None) -> Path:
-    """The same, whatever is there."""
+    """Return the same, whatever is there."""
     return Path(home or os.environ.get("ARENA_HOME") or "reports")

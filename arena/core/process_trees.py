@@ -1,4 +1,4 @@
-"""Ending a process with everything below it, on Linux found through /proc; elsewhere its process group alone."""
+"""Find and end process trees, on Linux through /proc; elsewhere a process group alone."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from pathlib import Path
 
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 STOPPED, WAITING = frozenset("T"), frozenset("RDt")
-"""States of threads, in the kernel's letters: stopped by a signal; waiting for a processor, a disk or a debugger."""
+"""States of threads by the kernel's letters: stopped by a signal; waiting for a processor, disk or debugger."""
 PATIENCE = 5.0
 LOOK = 0.1
-"""Seconds between two looks at a process that is waited for."""
+"""Seconds between two checks of a process that is waited for."""
 PAGE = os.sysconf("SC_PAGE_SIZE")
 LISTED = Path("/proc/thread-self/children").exists()
-"""Whether the kernel lists every process's children; else all processes are looked at."""
+"""Whether the kernel lists the children of processes; else all processes are searched."""
 
 
 def keep_orphans() -> None:
-    """Whatever this process's children leave behind becomes its child, instead of the system's."""
+    """Make the orphans of this process's children its own children, instead of the system's."""
     _control(PR_SET_CHILD_SUBREAPER, 1)
 
 
@@ -35,7 +35,7 @@ def signal_at_parents_end(number: signal.Signals) -> None:
 
 
 def close_to_others() -> None:
-    """Keep this process's memory from other processes of the same user, and out of core dumps: it knows the dice."""
+    """Keep this process's memory, which holds the dice, from other processes of the user and out of core dumps."""
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     _control(PR_SET_DUMPABLE, 0)
 
@@ -46,7 +46,7 @@ def _control(option: int, value: int) -> None:
 
 
 def below(root: int) -> list[int]:
-    """The live processes below one, its children before their children."""
+    """Return the live processes below one, its children before their children."""
     found = [root]
     for process in found:
         found += _children(process)
@@ -54,7 +54,7 @@ def below(root: int) -> list[int]:
 
 
 def _children(process: int) -> list[int]:
-    """A process's children, dead ones too until they are waited for."""
+    """Return a process's children, dead ones too until they are waited for."""
     if not LISTED:
         everybody = [int(path.name) for path in Path("/proc").glob("[0-9]*")]
         return [number for number in everybody if _stat(number)[1] == str(process)]
@@ -67,18 +67,18 @@ def _children(process: int) -> list[int]:
 
 
 def thread_states(process: int) -> set[str]:
-    """The states that a process's threads are in, as letters; none when it is gone."""
+    """Return the states of a process's threads as letters; none when it is gone."""
     return {_stat(path)[0] for path in Path(f"/proc/{process}/task").glob("*")}
 
 
 def wake(process: int) -> None:
-    """Have a process go on that a signal has stopped."""
+    """Continue a process that a signal has stopped."""
     if _stat(process)[0] in STOPPED:
         send(process, signal.SIGCONT)
 
 
 def wait_for(descriptor: int, process: int, limit: float) -> bool:
-    """Whether something can be read there within so many seconds; the process that is to write is kept awake."""
+    """Return whether something can be read within so many seconds; continue the process that is to write it."""
     poll, until = select.poll(), time.monotonic() + limit
     poll.register(descriptor, select.POLLIN)
     while not poll.poll(LOOK * 1000):
@@ -89,7 +89,7 @@ def wait_for(descriptor: int, process: int, limit: float) -> bool:
 
 
 def _stat(process: int | Path) -> list[str]:
-    """What the kernel tells of a process, from its state on: that, its parent and more; ["X", ""] when it is gone."""
+    """Return the kernel's fields of a process from state and parent on; ["X", ""] when it is gone."""
     try:
         return Path("/proc", str(process), "stat").read_text().rpartition(")")[2].split()
     except OSError:
@@ -97,13 +97,13 @@ def _stat(process: int | Path) -> list[str]:
 
 
 def threads_of(process: int) -> int:
-    """How many threads a process has; 0 when it is gone."""
+    """Return the number of a process's threads; 0 when it is gone."""
     stat = _stat(process)
     return int(stat[17]) if len(stat) > 17 else 0
 
 
 def resident(process: int) -> int:
-    """Bytes of memory that a process has now; 0 when it is gone."""
+    """Return a process's resident memory in bytes; 0 when it is gone."""
     try:
         return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
     except (OSError, IndexError):
@@ -111,7 +111,7 @@ def resident(process: int) -> int:
 
 
 def in_session(leader: int) -> list[int]:
-    """The live processes of a session but its leader, and what is below them: what outlived its parent is there."""
+    """Return the live processes of a session but its leader, and those below them: orphans are among these."""
     found: list[int] = []
     for path in Path("/proc").glob("[0-9]*"):
         process = int(path.name)
@@ -146,13 +146,13 @@ def _end(left: Callable[[], list[int]]) -> None:
 
 
 def send(process: int, number: signal.Signals) -> None:
-    """A signal to a process that may be gone."""
+    """Send a signal to a process that may be gone."""
     with contextlib.suppress(ProcessLookupError):
         os.kill(process, number)
 
 
 def bury(group: int) -> None:
-    """Take notice of the ends of a process group's members that were left to this process."""
+    """Reap the dead members of a process group that were left to this process."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-group, os.WNOHANG)[0]:
             pass

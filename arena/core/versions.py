@@ -1,4 +1,4 @@
-"""What code this is, and on what it runs: what drivers and workers compare before they play together."""
+"""Versions of the code and of what it runs on, which drivers and workers compare before they play together."""
 
 import functools
 import hashlib
@@ -10,14 +10,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pandas", "ray", "trueskill", "pyramid-arena")
 DECISIVE = ("python", "numpy", "numba", "llvmlite")
-"""What may make a match end otherwise: rules and searches are compiled by Numba, bots draw from Python and NumPy."""
+"""What may change results: rules and searches are compiled by Numba, bots draw from Python and NumPy."""
 NOTED = ("scipy", "pandas", "machine")
-"""What nothing of ours plays with, but somebody's bot may."""
+"""What may change the results of some bots, but of none that come with the arena."""
 
 
 @functools.cache
 def code_hash() -> str:
-    """Over the sources of engine and arena; bots, and all they use of our `bots`, travel in bundles."""
+    """Return a hash of the sources of engine and arena; bots and what they use of `bots` are in bundles."""
     files = [*ROOT.glob("engine/**/*.py"), *ROOT.glob("arena/**/*.py")]
     hasher = hashlib.blake2b(digest_size=16)
     for path in sorted(files):
@@ -26,7 +26,7 @@ def code_hash() -> str:
 
 
 def versions() -> dict[str, str]:
-    """What plays here: Python, the platform and the packages that matter."""
+    """Return the versions of Python, the platform and the packages that matter."""
     found = {"python": platform.python_version(), "platform": platform.platform(), "machine": platform.machine()}
     for package in PACKAGES:
         try:
@@ -37,7 +37,7 @@ def versions() -> dict[str, str]:
 
 
 def differences(here: Mapping[str, str], there: Mapping[str, str]) -> tuple[list[str], list[str]]:
-    """How two installations differ: where results may differ with it, and where only some bot's might."""
+    """Return how two installations differ: what may change results, and what may change those of some bots."""
     decisive, noted = (
         [f"{name} is {here[name]}, not {there[name]}" for name in names if _kept(name, here) != _kept(name, there)]
         for names in (DECISIVE, NOTED)
@@ -46,5 +46,5 @@ def differences(here: Mapping[str, str], there: Mapping[str, str]) -> tuple[list
 
 
 def _kept(name: str, found: Mapping[str, str]) -> str:
-    """Of Python's version the first two numbers: the rest are corrections."""
+    """Return a version; of Python's the first two numbers, as the rest are corrections."""
     return ".".join(found[name].split(".")[:2]) if name == "python" else found[name]

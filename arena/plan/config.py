@@ -16,18 +16,8 @@ from pydantic import (
 import engine
 from arena.core.errors import ConfigError
 from arena.core.limits import Isolation
-from arena.core.models import (
-    COMPARISONS,
-    SUBMISSIONS,
-    Model,
-    Scalar,
-    as_tuple,
-    different_numbers,
-    plain_name,
-    read_toml,
-    shown_name,
-    validated,
-)
+from arena.core.models import Model, Scalar, as_tuple, different_numbers, read_toml, validated
+from arena.core.names import COMPARISONS, SUBMISSIONS, plain_name, shown_name
 from arena.schedule.openings import opening_plies
 from engine.errors import EngineError
 from engine.loading import load

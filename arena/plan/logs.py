@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from arena.core.errors import ArenaError, StoreError
-from arena.core.match_ids import match_id
-from arena.core.models import COMPARISONS
+from arena.core.match_ids import check_match_id, match_id
+from arena.core.names import COMPARISONS
 from arena.core.paths import home_folder
 from arena.match.game_faults import GameFault, read_faults
 from arena.match.stored import StoredMatch
@@ -19,7 +19,6 @@ from arena.plan.files import logged_plan
 from arena.plan.model import ResolvedPlan
 from arena.store import Store
 from arena.store.merging import readable
-from arena.store.reading import check_match_id
 
 LOG = "matches.db"
 """Name of a log in its tournament's folder."""

@@ -13,7 +13,7 @@ from pathlib import Path
 
 from arena.core.errors import BotError
 from arena.core.limits import Isolation
-from arena.core.models import plain_name
+from arena.core.names import plain_name
 from arena.core.paths import home_folder
 from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module, parse_source, read_source
 from arena.registry.manifest import bundle_program, load_program

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import engine
 from arena.core.errors import BotError
-from arena.core.models import NAME
+from arena.core.names import NAME
 from arena.registry.bundles import HOUSE, RESERVED
 from engine.errors import did_you_mean
 

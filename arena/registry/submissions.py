@@ -20,7 +20,8 @@ from pydantic import Field, TypeAdapter
 
 from arena.core.errors import BotError
 from arena.core.files import read_regular, write_file
-from arena.core.models import SUBMISSIONS, Model
+from arena.core.models import Model
+from arena.core.names import SUBMISSIONS
 from arena.core.paths import home_folder
 from arena.registry.bundles import MAX_BYTES, MAX_FILES, Bundle
 from arena.registry.declarations import Answers

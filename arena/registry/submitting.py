@@ -10,7 +10,7 @@ from pathlib import Path
 
 from arena.core.errors import BotError
 from arena.core.files import check_writable, in_the_way, write_file
-from arena.core.models import plain_name, shown_name
+from arena.core.names import plain_name, shown_name
 from arena.registry.bundles import Bundle
 from arena.registry.lookalikes import warnings
 from arena.registry.submissions import (

@@ -21,7 +21,7 @@ from arena.core.errors import ConfigError
 from arena.core.limits import Limits
 from arena.core.machine import cores
 from arena.core.match_ids import Kind
-from arena.core.models import COMPARISONS
+from arena.core.names import COMPARISONS
 from arena.core.paths import home_folder
 from arena.plan.dice_keys import has_own_dice, now, with_dice_keys, with_disclosed_keys
 from arena.plan.logs import LOG

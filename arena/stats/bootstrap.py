@@ -6,12 +6,12 @@ blocks are drawn, never matches.
 
 from __future__ import annotations
 
-import os
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
 import numpy as np
 
+from arena.core.machine import cores
 from arena.stats import kernels
 from arena.stats.factors import BlockKinds
 from arena.stats.fit import Fit, Results
@@ -96,7 +96,7 @@ def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLI
         here = found[first : first + BATCH]
         kernels.bootstrap(SEED + first, kinds, draws, results.orders, fitted.model, beliefs, ACCURACY, rounds, here)
 
-    with ThreadPoolExecutor(len(os.sched_getaffinity(0))) as pool:
+    with ThreadPoolExecutor(cores()) as pool:
         for _ in pool.map(refit, range(0, count, BATCH)):
             pass
     return found

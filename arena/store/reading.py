@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import json
 import os
-import re
 import sqlite3
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
@@ -14,7 +13,7 @@ from types import TracebackType
 from typing import Any, Self
 
 from arena.core.errors import ArenaError, StoreError
-from arena.core.match_ids import Kind, match_id
+from arena.core.match_ids import Kind, check_match_id, match_id
 from arena.match.stored import SecretKey, StoredMatch
 from arena.schedule.blocks import Schedule
 from arena.store.digests import damaged
@@ -29,13 +28,6 @@ OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLI
 """SQLite's errors that come from what a log holds; 0 are those of Python, such as of text that is none."""
 SHORT_ID = 12
 """Hexadecimal digits that tell the matches of all but the largest logs apart."""
-MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
-
-
-def check_match_id(text: str) -> None:
-    """Raise `StoreError` for what is neither a match id nor the beginning of one."""
-    if not MATCH_ID.fullmatch(text):
-        raise StoreError(f"'{text}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash")
 
 
 class StoreReader:

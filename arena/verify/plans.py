@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from arena.core.errors import StoreError
-from arena.core.models import COMPARISONS
+from arena.core.names import COMPARISONS
 from arena.match.stored import SecretKey
 from arena.plan.model import BotRecord, ResolvedPlan, dice_facts
 from arena.plan.resolve import bot_identity

@@ -17,9 +17,9 @@ from typing import Any, Literal
 from arena.core.errors import ConfigError, OlderLogError, StoreError, WorkerError
 from arena.core.limits import Isolation
 from arena.core.machine import cores
+from arena.core.match_ids import MATCH_ID
 from arena.plan.logs import LOG, find_log
 from arena.store import Store
-from arena.store.reading import MATCH_ID
 from arena.store.writers import read_writer
 from arena.verify.exports import compare_exports
 from arena.verify.findings import Finding, Findings

@@ -14,7 +14,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.cli.output import print_detail, print_json
 from arena.core.errors import ConfigError
-from arena.core.models import shown_name
+from arena.core.names import shown_name
 from arena.plan.config import FORMATS, config_from
 from arena.results import match_files
 from arena.results.leaderboards import board_matches
