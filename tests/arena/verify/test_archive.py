@@ -330,7 +330,7 @@ def test_the_command_says_where_the_archive_is(config, tmp_path, monkeypatch, ca
 STOPS = """
 import sys, time
 from arena.verify import archive
-from arena.cli.app import app as cli
+from arena.cli import app as cli
 
 def stop(*_):
     print("here", flush=True)
