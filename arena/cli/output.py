@@ -17,7 +17,7 @@ from rich.table import Column, Table
 
 from arena.core.errors import ConfigError
 from arena.core.limits import Isolation
-from arena.registry.bundles import HOUSE
+from arena.core.paths import ROOT
 from engine.errors import did_you_mean
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ GAP = 3
 """Columns between columns."""
 MOST_DETAIL = 12
 """Lines of a traceback or of standard error that are shown of a fault."""
-OUR_FRAME = re.compile(rf'^  File "{re.escape(str(HOUSE / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
+OUR_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
 """A call in a traceback that is none of the bot's."""
 BUNDLED = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
 """Where a bot's own files lie when it plays."""

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from arena.cli.exit_codes import FINE, USER_ERROR
 from arena.cli.output import isolation_of, print_detail, say
-from arena.registry.init_bot import new_bot
+from arena.registry.init_bot import init_bot
 from arena.registry.submissions import submitted
 from arena.registry.submitting import withdraw
 from arena.runner.check import ADVICE, BoardCheck, Report, check, submit
@@ -15,7 +15,7 @@ from arena.runner.check import ADVICE, BoardCheck, Report, check, submit
 
 def print_new_bot(name: str, game: str | None, language: str) -> None:
     """`arena new-bot`."""
-    path = new_bot(name, game, language)
+    path = init_bot(name, game, language)
     say(f"{path} is written. Next:")
     print(f"  arena check {path}\n  arena submit {path} --name {name} --author YOU")
 

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.cli.findings import MISSING, OK, WARNING, Finding, size
-from arena.core.paths import home_path
-from arena.core.versions import ROOT, code_hash, differences, versions
+from arena.core.paths import ROOT, home_path
+from arena.core.versions import code_hash, differences, versions
 
 SHARED = Path("/dev/shm")
 SHARED_ROOM = 256 * 2**20

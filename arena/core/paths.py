@@ -1,10 +1,13 @@
-"""Where tournaments and submitted bots are kept."""
+"""Folders: of the installed packages, and of tournaments and submitted bots."""
 
 import os
 from pathlib import Path
 
 from arena.core.errors import ConfigError
 from arena.core.files import in_the_way
+
+ROOT = Path(__file__).resolve().parents[2]
+"""Folder of the installed packages `arena`, `bots` and `engine`."""
 
 
 def home_folder(home: str | Path | None = None) -> Path:

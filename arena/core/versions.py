@@ -5,9 +5,9 @@ import hashlib
 import platform
 from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
-from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[2]
+from arena.core.paths import ROOT
+
 PACKAGES = ("numpy", "numba", "llvmlite", "scipy", "pandas", "ray", "trueskill", "pyramid-arena")
 DECISIVE = ("python", "numpy", "numba", "llvmlite")
 """What may change results: rules and searches are compiled by Numba, bots draw from Python and NumPy."""

@@ -23,12 +23,11 @@ from pathlib import Path, PurePosixPath
 
 from arena.core.errors import BotError
 from arena.core.files import is_plain_path, read_regular
+from arena.core.paths import ROOT
 from bots import API_VERSION
 
 RESERVED = ("arena", "engine")
 """Never a bot's own: every worker has the same ones, which is checked."""
-HOUSE = Path(__file__).resolve().parents[2]
-"""The folder that holds our `bots`; a user's folder of that name is never meant."""
 API_MODULES = {"bots": "bots/__init__.py", "bots.base": "bots/base.py"}
 """The base API that bots are written for, by module; supplied by the installed code."""
 API_FILE = "bots/API_VERSION"
@@ -96,7 +95,7 @@ def _api_mark() -> bytes:
 def with_api(files: Mapping[str, bytes]) -> dict[str, bytes]:
     """A bundle's files, with the installed base API when they ask for it."""
     api = API_MODULES.values() if API_FILE in files else ()
-    return {**files, **{name: (HOUSE / name).read_bytes() for name in api}}
+    return {**files, **{name: (ROOT / name).read_bytes() for name in api}}
 
 
 def packed(bundle: Bundle) -> bytes:
@@ -151,7 +150,7 @@ def _snapshot(root: Folder, module: str, only: str | None = None) -> Bundle:
         if name in API_MODULES:
             files[API_FILE] = _api_mark()
             continue
-        folder = Folder(HOUSE, trusted=True) if top == "bots" and top != only else root
+        folder = Folder(ROOT, trusted=True) if top == "bots" and top != only else root
         path = _find(folder.path, name)
         if path is None:
             if name == module:

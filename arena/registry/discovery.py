@@ -14,7 +14,7 @@ from pathlib import Path
 from arena.core.errors import BotError
 from arena.core.limits import Isolation
 from arena.core.names import plain_name
-from arena.core.paths import home_folder
+from arena.core.paths import ROOT, home_folder
 from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module, parse_source, read_source
 from arena.registry.manifest import bundle_program, load_program
 from arena.registry.submissions import Submission, Version, find_version, stored_bundle, submitted
@@ -24,7 +24,7 @@ from engine.specs import split_bot_spec
 GROUP = "arena.bots"
 SUBMITTED: Isolation = "sandbox"
 """Where submitted bots run unless somebody says otherwise."""
-HOUSE = Path(__file__).resolve().parents[2] / "bots"
+BUILT_IN = ROOT / "bots"
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class Source:
     folder: Path | None
     """What its imports start from; None for an installed bot, whose package is looked for when it is needed."""
     origin: str
-    """For people: `house`, or the distribution or file it comes from."""
+    """For people: `built-in`, or the distribution or file it comes from."""
     submitted: bool = False
     """Handed in by somebody: nobody has read it."""
     version: Version | None = None
@@ -78,13 +78,13 @@ class Source:
         return bundle_module(self.root, self.module)
 
 
-def house_bots(folder: Path = HOUSE) -> dict[str, Source]:
+def built_in_bots(folder: Path = BUILT_IN) -> dict[str, Source]:
     """The bots of our own package: every class with a literal `name` in a module below `bots`, by that name."""
     found: dict[str, Source] = {}
     for path in sorted(folder.rglob("*.py")):
         for name, class_name in _named_classes(path.read_text("utf-8"), path):
             module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
-            source = Source(name, module, class_name, folder.parent, "house")
+            source = Source(name, module, class_name, folder.parent, "built-in")
             _add(found, source)
     return found
 
@@ -120,8 +120,8 @@ def _add(found: dict[str, Source], source: Source) -> None:
 
 @functools.cache
 def named_bots() -> dict[str, Source]:
-    """Every bot that can be named: the house's and the installed ones. Two of one name are refused."""
-    found = house_bots()
+    """Every bot that can be named: the built-in and the installed ones. Two of one name are refused."""
+    found = built_in_bots()
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         module, _, class_name = entry.value.partition(":")
         origin = entry.dist.name if entry.dist is not None else entry.value

@@ -9,14 +9,15 @@ from pathlib import Path
 import engine
 from arena.core.errors import BotError
 from arena.core.names import NAME
-from arena.registry.bundles import HOUSE, RESERVED
+from arena.core.paths import ROOT
+from arena.registry.bundles import RESERVED
 from engine.errors import did_you_mean
 
-TEMPLATES = HOUSE / "arena" / "registry" / "templates"
+TEMPLATES = ROOT / "arena" / "registry" / "templates"
 LANGUAGES = ("python", "node", "c")
 
 
-def new_bot(name: str, game: str | None = None, language: str = "python", folder: Path = Path()) -> Path:
+def init_bot(name: str, game: str | None = None, language: str = "python", folder: Path = Path()) -> Path:
     """Write a bot of that name, for one game or for all, and return its file or folder; nothing is overwritten.
 
     Raises `BotError` for a name or language that will not do, `UnknownNameError` for a game that is not there.

@@ -19,7 +19,8 @@ from pathlib import Path
 from typing import Any
 
 from arena.core.files import own_folder
-from arena.registry.bundles import API_FILE, API_MODULES, HOUSE, Bundle, with_api
+from arena.core.paths import ROOT
+from arena.registry.bundles import API_FILE, API_MODULES, Bundle, with_api
 from engine.cache import cache_root
 
 BUILTINS = dict(vars(builtins))
@@ -48,15 +49,15 @@ def lay_out(bundle: Bundle) -> LoadedBundle:
     return _loaded[key]
 
 
-def is_house(bundle_files: Mapping[str, bytes]) -> bool:
+def has_installed_bots(bundle_files: Mapping[str, bytes]) -> bool:
     """Whether what a bundle took from our `bots` is what is installed here, byte for byte."""
     ours = ((name, content) for name, content in bundle_files.items() if name.startswith("bots/") and name != API_FILE)
-    return all(_same(HOUSE / name, content) for name, content in ours)
+    return all(_same(ROOT / name, content) for name, content in ours)
 
 
-def is_our_own(bundle_files: Mapping[str, bytes]) -> bool:
+def is_built_in(bundle_files: Mapping[str, bytes]) -> bool:
     """Whether a bundle is one of our own bots and nothing else."""
-    return all(name.startswith("bots/") for name in bundle_files) and is_house(bundle_files)
+    return all(name.startswith("bots/") for name in bundle_files) and has_installed_bots(bundle_files)
 
 
 def in_a_bundle(file: str) -> bool:
@@ -71,7 +72,7 @@ class LoadedBundle:
         self.prefix = f"_bundle_{key[:16]}"
         self.folder = materialize(bundle.files, _folder() / key)
         self.files = with_api(bundle.files)
-        self.shared = is_house(bundle.files)
+        self.shared = has_installed_bots(bundle.files)
         self.modules: dict[str, types.ModuleType] = {}
         self.builtins = {**BUILTINS, "__import__": self._import}
         self.recursion_limit = 0
@@ -93,7 +94,7 @@ class LoadedBundle:
         self.modules[name] = sys.modules[module.__name__] = module
         if path is not None:
             installed = API_FILE in self.files and path in API_MODULES.values()
-            module.__file__ = str((HOUSE if installed else self.folder) / path)
+            module.__file__ = str((ROOT if installed else self.folder) / path)
             try:
                 exec(compile(self.files[path], module.__file__, "exec"), vars(module))
             except BaseException:

@@ -31,7 +31,7 @@ from arena.match.referee import GAME_SECONDS, Alarm, Contestant, Entrant, Report
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
 from arena.registry.describe import OTHERWISE, defaults, describe, is_as_planned
-from arena.registry.loader import is_our_own, lay_out, load_class
+from arena.registry.loader import is_built_in, lay_out, load_class
 from arena.workers.interpreter import Interpreter
 from arena.workers.messages import (
     Describe,
@@ -167,7 +167,7 @@ class Table:
         except OSError as error:
             if has_no_room(error):
                 raise
-        if not is_our_own(bundle.files):
+        if not is_built_in(bundle.files):
             self.foreign.add(entry)
         self.interpreter.restore()
         self.interpreter.touched = True

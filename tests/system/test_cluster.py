@@ -16,7 +16,8 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ClusterError
-from arena.core.versions import ROOT, differences, versions
+from arena.core.paths import ROOT
+from arena.core.versions import differences, versions
 from arena.registry.plugin_games import folders_for, snapshot
 from arena.runner import queue as work
 from arena.store import Store

@@ -18,7 +18,7 @@ from arena.core.errors import WorkerError
 from arena.core.limits import Limits
 from arena.match.referee import Fault, Killed
 from arena.registry.bundles import Bundle, imported_names, with_api
-from arena.registry.loader import is_house
+from arena.registry.loader import has_installed_bots
 from arena.workers.process import in_words
 from arena.workers.sandbox.channel import MOST_THREADS, Channel, Pipes
 from arena.workers.sandbox.levels import lacking
@@ -158,7 +158,7 @@ def trusted_modules(bundle: Bundle) -> list[str]:
     trusted = sorted({".".join(name.split(".")[:depth]) for name in found for depth in (1, 2)} & LIBRARIES)
     if "numba" in trusted:
         trusted.append("scipy.linalg")  # Numba loads it where a kernel multiplies matrices
-    if is_house(bundle.files):
+    if has_installed_bots(bundle.files):
         ours = (name for name in with_api(bundle.files) if name.startswith("bots/") and name.endswith(".py"))
         names = [Path(name).with_suffix("") for name in ours]
         trusted += sorted(".".join(name.parts).removesuffix(".__init__") for name in names)

@@ -24,6 +24,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from arena.core.paths import ROOT
 from arena.core.process_trees import bury, end_tree, wait_for
 from arena.registry.plugin_games import planned_folders
 from arena.workers.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
@@ -39,7 +40,6 @@ SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
 LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 SYSTEM = ("/usr", "/bin", "/sbin", "/lib", "/lib32", "/lib64", "/etc/ld.so.cache", "/etc/alternatives")
 LAUNCH = Path(__file__).with_name("launch.py")
-HOUSE = Path(__file__).resolve().parents[3]
 NEVER_CHANGES = ("cmdline", "consoles", "devices", "dma", "execdomains", "fb", "filesystems", "misc", "version")
 """Files of /proc that tell of the machine, but the same in every match; others are covered in the sandbox."""
 TRIAL = ["unshare", "--mount", "true"]
@@ -257,7 +257,7 @@ def python() -> str:
 @functools.cache
 def _packages() -> tuple[Path, ...]:
     """Where our own packages and those of plug-in games lie, and what tells of these: folders, or single files."""
-    found = [HOUSE / package for package in ("arena", "bots", "engine")]
+    found = [ROOT / package for package in ("arena", "bots", "engine")]
     for entry in entry_points(group="arena.games"):
         spec = importlib.util.find_spec(entry.value.partition(":")[0].partition(".")[0])
         if spec is not None and spec.origin is not None:
@@ -274,7 +274,7 @@ def trusted_sources() -> list[str]:
     found: dict[Path, str] = {}
     for path in _packages():
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
-        found |= {file.parent: str(file) for file in files if path != HOUSE / "arena" and file.suffix == ".py"}
+        found |= {file.parent: str(file) for file in files if path != ROOT / "arena" and file.suffix == ".py"}
     return list(found.values())
 
 

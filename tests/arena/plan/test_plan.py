@@ -10,7 +10,7 @@ from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan.config import config_from
 from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Wanted, make_plan, resolve_bots
-from arena.registry.discovery import house_bots
+from arena.registry.discovery import built_in_bots
 from arena.workers.messages import decode
 from arena.workers.pools import Chunk
 from arena.workers.process import WorkerProcess
@@ -231,8 +231,8 @@ def test_editing_a_bot_after_planning_changes_nothing_that_the_plan_plays(plan_o
     assert moves_of(planned, worker) == before
 
 
-def test_every_house_bot_is_bundled_loaded_and_described(worker):
-    names = sorted(house_bots())
+def test_every_built_in_bot_is_bundled_loaded_and_described(worker):
+    names = sorted(built_in_bots())
     found = resolve_bots([Wanted(name, {}) for name in names], [], worker=worker)
     assert [bot.spec for bot in found] == names
     assert all(bot.summary.endswith(".") for bot in found)

@@ -10,8 +10,9 @@ import pytest
 
 from arena.core.errors import BotError
 from arena.core.files import remove
-from arena.registry.bundles import API_FILE, HOUSE, MAX_BYTES, Bundle, bundle_file, bundle_module
-from arena.registry.discovery import find_bot, house_bots, named_bots
+from arena.core.paths import ROOT
+from arena.registry.bundles import API_FILE, MAX_BYTES, Bundle, bundle_file, bundle_module
+from arena.registry.discovery import built_in_bots, find_bot, named_bots
 from bots import API_VERSION
 
 BOT = "from bots import Bot\n\n\nclass Mine(Bot):\n    def choose(self, state):\n        return 0\n"
@@ -231,12 +232,12 @@ def test_a_bot_in_an_installed_package_is_bundled_with_what_its_package_holds(tm
     assert found.module == "plug.bot"
 
 
-def test_a_house_bots_bundle_is_its_file_and_what_that_imports_from_bots():
+def test_a_built_in_bots_bundle_is_its_file_and_what_that_imports_from_bots():
     source, _ = find_bot("random")
     assert set(source.bundle().files) == {API_FILE, "bots/random_bot.py"}
 
 
-def test_editing_one_house_bot_leaves_the_others_bundles_alone(tmp_path):
+def test_editing_one_built_in_bot_leaves_the_others_bundles_alone(tmp_path):
     files = {
         "bots/__init__.py": "from bots.base import Bot",
         "bots/base.py": "class Bot: ...",
@@ -254,10 +255,10 @@ def test_editing_one_house_bot_leaves_the_others_bundles_alone(tmp_path):
 @pytest.mark.parametrize("edited", ["bots/__init__.py", "bots/base.py"])
 def test_editing_the_base_api_changes_no_bundle(tmp_path, monkeypatch, edited):
     before = {name: source.bundle().hash for name, source in named_bots().items()}
-    shutil.copytree(HOUSE / "bots", tmp_path / "bots", ignore=shutil.ignore_patterns("__pycache__"))
-    lay(tmp_path, {edited: '"""Another docstring."""\n' + (HOUSE / edited).read_text()})
-    monkeypatch.setattr("arena.registry.bundles.HOUSE", tmp_path)
-    for name, source in house_bots(tmp_path / "bots").items():
+    shutil.copytree(ROOT / "bots", tmp_path / "bots", ignore=shutil.ignore_patterns("__pycache__"))
+    lay(tmp_path, {edited: '"""Another docstring."""\n' + (ROOT / edited).read_text()})
+    monkeypatch.setattr("arena.registry.bundles.ROOT", tmp_path)
+    for name, source in built_in_bots(tmp_path / "bots").items():
         assert source.bundle().hash == before[name]
 
 
@@ -270,7 +271,7 @@ def test_another_version_of_the_base_api_changes_every_bundle(tmp_path, monkeypa
     assert bundle_file(tmp_path / "mine.py").hash != mine
 
 
-def test_a_bot_built_on_a_house_bot_brings_all_that_the_house_bot_is_made_of(tmp_path):
+def test_a_bot_built_on_a_built_in_bot_brings_all_that_the_built_in_bot_is_made_of(tmp_path):
     files = {"mine.py": "from bots.greedy import Greedy\n\n\nclass Mine(Greedy): ...\n"}
     theirs = set(named_bots()["greedy"].bundle().files)
     assert bundled(tmp_path, files) | API == theirs | {"mine.py"}

@@ -10,7 +10,7 @@ import pytest
 import arena.registry.discovery
 from arena.core.errors import BotError
 from arena.registry.bundles import API_FILE
-from arena.registry.discovery import HOUSE, find_bot, house_bots, named_bots
+from arena.registry.discovery import BUILT_IN, built_in_bots, find_bot, named_bots
 from engine import NotationError
 from tests.arena.registry.test_bundle import lay
 
@@ -43,10 +43,10 @@ def refusal(spec, folders=()):
     return text
 
 
-def test_house_bots_are_found_by_the_names_their_classes_give():
+def test_built_in_bots_are_found_by_the_names_their_classes_give():
     source = named_bots()["random"]
-    assert (source.module, source.class_name, source.origin) == ("bots.random_bot", "Random", "house")
-    assert source.root == HOUSE.parent
+    assert (source.module, source.class_name, source.origin) == ("bots.random_bot", "Random", "built-in")
+    assert source.root == BUILT_IN.parent
 
 
 def test_every_module_of_ours_with_a_named_class_offers_its_bot(tmp_path):
@@ -58,7 +58,7 @@ def test_every_module_of_ours_with_a_named_class_offers_its_bot(tmp_path):
         "bots/computed.py": "class Computed:\n    name = 'com' + 'puted'\n",
         "bots/search/deep.py": "class Deep:\n    name = 'deep'\n",
     }
-    found = house_bots(lay(tmp_path, files) / "bots")
+    found = built_in_bots(lay(tmp_path, files) / "bots")
     assert {name: (source.module, source.class_name) for name, source in found.items()} == {
         "one": ("bots.one", "One"),
         "two_b": ("bots.two", "Two"),
@@ -66,15 +66,15 @@ def test_every_module_of_ours_with_a_named_class_offers_its_bot(tmp_path):
     }
 
 
-def test_house_bots_are_listed_without_running_them(tmp_path):
+def test_built_in_bots_are_listed_without_running_them(tmp_path):
     files = {"bots/one.py": "raise SystemExit\nclass One:\n    name = 'one'\n"}
-    assert set(house_bots(lay(tmp_path, files) / "bots")) == {"one"}
+    assert set(built_in_bots(lay(tmp_path, files) / "bots")) == {"one"}
 
 
-def test_two_house_bots_of_one_name_are_refused_with_both_named(tmp_path):
+def test_two_built_in_bots_of_one_name_are_refused_with_both_named(tmp_path):
     files = {name: "class A:\n    name = 'same'\n" for name in ("bots/one.py", "bots/two.py")}
-    with pytest.raises(BotError, match=r"'same': bots\.one:A \(house\) and bots\.two:A \(house\)"):
-        house_bots(lay(tmp_path, files) / "bots")
+    with pytest.raises(BotError, match=r"'same': bots\.one:A \(built-in\) and bots\.two:A \(built-in\)"):
+        built_in_bots(lay(tmp_path, files) / "bots")
 
 
 def test_a_spec_gives_source_and_options():
@@ -182,11 +182,11 @@ def test_two_plug_ins_of_one_name_are_refused_with_both_named(tmp_path, installe
         assert "two:Mine (second)" in text
 
 
-def test_a_plug_in_with_the_name_of_a_house_bot_is_refused_with_both_named(tmp_path, installed):
+def test_a_plug_in_with_the_name_of_a_built_in_bot_is_refused_with_both_named(tmp_path, installed):
     installed(distribution(tmp_path, "plug", "random = plugged:Mine", plugged=BOT))
     text = refusal("random")
     assert "'random'" in text
-    assert "bots.random_bot:Random (house)" in text
+    assert "bots.random_bot:Random (built-in)" in text
     assert "plugged:Mine (plug)" in text
 
 
@@ -198,7 +198,7 @@ def test_one_plug_in_that_is_on_the_path_twice_is_one(tmp_path, installed):
 
 def test_a_plug_in_without_its_package_is_told_when_it_is_named(tmp_path, installed):
     installed(distribution(tmp_path, "plug", "sharp = not_there:Mine"))
-    assert find_bot("random")[0].origin == "house"
+    assert find_bot("random")[0].origin == "built-in"
     with pytest.raises(BotError, match="bot 'sharp': its package 'not_there' cannot be found"):
         find_bot("sharp")[0].bundle()
 

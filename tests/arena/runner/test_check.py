@@ -18,7 +18,7 @@ from arena.core.limits import Limits
 from arena.match.referee import CLOCK_CAUSES
 from arena.plan.resolve import Wanted, resolve_bots
 from arena.registry.discovery import find_bot, spec_at
-from arena.registry.init_bot import LANGUAGES, new_bot
+from arena.registry.init_bot import LANGUAGES, init_bot
 from arena.registry.submissions import submitted
 from arena.runner.check import ADVICE, NOT_REPEATABLE, NOT_RESETTABLE, check, submit
 from tests.arena.cli.test_cli import complain, say
@@ -341,7 +341,7 @@ def test_a_submitted_bot_plays_in_a_tournament_by_its_name(desk):
 
 
 def test_a_new_python_bot_plays_every_game_without_a_fault(desk):
-    assert new_bot("my_bot") == Path("my_bot.py")
+    assert init_bot("my_bot") == Path("my_bot.py")
     report = check("my_bot.py", "none", players=[2])
     assert report.ok
     assert {board.game for board in report.boards} == set(engine.game_names())
@@ -349,7 +349,7 @@ def test_a_new_python_bot_plays_every_game_without_a_fault(desk):
 
 @pytest.mark.parametrize("game", engine.game_names())
 def test_a_new_bot_for_one_game_plays_that_one(desk, game):
-    new_bot("my_bot", game)
+    init_bot("my_bot", game)
     bots = resolve_bots([Wanted("my_bot.py:MyBot", {})], [])
     assert bots[0].games == [game]
 
@@ -357,7 +357,7 @@ def test_a_new_bot_for_one_game_plays_that_one(desk, game):
 @pytest.mark.parametrize("language", [language for language in LANGUAGES if language != "python"])
 @pytest.mark.parametrize("game", [None, "midgard"])
 def test_a_new_program_is_a_folder_that_can_be_bundled(desk, language, game):
-    folder = new_bot("my_bot", game, language)
+    folder = init_bot("my_bot", game, language)
     source, _ = find_bot(spec_at(str(folder)))
     assert source.name == "my_bot"
     assert source.bundle().is_program
@@ -370,10 +370,10 @@ def test_a_new_program_is_a_folder_that_can_be_bundled(desk, language, game):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_nothing_is_overwritten(desk, language):
-    path = new_bot("my_bot", language=language)
+    path = init_bot("my_bot", language=language)
     before = {file: file.read_bytes() for file in ([path] if path.is_file() else path.iterdir())}
     with pytest.raises(ArenaError, match=r"my_bot.*: is there already"):
-        new_bot("my_bot", "midgard", language)
+        init_bot("my_bot", "midgard", language)
     assert {file: file.read_bytes() for file in before} == before
 
 
@@ -381,12 +381,12 @@ def test_nothing_is_overwritten(desk, language):
 def test_a_new_bot_has_the_name_of_a_module(desk, name):
     before = os.listdir()
     with pytest.raises(ArenaError, match=r"^name '"):
-        new_bot(name)
+        init_bot(name)
     assert os.listdir() == before
 
 
 def test_a_new_bot_may_be_called_bot(desk):
-    new_bot("bot", "epicycle")
+    init_bot("bot", "epicycle")
     assert check("bot.py", "none", players=[2]).ok
 
 
@@ -527,7 +527,7 @@ def test_a_program_that_talks_nonsense_is_told_with_its_standard_error(desk):
 
 @pytest.mark.parametrize("language", LANGUAGES)
 def test_a_new_bot_of_each_language_passes_in_the_sandbox(desk, language):
-    path = new_bot("my_bot", "epicycle", language)
+    path = init_bot("my_bot", "epicycle", language)
     report = check(str(path), players=[2])
     assert report.ok
     assert report.bot.isolation == "sandbox"
