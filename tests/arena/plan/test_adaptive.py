@@ -421,7 +421,7 @@ def test_all_that_reads_the_log_finds_the_same_blocks(played):
     assert len(lines) == len({line["match"] for line in lines}) == BUDGET == tournaments.count(played)
     for listed, (game, players) in zip(plan["boards"], (("epicycle", 2), ("epicycle", 3)), strict=True):
         assert sum(listed["counts"]) * players * players == len(api.matches(played, game, players, home_of(played)))
-        assert "Fragile" in listed["benched"]
+        assert "Fragile" in listed["disqualified"]
     assert api.faults(played, home_of(played))["count"].sum() == sum(len(line["forfeits"]) for line in lines)
 
 
@@ -430,12 +430,12 @@ def test_a_round_robin_of_the_same_file_and_another_bot_use_what_is_in_the_log(p
     (home_of(config) / "small").mkdir(parents=True)
     (home_of(config) / "small" / api.LOG).write_bytes(tournaments.log_of(played).read_bytes())
     more = CONFIG.replace('{ bot = "random" },', '{ bot = "random" }, { bot = "greedy" },').replace(
-        "after = 6", "after = 0"
+        "limit = 6", "limit = 0"
     )
     config.write_text(more)
     with_another = api.run(config, home_of(config), workers=2, backend="local").outcome.progress
     assert with_another.found >= 3 * (3 * 2 + 1 * 3)
-    config.write_text(CONFIG.replace('"adaptive"\nfirst_blocks = 3', '"round_robin"').replace("after = 6", "after = 0"))
+    config.write_text(CONFIG.replace('"adaptive"\nfirst_blocks = 3', '"round_robin"').replace("limit = 6", "limit = 0"))
     progress = api.run(config, home_of(config), workers=2, backend="local").outcome.progress
     assert progress.found >= 3 * (6 * 2 + 4 * 3) - 60
     assert progress.found + progress.played == BUDGET
