@@ -3,7 +3,6 @@
 Importing this module imports Numba and sets it up; modules that only name or list games do not import it.
 """
 
-import contextlib
 import hashlib
 import importlib.util
 import inspect
@@ -17,7 +16,7 @@ from typing import Any
 
 import numba
 import numpy as np
-from numba.core.caching import Cache, UserProvidedCacheLocator
+from numba.core.caching import Cache, IndexDataCacheFile, UserProvidedCacheLocator
 from numba.np import linalg
 
 from engine.cache import cache_root
@@ -65,13 +64,16 @@ def _set_up_numba() -> None:
     - Compiled kernels are kept in a folder of our own, which `NUMBA_CACHE_DIR` tells to child processes; a folder that
       somebody has chosen by it stays. Numba reads the variable when it is imported, which may have happened before.
     - Where a compiled kernel cannot be kept, on a full disk or in a read-only folder, it is used all the same.
+    - An index of compiled kernels that cannot be read counts as empty: it is damaged, or names a `NamedTuple` of
+      parameters that has another name by now.
     - Numba's array functions are loaded without SciPy's linear algebra, a third of what a process pays to start.
       Numba loads that only to see that it is there, and looks again where a kernel calls it.
     """
     if "NUMBA_CACHE_DIR" not in os.environ:
         os.environ["NUMBA_CACHE_DIR"] = str(_numba_cache_folder())
     numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]
-    Cache.save_overload = _or_do_without(Cache.save_overload)  # type: ignore[method-assign]
+    Cache.save_overload = _tolerant(Cache.save_overload, OSError, lambda: None)  # type: ignore[method-assign]
+    IndexDataCacheFile._load_index = _tolerant(IndexDataCacheFile._load_index, Exception, dict)  # type: ignore[method-assign]
     if COMPILED and importlib.util.find_spec("scipy") is not None:
         ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
         try:
@@ -80,14 +82,16 @@ def _set_up_numba() -> None:
             linalg.ensure_blas = ensure_blas
 
 
-def _or_do_without(save: Callable[..., None]) -> Callable[..., None]:
-    """Return the function, made to ignore errors of the file system."""
+def _tolerant(function: Callable[..., Any], errors: type[Exception], instead: Callable[[], Any]) -> Callable[..., Any]:
+    """Return the function, made to return what `instead` does in place of raising one of these errors."""
 
-    def save_overload(*arguments: Any) -> None:
-        with contextlib.suppress(OSError):
-            save(*arguments)
+    def tolerant(*arguments: Any) -> Any:
+        try:
+            return function(*arguments)
+        except errors:
+            return instead()
 
-    return save_overload
+    return tolerant
 
 
 COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]

@@ -1,8 +1,9 @@
 """Template: depth-first search of a game tree in which every seat maximises its own value (max^n), the dice averaged.
 
-A node has a value for each seat, in `values[ply]`. Of actions worth the same to the seat that moves, another seat is
-taken to choose the one that is worst for the seat that searches. Nothing can be cut off, so there is no window, no
-table and no order but at the root; all else is as in `bots.search.minimax_kernel`, from which the open names come.
+A node has a value for each seat, in `values[ply]`, which stand in place of the table. Of actions worth the same to the
+seat that moves, another seat is taken to choose the one that is worst for the seat that searches. Nothing can be cut
+off, so there is no window, no table and no order but at the root; all else is as in `bots.search.minimax_kernel`, from
+which the open names come.
 """
 
 from bots.search.minimax_kernel import CHANCE, EVALUATION, FRAME, MAX, ROLLS, SEARCH, TERMINAL
@@ -11,10 +12,11 @@ RULES = ("legal_actions",)
 OPTIONAL = ()
 
 
-def search_on(search_words, frame_words, values, states, moves, priority, counts, keys, place, limit):
-    """Go on until the root's values are known or `limit` states have been visited; whether they are known."""
-    search = search_words.view(SEARCH)[0]
-    frames = frame_words.view(FRAME)
+def search_on(memory, limit):
+    """Go on until the root's values are known or `limit` states have been visited; return whether they are known."""
+    search = memory.search.view(SEARCH)[0]
+    frames = memory.frames.view(FRAME)
+    _, _, values, states, moves, priority, _, _, counts, keys, place = memory
     while True:
         ply = search.ply
         if frames[ply].next == frames[ply].count:
@@ -32,7 +34,7 @@ def search_on(search_words, frame_words, values, states, moves, priority, counts
 
 
 def descend(search, frames, values, states, moves, priority, counts, keys, place):
-    """Visit the next state below; whether its values are known at once."""
+    """Visit the next state below; return whether its values are known at once."""
     ply = search.ply
     frame = frames[ply]
     if ply == 0:

@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Annotated, Any, cast
+from typing import Annotated, cast
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from bots.base import Between, Bot, OneOf, first_decision
 from bots.heuristics import heuristics_of
 from bots.search import maxn_kernel, minimax_kernel
 from bots.search.evaluation import evaluation_kernel
-from bots.search.minimax_kernel import ENTRY, EVALUATION, FRAME, MAX, SEARCH
+from bots.search.minimax_kernel import ENTRY, EVALUATION, FRAME, MAX, SEARCH, Memory
 from engine import Game, State
 from engine.kernel import bind
 from engine.state import KernelGame, KernelState
@@ -75,13 +75,20 @@ class Search:
         width = max(game.action_buffer.size, game.outcome_buffer.size)
         search, frames = np.zeros(SEARCH.itemsize // 8, np.uint64), np.zeros(plies * FRAME.itemsize // 8, np.uint64)
         self._search, self._root = search.view(SEARCH)[0], frames.view(FRAME)[0]
-        self._states = np.zeros((plies, game.blank().size), np.uint64)
-        self._moves, self._priority = np.zeros((plies, width), np.int64), np.zeros((plies, width))
-        self._killers, self._history = np.zeros((plies, 2), np.int64), np.zeros((2, game.num_distinct_actions))
-        walk = (self._states, self._moves, self._priority)
-        scratch = (game.weight_buffer, np.zeros_like(game.outcome_buffer), np.zeros(game.players, np.int64))
         self._kernel = minimax_kernels(game).search_on
-        self._memory: tuple[Any, ...] = (search, frames, table, *walk, self._killers, self._history, *scratch)
+        self._memory = Memory(
+            search=search,
+            frames=frames,
+            table=table,
+            states=np.zeros((plies, game.blank().size), np.uint64),
+            moves=np.zeros((plies, width), np.int64),
+            priority=np.zeros((plies, width)),
+            killers=np.zeros((plies, 2), np.int64),
+            history=np.zeros((2, game.num_distinct_actions)),
+            counts=game.weight_buffer,
+            keys=np.zeros_like(game.outcome_buffer),
+            place=np.zeros(game.players, np.int64),
+        )
 
     def begin(self, words: np.ndarray, seat: int, actions: Sequence[int], order: Sequence[float]) -> None:
         """A new search, which knows nothing of those before it; of equals the action first in order is taken."""
@@ -89,17 +96,17 @@ class Search:
         self._search.seat = seat
         self._search.nodes = 0
         self._search.generation = next(_generations)
-        self._states[0] = words
+        self._memory.states[0] = words
         self._count = len(actions)
-        self._moves[0, : self._count] = actions
-        self._priority[0, : self._count] = order
-        self._killers[:] = -1
-        self._history[:] = 0
+        self._memory.moves[0, : self._count] = actions
+        self._memory.priority[0, : self._count] = order
+        self._memory.killers[:] = -1
+        self._memory.history[:] = 0
 
     def look(self, depth: int) -> None:
         """Begin to look so many decisions ahead: the best action so far first, the others by their last values."""
-        root, moves, priority = self._root, self._moves[0, : self._count], self._priority[0, : self._count]
-        priority[moves == self.best] = TOP_PRIORITY
+        root, tried = self._root, slice(self._count)
+        self._memory.priority[0, tried][self._memory.moves[0, tried] == self.best] = TOP_PRIORITY
         self._search.depth = depth
         self._search.ply = 0
         root.kind, root.depth, root.count, root.next = MAX, depth, self._count, 0
@@ -109,7 +116,7 @@ class Search:
 
     def go_on(self, limit: int) -> bool:
         """Search until the look ahead is done or so many states have been visited in all; whether it is done."""
-        done: bool = self._kernel(*self._memory, limit)
+        done: bool = self._kernel(self._memory, limit)
         if self._root.best >= 0:
             self.best = int(self._root.best)
         return done
@@ -138,9 +145,7 @@ class MaxnSearch(Search):
         shared = vars(minimax_kernels(game))
         names = ("evaluate", "worth", "bring_forward", "visit_next", "delayed", "open_chance", "CHANCE_HORIZON")
         self._kernel = bind(maxn_kernel, game.rules, game.dtype, **{name: shared[name] for name in names}).search_on
-        search, frames, _, *walk, _, _, counts, keys, place = self._memory
-        values = np.zeros((len(self._states), game.players))
-        self._memory = (search, frames, values, *walk, counts, keys, place)
+        self._memory = self._memory._replace(table=np.zeros((len(self._memory.states), game.players)))
 
     def look(self, depth: int) -> None:
         super().look(depth)

@@ -9,6 +9,8 @@ The stack is an array of frames, one a node on the way from the root to where th
 interrupted at any node and resumed.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 RULES = ("current_player", "legal_actions", "apply_action", "chance_outcomes", "apply_chance", "ranks", "used_words")
@@ -78,13 +80,40 @@ def outcome_key(state, outcome):
     return outcome
 
 
-def search_on(
-    search_words, frame_words, table_words, states, moves, priority, killers, history, counts, keys, place, limit
-):
-    """Go on until the root's value is known or `limit` states have been visited; whether it is known."""
-    search = search_words.view(SEARCH)[0]
-    frames = frame_words.view(FRAME)
-    table = table_words.view(ENTRY)
+class Memory(NamedTuple):
+    """Arrays of a search, the rows of those in two dimensions by ply."""
+
+    search: np.ndarray
+    """uint64: SEARCH."""
+    frames: np.ndarray
+    """uint64: FRAME by ply."""
+    table: np.ndarray
+    """uint64: ENTRY by the last bits of a key; a power of 2 of them, or none."""
+    states: np.ndarray
+    """(plies, words) uint64: the states on the way from the root."""
+    moves: np.ndarray
+    """(plies, actions) int64: actions or outcomes."""
+    priority: np.ndarray
+    """(plies, actions) float64: by which moves are tried, then the values of those tried; weights of outcomes."""
+    killers: np.ndarray
+    """(plies, 2) int64: moves that cut off others lately."""
+    history: np.ndarray
+    """(2, actions) float64: how often actions cut off others, of MIN and of MAX."""
+    counts: np.ndarray
+    """(outcomes,) int64: weights as the rules have them."""
+    keys: np.ndarray
+    """(outcomes,) int64: what tells outcomes apart."""
+    place: np.ndarray
+    """(players,) int64: final ranks."""
+
+
+def search_on(memory, limit):
+    """Go on until the root's value is known or `limit` states have been visited; return whether it is known."""
+    # arrays are taken out of the tuple once: in the loop that would cost a fifth of the time
+    _, _, _, states, moves, priority, killers, history, counts, keys, place = memory
+    search = memory.search.view(SEARCH)[0]
+    frames = memory.frames.view(FRAME)
+    table = memory.table.view(ENTRY)
     while True:
         ply = search.ply
         frame = frames[ply]
@@ -110,7 +139,7 @@ def search_on(
 
 
 def descend(search, frames, table, states, moves, priority, killers, history, counts, keys, place):
-    """Visit the most promising state below; (whether its value is known at once, the value, whether it is whole)."""
+    """Visit the most promising state below; return whether its value is known at once, the value, if it is whole."""
     ply = search.ply
     frame = frames[ply]
     bring_forward(moves[ply], priority[ply], frame.next, frame.count)

@@ -21,11 +21,11 @@ MOST_NODES = 4_000_000  # of 40 bytes, or 56
 MOST_PLAYERS = 7
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
 DEEPEST = 512
-BATCH = 64  # simulations between two looks at the clock
+BATCH = 128  # simulations between two looks at the clock
 
 
 class Child(NamedTuple):
-    """What a search found out about one action, or one outcome, of a node."""
+    """Statistics of one action, or one outcome, of a node."""
 
     label: int
     """The action; below a chance node the outcome's key."""
@@ -36,7 +36,7 @@ class Child(NamedTuple):
 
 
 class Tree:
-    """A search tree that may grow to `size` nodes, and what compiled code needs to grow it."""
+    """A search tree of at most `size` nodes, and the arrays that compiled code grows it with."""
 
     def __init__(self, game: KernelGame, kernels: SimpleNamespace, size: int, exploration: float, rave: int) -> None:
         self._kernels = kernels
@@ -44,24 +44,23 @@ class Tree:
         self._nodes = np.empty(size, uct_kernel.AMAF_NODE if kernels.RAVE else uct_kernel.NODE)
         self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp actions played
         self._weights = np.array([(exploration, 0.5 / (game.players - 1), rave)], uct_kernel.WEIGHTS)
-        self._scratch = game.blank()
-        self._buffers = (
-            np.zeros(DEEPEST, np.int64),
-            np.zeros((game.players, game.num_distinct_actions), np.int64),
-            game.action_buffer,
-            self._scratch,
-            np.zeros(game.players, np.int64),
-            np.zeros(MOST_PLAYERS + 1, np.int64),
+        self._scratch = uct_kernel.Scratch(
+            path=np.zeros(DEEPEST, np.int64),
+            played=np.zeros((game.players, game.num_distinct_actions), np.int64),
+            actions=game.action_buffer,
+            words=game.blank(),
+            place=np.zeros(game.players, np.int64),
+            gains=np.zeros(MOST_PLAYERS + 1, np.int64),
         )
 
     def plant(self, words: np.ndarray) -> None:
-        """Start anew from a state."""
+        """Start a new tree from a state."""
         self._root = words.copy()
         self._kernels.plant(self._nodes, self._pool)
 
-    def move_root(self, course: list[int], words: np.ndarray) -> None:
-        """Keep what lies below the state that the plies of `course` lead to; start anew when nothing does."""
-        node = self._kernels.follow(self._root, np.array(course, np.int64), self._nodes, self._scratch)
+    def move_root(self, plies: list[int], words: np.ndarray) -> None:
+        """Keep the subtree of the state that `plies` lead to; start a new tree when there is none."""
+        node = self._kernels.follow(self._root, np.array(plies, np.int64), self._nodes, self._scratch.words)
         if node == uct_kernel.NOWHERE or self._nodes[node]["visits"] == 0 or not self._is_scratch(words):
             self.plant(words)
             return
@@ -71,10 +70,10 @@ class Tree:
 
     def _is_scratch(self, words: np.ndarray) -> bool:
         used = self._game.compiled.used_words(self._game.record(words))
-        return bool((self._scratch[:used] == words[:used]).all())
+        return bool((self._scratch.words[:used] == words[:used]).all())
 
     def seeded(self, seed: int) -> np.ndarray:
-        """A generator that hangs on the seed and on the state at the root."""
+        """Return a generator seeded by the seed and by the state at the root."""
         rng = new_rng(seed)
         self._kernels.seed_rng(self._root, rng)
         return rng
@@ -82,10 +81,10 @@ class Tree:
     def grow(self, simulations: int, rng: np.ndarray) -> None:
         """Run that many simulations from the root, as far as its visits can still be counted."""
         simulations = min(simulations, MOST_VISITS - int(self._nodes[0]["visits"]))
-        self._kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, *self._buffers)
+        self._kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, self._scratch)
 
     def children(self, node: int = 0) -> list[Child]:
-        """What is known of a node's children, the most visited first, the better first of equals."""
+        """Return the statistics of a node's children, the most visited first, the better first of equals."""
         parent = self._nodes[node]
         chance = int(parent["who"]) == uct_kernel.CHANCE
         numbers = self._chain(parent["first"]) if chance else range(parent["first"], parent["first"] + parent["count"])
@@ -158,7 +157,7 @@ class UCT(Bot):
         return actions[0] if len(actions) == 1 else self.think(state)[0].label
 
     def think(self, state: State) -> list[Child]:
-        """Search; what was found out about the legal actions, the best first."""
+        """Search and return the statistics of the legal actions, the best first."""
         words = cast(KernelState, state).words
         self._take_root(state, words)
         rng = self.tree.seeded(self.seed)
@@ -181,11 +180,11 @@ class UCT(Bot):
 
 @functools.cache
 def compiled_search(game: KernelGame, rollout: str, rave: bool) -> SimpleNamespace:
-    """The kernels of the search, joined to one game."""
+    """Return the kernels of the search, bound to one game and warmed up."""
     heuristics = heuristics_of(game.name)
     also: dict[str, Any] = {"RAVE": rave, "copy_words": game.compiled.copy_words}
     if rollout == "random":
-        also["finish"] = game.compiled.random_finish
+        also["simulate"] = game.compiled.random_finish
     for name in ("outcome_key", "finish_and_mark" if rollout == "random" else "rollout_action"):
         if hasattr(heuristics, name):
             also[name] = getattr(heuristics, name)
@@ -193,7 +192,7 @@ def compiled_search(game: KernelGame, rollout: str, rave: bool) -> SimpleNamespa
 
 
 def warmed_up(kernels: SimpleNamespace, game: KernelGame) -> SimpleNamespace:
-    """The kernels, compiled: or the first move would take as long as that."""
+    """Compile the kernels by a small search, so that the first move need not wait for it; return them."""
     words = cast(KernelState, first_decision(game)).words
     tree = Tree(game, kernels, 1000, 1.0, 1)
     tree.plant(words)

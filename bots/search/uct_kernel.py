@@ -5,6 +5,8 @@ lie side by side, in random order, one a legal action. The children of a chance 
 chain of siblings. A node gets its children on its second visit; when the array is full, no more do.
 """
 
+from typing import NamedTuple
+
 import numpy as np
 
 from engine.chance import below, next_word
@@ -44,13 +46,32 @@ WEIGHTS = np.dtype(
         ],
     )
 )
+
+
+class Scratch(NamedTuple):
+    """Arrays that simulations write to."""
+
+    path: np.ndarray
+    """(depth,) int64: the nodes from the root to the leaf."""
+    played: np.ndarray
+    """(players, actions) int64: the stamp of the last simulation in which the seat made the action."""
+    actions: np.ndarray
+    """(actions,) int64."""
+    words: np.ndarray
+    """uint64: the state."""
+    place: np.ndarray
+    """(players,) int64: final ranks."""
+    gains: np.ndarray
+    """(8,) int64: points by seat."""
+
+
 UNTRIED = 10.0  # the upper bound of an action that nothing is known of
 
 LOGARITHMS = 4096
 
 
 def _logarithms():
-    """Natural logarithms of 0 (taken as 0) to LOGARITHMS - 1, by + - * / alone: the same on every machine."""
+    """Return natural logarithms of 0 (taken as 0) to LOGARITHMS - 1, by + - * / alone: the same on every machine."""
     table = np.zeros(LOGARITHMS)
     for n in range(2, LOGARITHMS):
         z = 1.0 / (2 * n - 1)  # ln(n / (n - 1)) = 2 artanh(z)
@@ -68,7 +89,7 @@ ROOT_LN = np.sqrt(LN)
 
 
 def root_of_logarithm(n):
-    """The square root of the natural logarithm of a whole number from 1, to four digits."""
+    """Return the square root of the natural logarithm of a whole number from 1, to four digits."""
     if n < LOGARITHMS:
         return ROOT_LN[n]
     shifted = 0.0
@@ -79,7 +100,7 @@ def root_of_logarithm(n):
 
 
 def seed_rng(words, rng):
-    """Make the generator hang on the state as well as on its seed."""
+    """Mix the state into a seeded generator."""
     for i in range(used_words(words.view(STATE)[0])):
         rng[0] ^= words[i]
         rng[0] = next_word(rng)
@@ -93,6 +114,7 @@ def plant(tree, pool):
 
 
 def add_node(tree, node, label):
+    """Write a node without visits."""
     tree[node].label = label
     tree[node].visits = tree[node].points = 0
     tree[node].value = UNTRIED
@@ -104,27 +126,28 @@ def add_node(tree, node, label):
         tree[node].amaf_value = tree[node].share = 0.0
 
 
-def search(words, simulations, weights, rng, tree, pool, path, played, actions, scratch, place, gains):
+def search(words, simulations, weights, rng, tree, pool, scratch):
     """Run some more simulations from the root, whose state is `words`."""
+    path, played, actions, copy, place, gains = scratch  # taken out once: in the loop it would cost a fifth of the time
     used = used_words(words.view(STATE)[0])
-    state = scratch.view(STATE)[0]
+    state = copy.view(STATE)[0]
     for _ in range(simulations):
-        copy_words(words, scratch, used)
-        depth = descend(state, weights[0], rng, tree, pool, path, actions)
+        copy_words(words, copy, used)
+        depth = select(state, weights[0], rng, tree, pool, path, actions)
         if RAVE:
             pool[1] += 1
             finish_and_mark(state, rng, actions, played, pool[1])
         else:
-            finish(state, rng, actions)
+            simulate(state, rng, actions)
         ranks(state, place)
         write_gains(place, gains)
-        back_up(depth, tree, path, gains, weights[0].scale)
+        backpropagate(depth, tree, path, gains, weights[0].scale)
         if RAVE:
-            back_up_amaf(depth, weights[0], tree, path, played, pool[1], gains)
+            backpropagate_amaf(depth, weights[0], tree, path, played, pool[1], gains)
 
 
-def descend(state, weights, rng, tree, pool, path, actions):
-    """Follow the tree to a leaf, playing along in `state`; write the path, return its length."""
+def select(state, weights, rng, tree, pool, path, actions):
+    """Follow the tree to a leaf, playing along in `state`; write the path and return its length."""
     node = depth = 0
     path[0] = 0
     while depth + 1 < path.size:
@@ -133,7 +156,7 @@ def descend(state, weights, rng, tree, pool, path, actions):
                 break
             expand(state, rng, tree, pool, node, actions)
         if tree[node].who == CHANCE:
-            chosen = draw_child(state, rng, tree, pool, node)
+            chosen = roll_child(state, rng, tree, pool, node)
         elif tree[node].who >= 0:
             chosen = best_child(weights, tree, node)
             apply_action(state, tree[chosen].label)
@@ -147,7 +170,7 @@ def descend(state, weights, rng, tree, pool, path, actions):
 
 
 def expand(state, rng, tree, pool, node, actions):
-    """Say who is to move and lay down the children of a decision, if there is room."""
+    """Note who is to move and add the children of a decision, if there is room."""
     who = current_player(state)
     if who >= 0:
         count = legal_actions(state, actions)
@@ -164,8 +187,8 @@ def expand(state, rng, tree, pool, node, actions):
     tree[node].who = who
 
 
-def draw_child(state, rng, tree, pool, node):
-    """Roll, and return the child for what was rolled; 0 when it is new and there is no room for it."""
+def roll_child(state, rng, tree, pool, node):
+    """Roll and return the child for the outcome, 0 when it is new and there is no room for it."""
     outcome = sample_chance(state, rng)
     key = outcome_key(state, outcome)
     apply_chance(state, outcome)
@@ -180,7 +203,7 @@ def draw_child(state, rng, tree, pool, node):
 
 
 def best_child(weights, tree, node):
-    """The child with the highest upper confidence bound."""
+    """Return the child with the highest upper confidence bound."""
     spread = weights.exploration * root_of_logarithm(tree[node].visits)
     best, highest = 0, -1.0
     first = tree[node].first
@@ -195,20 +218,20 @@ def best_child(weights, tree, node):
 
 
 def write_gains(place, gains):
-    """Points by seat, of which there are up to seven; nobody's, at 7, where CHANCE & 7 points to, stay 0."""
+    """Write the points of each of up to seven seats; those at index 7, where CHANCE & 7 points to, stay 0."""
     for seat in range(place.size):
         gains[seat] = points_of(place, seat)
 
 
 def points_of(place, seat):
-    """Two points a seat beaten, one a seat tied with."""
+    """Return two points for each seat beaten and one for each tied with."""
     points = -1  # the loop meets the seat itself as one that it ties with
     for other in range(place.size):
         points += 2 * (place[other] > place[seat]) + (place[other] == place[seat])
     return points
 
 
-def back_up(depth, tree, path, gains, scale):
+def backpropagate(depth, tree, path, gains, scale):
     """Count the simulation at every node of the path, with the points of the seat that chose the node."""
     tree[0].visits += 1
     chooser = tree[0].who
@@ -222,7 +245,7 @@ def back_up(depth, tree, path, gains, scale):
         chooser = tree[node].who
 
 
-def back_up_amaf(depth, weights, tree, path, played, stamp, gains):
+def backpropagate_amaf(depth, weights, tree, path, played, stamp, gains):
     """Count it also at every child of the path's decisions whose action the same seat made then or later on."""
     for i in range(depth - 1, -1, -1):
         node = path[i]
@@ -237,6 +260,7 @@ def back_up_amaf(depth, weights, tree, path, played, stamp, gains):
 
 
 def count_amaf(tree, node, gained, scale, equivalence):
+    """Count a simulation in the all-moves-as-first statistics of a node."""
     visits, points = tree[node].amaf_visits + 1, tree[node].amaf_points + gained
     tree[node].amaf_visits, tree[node].amaf_points = visits, points
     tree[node].amaf_value = points * scale / visits
@@ -247,17 +271,17 @@ def count_amaf(tree, node, gained, scale, equivalence):
 
 
 def rollout_action(state, rng, actions):
-    """Games without a policy of their own."""
+    """Return a random action, in games without a rollout policy of their own."""
     return random_action(state, rng, actions)
 
 
 def random_action(state, rng, actions):
-    """A legal action, all equally likely."""
+    """Return a legal action, all equally likely."""
     return actions[below(rng, legal_actions(state, actions))]
 
 
-def finish(state, rng, actions):
-    """Play by the rollout policy to the end."""
+def simulate(state, rng, actions):
+    """Play by the rollout policy to the end of the match."""
     who = current_player(state)
     while who != TERMINAL:
         if who == CHANCE:
@@ -268,7 +292,7 @@ def finish(state, rng, actions):
 
 
 def finish_and_mark(state, rng, actions, played, stamp):
-    """The same, noting who made which action."""
+    """Play by the rollout policy to the end and write `stamp` to `played[seat, action]` for every action made."""
     who = current_player(state)
     while who != TERMINAL:
         if who == CHANCE:
@@ -281,25 +305,25 @@ def finish_and_mark(state, rng, actions, played, stamp):
 
 
 def outcome_key(state, outcome):
-    """Games that say nothing of which outcomes are alike."""
+    """Return the outcome itself, in games whose heuristics do not say which outcomes are alike."""
     return outcome
 
 
 # Keeping a part of the tree
 
 
-def follow(words, course, tree, scratch):
-    """The node that the plies of `course` lead to from the root, or NOWHERE when the tree does not go so far."""
+def follow(words, plies, tree, scratch):
+    """Return the node that `plies` lead to from the root, or NOWHERE when the tree does not go so far."""
     copy_words(words, scratch, used_words(words.view(STATE)[0]))
     state = scratch.view(STATE)[0]
     node = 0
-    for i in range(course.size):
-        label = course[i]
+    for i in range(plies.size):
+        label = plies[i]
         if tree[node].who == CHANCE:
-            label = outcome_key(state, course[i])
-            apply_chance(state, course[i])
+            label = outcome_key(state, plies[i])
+            apply_chance(state, plies[i])
         elif tree[node].who >= 0:
-            apply_action(state, course[i])
+            apply_action(state, plies[i])
         node = child_with(tree, node, label)
         if node == 0:
             return NOWHERE
@@ -307,7 +331,7 @@ def follow(words, course, tree, scratch):
 
 
 def child_with(tree, node, label):
-    """The child of that label, or 0."""
+    """Return the child of that label, or 0."""
     child = tree[node].first
     if tree[node].who == CHANCE:
         while child != 0 and tree[child].label != label:

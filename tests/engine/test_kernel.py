@@ -227,6 +227,35 @@ def test_the_cache_watches_every_file_of_kernels_that_others_call_also_a_plug_in
     assert called | plugged <= set(kernel_module._shared_sources())
 
 
+TUPLE = """
+import numpy as np
+from typing import NamedTuple
+from engine.kernel import routine
+
+class {name}(NamedTuple):
+    numbers: np.ndarray
+
+@routine
+def first(given):
+    return given.numbers[0]
+
+print(first({name}(np.array([{value}]))))
+"""
+
+
+@pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
+def test_a_kernel_is_compiled_again_after_the_tuple_it_takes_was_renamed(tmp_path):
+    paths = os.pathsep.join([str(tmp_path), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": paths, "ARENA_CACHE": str(tmp_path / "cache")}
+    environment.pop("NUMBA_CACHE_DIR", None)
+    for name, value in (("Numbers", 7), ("Values", 8)):
+        (tmp_path / "renamed.py").write_text(TUPLE.format(name=name, value=value))
+        command = [sys.executable, "-B", "-c", "import renamed"]
+        told = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
+        assert told.stdout == f"{value}\n"
+    assert list((tmp_path / "cache").rglob("renamed.first*.nbi"))
+
+
 def test_a_cache_folder_that_is_named_from_here_is_the_same_one_for_a_process_started_elsewhere(tmp_path):
     ask = "import engine.cache, os, subprocess; subprocess.run(['printenv', 'ARENA_CACHE'], cwd='/')"
     environment = {**os.environ, "PYTHONPATH": str(Path(engine.__file__).parents[1]), "ARENA_CACHE": "kept"}
