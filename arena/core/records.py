@@ -83,13 +83,17 @@ def _record_reader(kind: Any) -> Reader:
     is_tuple = hasattr(kind, "_fields")
     names = kind._fields if is_tuple else [each.name for each in dataclasses.fields(kind)]
     nested = [(place, found) for place, name in enumerate(names) if (found := _reader(hints[name])) is not None]
+    make = functools.partial(tuple.__new__, kind) if is_tuple else lambda values: kind(*values)  # `_make` is slow
+    if not nested:
+        return make
 
     def read_record(values: Any) -> Any:
         for place, read_field in nested:
-            values[place] = read_field(values[place])
-        return kind._make(values) if is_tuple else kind(*values)
+            if value := values[place]:
+                values[place] = read_field(value)
+        return make(values)
 
-    return kind._make if is_tuple and not nested else read_record
+    return read_record
 
 
 def _optional_reader(inner: Reader) -> Reader:
@@ -103,7 +107,7 @@ def _tuple_reader(inner: list[Reader]) -> Reader:
 def _sequence_reader(kind: Callable[[Any], Any], inner: Reader | None) -> Reader:
     if inner is None:
         return kind
-    return lambda values: kind([inner(value) for value in values]) if values else kind(values)
+    return lambda values: kind(map(inner, values))
 
 
 def _mapping_reader(key: Callable[[str], Any], inner: Reader) -> Reader:

@@ -158,7 +158,9 @@ def signal_group(process: subprocess.Popen[str], number: signal.Signals) -> None
 
 def processes() -> dict[int, tuple[int, str]]:
     """Every live process: its parent and its command line."""
-    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True)
+    listed = subprocess.run(
+        ["ps", "-A", "-ww", "-o", "pid=,ppid=,stat=,args="], capture_output=True, text=True, check=True
+    )
     table = [line.split(None, 3) for line in listed.stdout.splitlines()]
     return {int(row[0]): (int(row[1]), row[3]) for row in table if len(row) == 4 and not row[2].startswith("Z")}
 

@@ -27,7 +27,7 @@ from arena.runner.queue import Work
 from arena.runner.single import play_specs
 from arena.store import Store
 from arena.verify.verification import verify
-from arena.workers.messages import Death, Played, decode, encode
+from arena.workers.messages import Death, Describe, Played, decode, encode, is_kind
 from arena.workers.process import WorkerProcess
 from arena.workers.sandbox import building, channel, levels, parent
 from arena.workers.sandbox.channel import Channel
@@ -283,8 +283,7 @@ def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_pat
         for killed, spent in [((0, 0), ()), ((1,), ()), ((0,), ()), ((), (0,))]:
             chunk = todo.next_chunk(1)
             assert chunk.spent == spent
-            rest = [()] * (len(chunk.matches) - 1)
-            todo.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], [killed, *rest])
+            todo.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], {0: killed})
         assert [each.attempts for each in todo.outbox.passed if each.attempts > 1] == [3, 2, 2]
 
 
@@ -312,7 +311,7 @@ def killed_worker(times):
 
     def hit(message, limit):
         nonlocal times
-        if times and b'"describe"' in message[:40]:
+        if times and is_kind(message, Describe):
             times -= 1
             os.kill(worker._worker, signal.SIGKILL)
         return exchange(message, limit)
