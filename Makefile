@@ -94,7 +94,7 @@ ladder: $(VENV)/.runtime
 	$(BIN)/python -m scripts.ladder configs/ladder.toml reports/ladder
 
 # further modules join the list; each prints a table and exits with 1 when a promise fails
-STATS := tests.support.worlds tests.support.misfit_worlds tests.support.luck_worlds tests.support.sprt_worlds
+STATS := tests.support.worlds tests.support.misfit_worlds tests.support.variance_worlds tests.support.sprt_worlds
 
 stats: $(VENV)/.dev
 	set -e; for module in $(STATS); do $(BIN)/python -m $$module; done

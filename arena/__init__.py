@@ -11,17 +11,20 @@ Whatever they refuse is an `arena.ArenaError` of one line.
 from typing import Any
 
 _API = (
+    "crosstable",
     "export",
     "faults",
     "find_match",
-    "head_to_head",
     "leaderboard",
     "load_plan",
-    "luck",
     "matches",
     "play_match",
+    "power",
     "run",
+    "variance",
 )
+_RENAMED = {"head_to_head": "crosstable", "luck": "variance"}
+"""Names of functions until version 0.1, with those of today."""
 __all__ = [*_API, "ArenaError"]
 
 
@@ -34,7 +37,8 @@ def __getattr__(name: str) -> Any:
         from arena.core.errors import ArenaError
 
         return ArenaError
-    raise AttributeError(f"module 'arena' has no attribute '{name}'")
+    hint = f"; it is now called arena.{_RENAMED[name]}" if name in _RENAMED else ""
+    raise AttributeError(f"module 'arena' has no attribute '{name}'{hint}")
 
 
 def __dir__() -> list[str]:

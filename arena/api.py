@@ -32,25 +32,28 @@ from engine import load_game
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.results.power import PowerOptions
+
 __all__ = [
     "LOG",
     "RunResult",
     "by_board",
+    "crosstable",
     "export",
     "faults",
     "find_game_fault",
     "find_log",
     "find_match",
-    "head_to_head",
     "leaderboard",
     "load_plan",
-    "luck",
     "matches",
     "open_log",
     "plan_of",
     "play_match",
+    "power",
     "run",
     "upgrade",
+    "variance",
 ]
 
 
@@ -175,22 +178,37 @@ def leaderboard(
         return by_board(schedule, leaderboards(store, schedule, plackett_luce))
 
 
-def head_to_head(
+def crosstable(
     target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
 ) -> dict[tuple[str, int], pd.DataFrame]:
-    """Every two bots that met, by board; columns are described in docs/reference/columns.md."""
-    from arena.results.analysis import meetings
+    """Return the head-to-head results of all pairs of bots, by board."""
+    from arena.results.crosstable import crosstables
 
-    return {name: found.pairs for name, found in meetings(target, game, players, home).items()}
+    return {name: found.pairs for name, found in crosstables(target, game, players, home).items()}
 
 
-def luck(
+def variance(
     target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
 ) -> dict[tuple[str, int], pd.DataFrame]:
-    """What seats are worth and shares of luck, by board; columns are described in docs/reference/columns.md."""
-    from arena.results import analysis
+    """Return the mean returns of seats and the sources of variance, by board."""
+    from arena.results.variance import variance
 
-    return analysis.luck(target, game, players, home)
+    return variance(target, game, players, home)
+
+
+def power(
+    target: str | Path,
+    a: str,
+    b: str,
+    game: str | None = None,
+    players: int | None = None,
+    options: PowerOptions | None = None,
+    home: str | Path | None = None,
+) -> pd.DataFrame:
+    """Return, for each board with both bots, how many blocks tell them apart."""
+    from arena.results.power import PowerOptions, as_frame, power
+
+    return as_frame(power(target, a, b, game, players, options or PowerOptions(), home))
 
 
 def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
@@ -207,8 +225,8 @@ def _faults(store: Store, schedule: Schedule) -> pd.DataFrame:
 
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
-    """One row for each seat of a board's matches, in fold order; see `arena.results.leaderboards.board_matches`."""
-    from arena.results.leaderboards import board_matches
+    """One row for each seat of a board's matches, in fold order; see `arena.results.matches.board_matches`."""
+    from arena.results.matches import board_matches
 
     store, resolved = open_log(target, home)
     with store:

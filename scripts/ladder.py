@@ -16,7 +16,8 @@ import pandas as pd
 
 from arena.core.errors import ArenaError
 from arena.plan.logs import open_log
-from arena.results.leaderboards import board_matches, summary
+from arena.results.leaderboards import summary
+from arena.results.matches import board_matches
 from arena.results.report import markdown, match_lines, write_file
 from arena.schedule.blocks import Schedule
 from arena.stats.head_to_head import compare_pairs, rounded

@@ -8,9 +8,10 @@ import pandas as pd
 
 from arena import api
 from arena.cli.output import Output, check_format, fitted_table, print_csv, print_json
-from arena.results.analysis import choose_boards
 from arena.results.columns import LEADERBOARD
-from arena.results.report import markdown, records, titled
+from arena.results.matches import choose_boards
+from arena.results.report import titled
+from arena.results.tables import markdown, records
 
 LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
 """Columns of a board that a narrow terminal does without, the first ones first."""
@@ -19,10 +20,10 @@ LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
 def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
     """A leaderboard as a table for a person, with the columns there is room for; all of them are in the files."""
     out = Output()
-    table = fitted_table(LEADERBOARD.cells(_without_zeros(frame)), ["bot"], LESS_NEEDED, out.width)
     out.print(titled(f"{game}, {players} players", frame.attrs.get("dice", "")), style="bold")
     if len(frame):
-        out.print(table)
+        shown = frame if frame["forfeits"].any() else frame.drop(columns="forfeits")
+        out.print(fitted_table(LEADERBOARD.cells(shown), ["bot"], LESS_NEEDED, out.width))
     for line in disqualified_lines(frame):
         out.print(line)
     out.print("" if len(frame) else "no complete block yet\n")
@@ -37,11 +38,6 @@ def disqualified_lines(frame: pd.DataFrame) -> list[str]:
         f"disqualified after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
         for number, bot, forfeits, matches in columns.itertuples(index=False)
     ]
-
-
-def _without_zeros(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return a leaderboard without the column of forfeits if there are none."""
-    return frame if len(frame) and frame["forfeits"].any() else frame.drop(columns="forfeits", errors="ignore")
 
 
 def print_leaderboards(

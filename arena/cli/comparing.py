@@ -1,4 +1,4 @@
-"""`arena compare` and `arena power`."""
+"""`arena compare`."""
 
 from __future__ import annotations
 
@@ -15,11 +15,9 @@ from rich.console import Console
 from rich.live import Live
 
 from arena.cli.exit_codes import FINE, INTERRUPTED, NOT_ALL_PLAYED
-from arena.cli.output import Output, plain_table, say
+from arena.cli.output import OWN_DICE, Output, plain_table, say
 from arena.cli.progress_display import LINE_EVERY, REFRESH, STOPPING, can_draw, matches, tell
 from arena.plan.resolve import Plan
-from arena.results.power import Power
-from arena.results.power import power as powers
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
 from arena.runner.run import Progress
@@ -27,10 +25,6 @@ from arena.runner.tally import Tally
 from arena.stats.estimates import Estimate
 from arena.stats.sprt import Sprt
 
-OWN_DICE = (
-    "Each match draws its own dice where a sandboxed or submitted bot sits: what common dice would save is not "
-    "estimable."
-)
 BAR = 20
 """Letters between the two bounds."""
 
@@ -205,48 +199,3 @@ def _remarks(found: Comparison) -> list[str]:
     if found.end == "decided":
         lines.append("The estimate allows for the early stop (median-unbiased).")
     return lines
-
-
-def print_power(
-    target: str,
-    a: str,
-    b: str,
-    game: str | None,
-    players: int | None,
-    difference: float | None,
-    confidence: float,
-    power: float,
-    home: Path | None,
-) -> None:
-    """`arena power`."""
-    for found in powers(target, a, b, game, players, difference, confidence, power, home):
-        Output().print(f"{found.game}, {found.players} players: {a} (A) and {b} (B)", style="bold")
-        for line in power_lines(found, difference is not None):
-            say(f"  {line}")
-
-
-def power_lines(found: Power, asked: bool) -> list[str]:
-    """What a board says of two bots, in words."""
-    pilot = found.pilot
-    own = [OWN_DICE] if found.own_dice else []
-    if pilot.blocks < 2:
-        return [f"distinct complete blocks with both: {pilot.blocks}; at least 2 are needed to tell anything"]
-    confidence = f"{100 * found.confidence:g} %"
-    lines = [
-        f"return of A minus B: {pilot.mean:+.3f} ({confidence}: {pilot.low:+.3f} to {pilot.high:+.3f}, "
-        f"{pilot.blocks:,} distinct blocks, p = {pilot.p:.2g}); deviation of a block {pilot.deviation:.3f}",
-        f"They are {'apart' if pilot.apart else 'not apart yet'} at {confidence}.",
-    ]
-    what = f"a difference of {found.difference:.3f}{'' if asked else ' (as observed)'}"
-    if found.blocks is None or found.more is None or found.seconds is None:
-        return [*lines, f"To find {what} is out of reach.", *own]
-    lacking = f"{found.more:,} more, {matches(found.more * found.matches_per_block)}"
-    rest = f"{lacking}, about {_time(found.seconds)} of one core" if found.more else "as many are there"
-    takes = f"To find {what} with probability {100 * found.power:g} % takes {found.blocks:,} blocks: {rest}."
-    return [*lines, takes, *own]
-
-
-def _time(seconds: float) -> str:
-    if seconds < 90:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"

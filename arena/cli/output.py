@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 FRAME_FORMATS = ("table", "csv", "json", "md")
 GAP = 3
 """Columns between columns."""
+OWN_DICE = (
+    "Each match draws its own dice where a sandboxed or submitted bot sits, so the saving by common dice cannot be "
+    "estimated."
+)
 MOST_DETAIL = 12
 """Lines of a traceback or of standard error that are shown of a fault."""
 OUR_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)

@@ -1,4 +1,4 @@
-"""`arena new-bot`, `check`, `submit` and `withdraw`."""
+"""`arena init-bot`, `check`, `submit` and `withdraw`."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from arena.registry.submitting import withdraw
 from arena.runner.check import ADVICE, BoardCheck, Report, check, submit
 
 
-def print_new_bot(name: str, game: str | None, language: str) -> None:
-    """`arena new-bot`."""
+def print_init_bot(name: str, game: str | None, language: str) -> None:
+    """Run `arena init-bot`."""
     path = init_bot(name, game, language)
     say(f"{path} is written. Next:")
     print(f"  arena check {path}\n  arena submit {path} --name {name} --author YOU")

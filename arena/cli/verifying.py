@@ -1,4 +1,4 @@
-"""`arena verify` and `arena bundle`."""
+"""`arena verify` and `arena archive`."""
 
 from __future__ import annotations
 
@@ -138,7 +138,7 @@ def _print_bots(report: Report) -> None:
     Output().print(table)
 
 
-def print_bundle(target: str, out: Path | None, home: Path | None) -> None:
-    """`arena bundle`."""
+def print_archive(target: str, out: Path | None, home: Path | None) -> None:
+    """Run `arena archive`."""
     path = bundle(target, home, out)
     say(f"{path}: {path.stat().st_size:,} bytes; arena verify {path} checks it.")

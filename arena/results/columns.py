@@ -334,7 +334,7 @@ VARIANCE = Table(
     "`arena variance`, `arena.variance`: mean returns by seat, then shares of the variance of a return",
     (
         Column("statistic", "`mean_return` of a seat, or `share` of the variance of a return"),
-        Column("part", "`seat 0`, ...; or the source of variance"),
+        Column("part", "`seat 0`, ...; or the source of variance", heading="part"),
         Column(
             "value",
             "unbiased estimate, so that half the estimates of a share near 0 are below 0; shares sum to 1. That of "
@@ -342,6 +342,7 @@ VARIANCE = Table(
             "shares are empty if no set of bots has two blocks, or nothing varies",
             "-1 to 1; share",
             "+.3f",
+            "return ± 95 %",
         ),
         *interval(
             "value",

@@ -14,14 +14,16 @@ from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.disqualification import disqualified
 from arena.plan.files import write_plan_and_versions
 from arena.plan.model import ResolvedPlan
-from arena.results.leaderboards import board_matches, leaderboards
+from arena.results.crosstable import crosstable
+from arena.results.leaderboards import leaderboards
 from arena.results.match_files import check_match_columns, write_matches
+from arena.results.matches import board_matches
 from arena.results.report import render_boards
 from arena.schedule.blocks import Schedule
 from arena.store import Store
 from engine.errors import did_you_mean
 
-WHAT = ("leaderboards", "pairs", "matches")
+WHAT = ("leaderboards", "crosstable", "matches")
 JSON_LINES = "jsonl"
 """A format of matches alone, and theirs by default."""
 
@@ -43,8 +45,8 @@ def export_log(
         check_match_columns(formats or [JSON_LINES], columns)
     if "leaderboards" in what:
         tables += render_boards(folder, schedule, leaderboards(store, schedule), of_boards, columns)
-    if "pairs" in what:
-        tables += render_boards(folder, schedule, pairs(store, schedule), of_boards, columns, "pairs")
+    if "crosstable" in what:
+        tables += render_boards(folder, schedule, pairs(store, schedule), of_boards, columns, "crosstable")
     files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
@@ -52,18 +54,18 @@ def export_log(
 
 
 def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
-    """The head-to-head of every board of the plan, by its number."""
-    from arena.results.analysis import board_meetings
-
+    """Return the crosstable of every board of the plan, by its number."""
     found = {}
     for index, board in enumerate(schedule.boards):
         out = disqualified(store, schedule, index)
-        found[index] = board_meetings(board_matches(store, schedule, index, out), board.players, out).pairs
+        found[index] = crosstable(board_matches(store, schedule, index, out), board.players, out).pairs
     return found
 
 
 def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:
-    """Raises `ConfigError` for what cannot be exported."""
+    """Raise `ConfigError` for what cannot be exported."""
+    if "pairs" in what:
+        raise ConfigError("'pairs' is now called 'crosstable'")
     named = [*((name, WHAT) for name in what), *((name, (*FORMATS, JSON_LINES)) for name in formats)]
     for name, allowed in named:
         if name not in allowed:

@@ -1,4 +1,4 @@
-"""From a log: are two bots apart yet, and how many blocks, matches and hours would tell them apart?"""
+"""Power analysis of two bots from a log: are they apart, and how many blocks, matches and hours would it take?"""
 
 from __future__ import annotations
 
@@ -12,45 +12,63 @@ from arena.core.errors import ConfigError, StoreError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.logs import open_log
 from arena.results.columns import POWER
-from arena.results.leaderboards import board_matches
+from arena.results.matches import board_matches
 from arena.schedule.blocks import Schedule
 from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
 from engine.errors import did_you_mean
 
 MOST_SURE = 0.9999
-"""The largest confidence and power that may be asked for."""
+"""Largest confidence and power allowed."""
+
+
+@dataclass(frozen=True)
+class PowerOptions:
+    """What is to be detected, and how surely."""
+
+    difference: float | None = None
+    """Of mean returns; the observed one by default."""
+    confidence: float = 0.95
+    """Of the interval that is to exclude 0."""
+    power: float = 0.8
+    """Probability that it does."""
+
+    def __post_init__(self) -> None:
+        for name in ("confidence", "power"):
+            if not 0.5 <= getattr(self, name) <= MOST_SURE:
+                raise ConfigError(f"{name} = {getattr(self, name):g}: must be from 0.5 to {MOST_SURE}")
+        if self.difference is not None and not 0 < self.difference <= 2:
+            raise ConfigError(f"difference = {self.difference:g}: must be above 0 and at most 2")
 
 
 @dataclass(frozen=True)
 class Power:
-    """What a board's log says of two bots, and what it would take."""
+    """Result of two bots on a board, and the number of blocks that tells them apart."""
 
     game: str
     players: int
     a: str
     b: str
     pilot: Pilot
-    """Of A's mean return minus B's, block by block; copies of blocks are no further ones."""
-    confidence: float
-    power: float
+    """Of A's mean return minus B's in distinct blocks."""
+    options: PowerOptions
     difference: float
-    """What is to be found: as asked for, or else as observed."""
+    """To be detected: as asked for, or else as observed."""
     blocks: int | None
-    """In all, those that are there included, copies left out; None when out of reach or unknown."""
+    """Distinct blocks needed in all, existing ones included; None when out of reach or unknown."""
     matches_per_block: int
     seconds_per_match: float
-    """Of one worker, in the median."""
+    """Median, of one worker."""
     own_dice: bool
-    """Whether the matches of a block have dice of their own; with common dice fewer blocks may do."""
+    """Whether the matches of a block draw their own dice; with common dice fewer blocks may do."""
 
     @property
     def more(self) -> int | None:
-        """Blocks that are still lacking."""
+        """Blocks still missing."""
         return None if self.blocks is None else max(0, self.blocks - self.pilot.blocks)
 
     @property
     def seconds(self) -> float | None:
-        """What those would take one worker."""
+        """Time of one worker for the missing blocks."""
         return None if self.more is None else self.more * self.matches_per_block * self.seconds_per_match
 
 
@@ -60,17 +78,10 @@ def power(
     b: str,
     game: str | None = None,
     players: int | None = None,
-    difference: float | None = None,
-    confidence: float = 0.95,
-    power: float = 0.8,
+    options: PowerOptions = PowerOptions(),
     home: str | Path | None = None,
 ) -> list[Power]:
-    """For every board of a tournament or comparison on which both bots play, or the one named."""
-    for name, share in (("confidence", confidence), ("power", power)):
-        if not 0.5 <= share <= MOST_SURE:
-            raise ConfigError(f"{name} = {share:g}: must be from 0.5 to {MOST_SURE}")
-    if difference is not None and not 0 < difference <= 2:
-        raise ConfigError(f"difference = {difference:g}: must be above 0 and at most 2")
+    """Return an estimate for each board on which both bots play, or for those of a game or number of players."""
     store, resolved = open_log(target, home)
     with store:
         schedule = store.known(resolved.schedule())
@@ -88,14 +99,16 @@ def power(
                 continue
             matches = board_matches(store, schedule, index)
             differences = paired_differences(matches, schedule, two)
-            told = pilot(differences.to_numpy(), confidence, _distinct_blocks(matches, differences))
-            wanted = abs(told.mean) if difference is None else difference
-            needed = blocks_needed(wanted, told.likely_deviation, confidence, power) if told.blocks > 1 else None
+            seen = pilot(differences.to_numpy(), options.confidence, _distinct_blocks(matches, differences))
+            target_difference = abs(seen.mean) if options.difference is None else options.difference
+            needed = None
+            if seen.blocks > 1:
+                needed = blocks_needed(target_difference, seen.likely_deviation, options.confidence, options.power)
             if needed is not None:
-                needed = max(needed, fewest_blocks(confidence))
+                needed = max(needed, fewest_blocks(options.confidence))
             found.append(
                 Power(
-                    *(board.game, board.players, a, b, told, confidence, power, wanted, needed),
+                    *(board.game, board.players, a, b, seen, options, target_difference, needed),
                     matches_per_block=schedule.lineups(board),
                     seconds_per_match=store.seconds(board.game, board.players),
                     own_dice=has_own_dice(schedule, index),
@@ -113,7 +126,7 @@ def _distinct_blocks(matches: pd.DataFrame, differences: pd.Series) -> int:
 
 
 def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple[int, int]) -> pd.Series:
-    """By block with both bots: mean return of the one minus mean return of the other; in duels in the duel's seat."""
+    """Return, by block with both bots, the difference of their mean returns; in duels that in the duel's seat."""
     if matches.empty:
         return pd.Series(dtype=float)
     if schedule.duel is not None and set(entries) == set(schedule.duel[:2]):
@@ -131,7 +144,7 @@ def as_frame(found: Sequence[Power]) -> pd.DataFrame:
         (
             *(each.game, each.players, each.a, each.b, each.pilot.blocks),
             *(each.pilot.mean, each.pilot.low, each.pilot.high, each.pilot.deviation, each.pilot.p),
-            *(each.confidence, each.power, each.difference, each.blocks, each.seconds, each.own_dice),
+            *(each.options.confidence, each.options.power, each.difference, each.blocks, each.seconds, each.own_dice),
         )
         for each in found
     ]

@@ -73,7 +73,7 @@ def render_boards(
         check_columns(
             columns,
             list(dict.fromkeys(str(name) for frame in boards.values() for name in frame)),
-            what if what == "pairs" else f"{what}s",
+            f"{what}s",
         )
     files = []
     for index, frame in boards.items():

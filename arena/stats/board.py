@@ -26,7 +26,7 @@ class Played(NamedTuple):
 
 
 def played(matches: pd.DataFrame, players: int) -> Played:
-    """The matches of `arena.results.leaderboards.board_matches` as arrays."""
+    """The matches of `arena.results.matches.board_matches` as arrays."""
     shaped = {name: matches[name].to_numpy().reshape(-1, players) for name in ("entry", "rank", "block")}
     share = matches["distinct_share"].to_numpy()[::players] if "distinct_share" in matches else None
     return Played(shaped["entry"], shaped["rank"], shaped["block"][:, 0], share)
@@ -63,7 +63,7 @@ class Skills(NamedTuple):
 
 
 def skills_of(matches: pd.DataFrame, players: int) -> Skills:
-    """The ratings of the matches of `arena.results.leaderboards.board_matches`."""
+    """The ratings of the matches of `arena.results.matches.board_matches`."""
     if matches.empty:
         return Skills([], np.zeros(0), np.zeros((0, 0)), 0.0)
     number, labels = pd.factorize(matches["bot"])

@@ -63,7 +63,7 @@ def cycles(edges: pd.DataFrame, bots: Sequence[str]) -> pd.DataFrame:
     return frame.sort_values("p_value", kind="stable", ignore_index=True)
 
 
-def entangled(edges: pd.DataFrame, bots: Sequence[str]) -> list[list[str]]:
+def cyclic_groups(edges: pd.DataFrame, bots: Sequence[str]) -> list[list[str]]:
     """Groups of bots that cycles of any length link: strongly connected components of "is ahead of" beyond one bot.
 
     Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972.

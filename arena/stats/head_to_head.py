@@ -26,7 +26,7 @@ COLUMNS = [
 def head_to_head(matches: pd.DataFrame, players: int, order: Iterable[str] | None = None) -> pd.DataFrame:
     """One row for every two bots that met, rounded for print; described in docs/reference/columns.md.
 
-    `matches` comes from `arena.results.leaderboards.board_matches`. Of each two the one that is earlier in `order`
+    `matches` comes from `arena.results.matches.board_matches`. Of each two the one that is earlier in `order`
     (bots, best first; by default by mean return) comes first, and so the rows are ordered.
     """
     return rounded(compare_pairs(matches, players, order)[COLUMNS])

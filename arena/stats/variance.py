@@ -51,8 +51,8 @@ class Squares(NamedTuple):
         return Squares(self.cells[kept], self.within[kept], self.table[kept], self.lineups)
 
 
-def luck(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:
-    """Return mean returns by seat and shares of variance of a frame of `arena.results.leaderboards.board_matches`.
+def variance_table(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:
+    """Return mean returns by seat and shares of variance of a frame of `arena.results.matches.board_matches`.
 
     Columns: `arena.results.columns.VARIANCE`. With `own_dice` the matches of some blocks do not share their dice.
     """

@@ -247,7 +247,7 @@ def unpacked(path: Path, findings: Findings) -> Iterator[tuple[Path | None, str 
 
 def _manifest(archive: zipfile.ZipFile) -> tuple[Manifest, str]:
     if MANIFEST not in archive.NameToInfo:
-        raise RecordError(f"has no {MANIFEST}, so that it is none of `arena bundle`")
+        raise RecordError(f"has no {MANIFEST}, so that it is none of `arena archive`")
     with archive.open(MANIFEST) as file:
         content = file.read(MAX_MANIFEST + 1)
     if len(content) > MAX_MANIFEST:

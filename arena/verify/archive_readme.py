@@ -1,4 +1,4 @@
-"""What an archive of `arena bundle` says of itself to whoever unpacks it."""
+"""What an archive of `arena archive` says of itself to whoever unpacks it."""
 
 ABOUT = """A tournament of the Pyramid Arena: {name}
 

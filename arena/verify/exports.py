@@ -48,7 +48,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple
 def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
     """What has been exported, by the names of the files."""
     slugs = [board.slug for board in schedule.boards]
-    for what, names in (("leaderboards", slugs), ("pairs", [f"{slug}_pairs" for slug in slugs])):
+    for what, names in (("leaderboards", slugs), ("crosstable", [f"{slug}_crosstable" for slug in slugs])):
         formats: list[str] = [kind for kind in FORMATS if any((folder / f"{name}.{kind}").is_file() for name in names)]
         if formats:
             yield what, formats

@@ -104,7 +104,7 @@ def verify(
     isolation: Isolation | None = None,
     show: Show = _unseen,
 ) -> Report:
-    """Verify a tournament or comparison (its name, folder, configuration or log) or an archive of `arena bundle`.
+    """Verify a tournament or comparison (its name, folder, configuration or log) or an archive of `arena archive`.
 
     `rerun` plays so many matches again, or all, chosen by `seed`; `isolation` is where bots then run, by default where
     the plan says, of an archive in the sandbox. `workers` processes check large logs, and play; as always with

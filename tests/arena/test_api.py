@@ -198,3 +198,10 @@ def test_replay_warns_of_damaged_logs_and_shows_the_match(damaged, tmp_path, cap
     told = capsys.readouterr()
     assert [line.startswith("warning: not looked through: ") for line in told.err.splitlines()][:4] == [True] * 4
     assert told.out.startswith(damaged)
+
+
+@pytest.mark.parametrize(("old", "new"), [("head_to_head", "crosstable"), ("luck", "variance")])
+def test_an_old_name_of_a_function_is_refused_with_the_new_one_named(old, new):
+    with pytest.raises(AttributeError, match=rf"it is now called arena\.{new}$"):
+        getattr(arena, old)
+    assert callable(getattr(arena, new))

@@ -1,4 +1,4 @@
-"""Simulated worlds for `arena pairs`: how often pairs are called misfits where ratings hold, and where they do not.
+"""Simulated worlds for `arena crosstable`: rates of misfits where ratings hold, and where they do not.
 
 `python -m tests.support.misfit_worlds` (`make stats`) plays 200 of each kind, prints a table, and exits with 1 when a
 promise fails.
@@ -46,7 +46,7 @@ class World:
     second against the third, the third against the first."""
 
     def matches(self, seed: int) -> pd.DataFrame:
-        """The frame of `arena.results.leaderboards.board_matches`, as far as pairs need it."""
+        """The frame of `arena.results.matches.board_matches`, as far as pairs need it."""
         rng = np.random.default_rng([7, seed])
         skill = rng.normal(MU, self.spread * BETA, self.bots)
         tables = np.array(list(itertools.combinations(range(self.bots), self.players)) * self.blocks)

@@ -19,7 +19,7 @@ import pytest
 
 import engine
 from arena import api
-from arena.cli.app import run_command
+from arena.cli.app import RENAMED, run_command
 from arena.cli.bots import reflowed
 from arena.match.result import final_hash
 from tests.support import tournaments
@@ -27,9 +27,9 @@ from tests.support.tournaments import ARENA, arena, home_of, log_of, write
 
 COMMANDS = (
     *("run", "leaderboard", "export", "import", "diff", "games", "bots", "match", "replay", "doctor"),
-    *("new-bot", "check", "submit", "withdraw"),
+    *("init-bot", "check", "submit", "withdraw"),
     *("merge", "upgrade", "status"),
-    *("pairs", "luck", "compare", "power", "verify", "bundle"),
+    *("crosstable", "variance", "compare", "power", "verify", "archive"),
 )
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""
@@ -127,7 +127,7 @@ def lines_of(config):
 def test_every_command_has_help_with_an_example_and_imports_nothing_heavy_for_it():
     script = f"""
 import sys
-from arena.cli.app import run_command
+from arena.cli.app import RENAMED, run_command
 print(run_command([]))
 for command in {COMMANDS!r}:
     print(run_command([command, "--help"]))
@@ -145,16 +145,37 @@ print("heavy:", *(name for name in heavy if name in sys.modules))
     assert done.stdout.splitlines().count("0") == 1 + len(COMMANDS)
 
 
+def test_help_lists_commands_by_group_each_on_one_line_of_80_columns(monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "80")
+    said = say(capsys)
+    groups = re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", said, re.MULTILINE)
+    assert [group for group, _ in groups] == ["Options", "Play", "Results", "Bots and games", "Logs", "Machine"]
+    lines = [line for group, text in groups[1:] for line in text.splitlines()]
+    assert {line.split()[0] for line in lines} == set(COMMANDS)
+    assert len(lines) == len(COMMANDS)
+    assert all(line.endswith(".") and not line.endswith("...") and len(line) <= 80 for line in lines)
+
+
+@pytest.mark.parametrize("old", RENAMED)
+def test_an_old_command_is_refused_with_the_new_one_named(capsys, old):
+    assert complain(capsys, old, "t.toml") == f"error: 'arena {old}' is now called 'arena {RENAMED[old]}'\n"
+    assert RENAMED[old] in COMMANDS
+
+
+def test_the_benchmark_is_no_command_any_more(capsys):
+    assert "run `make bench` in a checkout" in complain(capsys, "bench")
+
+
 def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     typed = []
     names = ["running.run_tournament", "boards.print_leaderboards", "exporting.export_files", "bots.print_games"]
-    names += ["bots.print_bots", "matches.print_match", "matches.print_replay", "submitting.print_new_bot"]
+    names += ["bots.print_bots", "matches.print_match", "matches.print_replay", "submitting.print_init_bot"]
     names += ["exporting.print_import", "diffing.print_diff"]
     names += ["logs.print_merge", "logs.print_upgrade", "status.print_status"]
     names += ["submitting.print_check", "submitting.print_submit", "submitting.print_withdraw"]
-    names += ["comparing.print_comparison", "comparing.print_power"]
-    names += ["verifying.print_verification", "verifying.print_bundle"]
-    names += ["statistics.print_pairs", "statistics.print_luck"]
+    names += ["comparing.print_comparison", "power.print_power"]
+    names += ["verifying.print_verification", "verifying.print_archive"]
+    names += ["crosstable.print_crosstable", "variance.print_variance"]
     names += ["logs.print_merge", "logs.print_upgrade", "status.print_status"]
     for name in names:
         monkeypatch.setattr(f"arena.cli.{name}", lambda *given: typed.append(given) or 0)

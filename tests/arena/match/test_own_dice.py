@@ -16,7 +16,7 @@ from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.stats.variance import variance_shares
 from tests.support import samples
-from tests.support.luck_worlds import world
+from tests.support.variance_worlds import world
 
 CONFIG = {
     "name": "cup",
@@ -35,13 +35,13 @@ def untrusted(monkeypatch):
 @pytest.mark.parametrize("common", [False, True])
 def test_the_share_of_dice_is_not_estimable_where_matches_draw_their_own(untrusted, tmp_path, capsys, common):
     arena.run({**CONFIG, "common_dice": common}, tmp_path, workers=1, backend="local")
-    found = arena.luck("cup", home=tmp_path)
+    found = arena.variance("cup", home=tmp_path)
     dice, none = (found[game, 2].set_index("part")["value"] for game in ("pyramid_punch", "epicycle"))
     assert math.isnan(dice["dice and opening"]) != common
     assert dice[["bots", "seats", "bots by seat", "dice and opening", "rest"]].sum() == pytest.approx(1, abs=1e-3)
     assert none.notna().all()  # a game without dice
     capsys.readouterr()
-    assert run_command(["luck", "cup", "--home", str(tmp_path), "--game", "pyramid_punch"]) == 0
+    assert run_command(["variance", "cup", "--home", str(tmp_path), "--game", "pyramid_punch"]) == 0
     told = capsys.readouterr().out
     assert ("not estimable" in told) != common
     assert run_command(["power", "cup", "random", "greedy", "--home", str(tmp_path), "--game", "pyramid_punch"]) == 0

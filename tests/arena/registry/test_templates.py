@@ -1,4 +1,4 @@
-"""What `arena new-bot` writes are bots that play."""
+"""What `arena init-bot` writes are bots that play."""
 
 from __future__ import annotations
 

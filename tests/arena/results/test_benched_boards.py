@@ -19,7 +19,8 @@ from arena import api
 from arena.cli import boards, running
 from arena.cli.app import run_command
 from arena.plan.disqualification import disqualified
-from arena.results.leaderboards import board_matches, faults, leaderboards
+from arena.results.leaderboards import faults, leaderboards
+from arena.results.matches import board_matches
 from arena.results.report import match_lines, render
 from arena.runner import queue as work
 from arena.runner import run as runner

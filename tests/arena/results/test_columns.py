@@ -7,15 +7,16 @@ import pandas as pd
 import pytest
 
 from arena import api
-from arena.cli.statistics import ranked, with_ranks
+from arena.cli.crosstable import view_of
 from arena.core.errors import ConfigError
 from arena.results import power
-from arena.results.analysis import board_meetings
 from arena.results.columns import LEADERBOARD, RENAMED, TABLES, as_text, format_of
+from arena.results.crosstable import crosstable
 from arena.results.diff import diff
-from arena.results.leaderboards import board_matches, faults, leaderboard
+from arena.results.leaderboards import faults, leaderboard
 from arena.results.match_files import seat_frames
-from arena.stats.variance import luck
+from arena.results.matches import board_matches
+from arena.stats.variance import variance_table
 from arena.store import Store
 from tests.support.samples import fill, schedule
 
@@ -30,13 +31,13 @@ def frames(tmp_path_factory):
     fill(path, plan)
     with Store.open(path) as store:
         matches = board_matches(store, plan, 0)
-        met = board_meetings(matches, PLAYERS)
+        met = crosstable(matches, PLAYERS)
         return {
             "leaderboard": leaderboard(matches, PLAYERS, {0: 5}, plackett_luce=True),
-            "crosstable": with_ranks({("epicycle", 3): met.pairs}, {("epicycle", 3): ranked(met)})["epicycle", 3],
+            "crosstable": view_of(met, None, False, True).frame,
             "misfits": met.misfits,
             "cycles": met.cycles,
-            "variance": luck(matches, PLAYERS),
+            "variance": variance_table(matches, PLAYERS),
             "power": power.as_frame(power.power(path, "alice", "bob")),
             "diff": diff(path, path)[0].frame,
             "faults": faults(store, plan),

@@ -17,7 +17,7 @@ from arena.core.errors import ConfigError
 from arena.core.names import shown_name
 from arena.plan.config import FORMATS, config_from
 from arena.results import match_files
-from arena.results.leaderboards import board_matches
+from arena.results.matches import board_matches
 from arena.results.tables import as_csv, from_csv, latex, markdown, page, render_frame
 from arena.store import Store
 from engine.errors import one_line
@@ -225,11 +225,15 @@ def test_a_column_of_one_board_alone_is_left_out_on_others(log, tmp_path):
         ("--columns return_seat_2", "--columns: the leaderboard of epicycle, 2 players has none of return_seat_2"),
         ("--what matches --format csv --columns sea", "--columns: matches have no column 'sea'; did you mean 'seat'?"),
         ("--what matches --columns rank", "matches in JSON Lines have no column 'rank'; did you mean 'ranks'?"),
-        ("--what pairs --columns opponnent", "--columns: pairs have no column 'opponnent'; did you mean 'opponent'?"),
-        ("--what leaderboards,pairs --columns rating", "--columns: pairs have no column 'rating'"),
+        (
+            "--what crosstable --columns opponnent",
+            "--columns: crosstables have no column 'opponnent'; did you mean 'op",
+        ),
+        ("--what leaderboards,crosstable --columns rating", "--columns: crosstables have no column 'rating'"),
         ("--what leaderboards,matches --columns bot", "matches in JSON Lines have no column 'bot'"),
         ("--format jsonl", "'jsonl' is a format of matches alone"),
-        ("--what matches,pear", "'pear' cannot be exported; did you mean 'pairs'?"),
+        ("--what matches,leaderboard", "'leaderboard' cannot be exported; did you mean 'leaderboards'?"),
+        ("--what pairs", "'pairs' is now called 'crosstable'"),
         ("--format html,xls", "'xls' cannot be exported"),
     ],
 )
@@ -242,7 +246,7 @@ def test_a_wrong_export_is_told_in_one_line(log, tmp_path, capsys, options, told
     assert not list(tmp_path.iterdir())
 
 
-# Head-to-head
+# Crosstables
 
 
 def board_json(log, folder, players):
@@ -251,22 +255,22 @@ def board_json(log, folder, players):
     return (folder / f"epicycle_{players}p.json").read_text()
 
 
-def test_pairs_are_exported_for_every_board_in_every_format(log, tmp_path):
-    api.export(log[0], out=tmp_path, what=["pairs"], formats=TABULAR)
+def test_crosstables_are_exported_for_every_board_in_every_format(log, tmp_path):
+    api.export(log[0], out=tmp_path, what=["crosstable"], formats=TABULAR)
     for players in (2, 3):
-        stem = tmp_path / f"epicycle_{players}p_pairs"
+        stem = tmp_path / f"epicycle_{players}p_crosstable"
         data = json.loads(stem.with_suffix(".json").read_text())
         assert (data["game"], data["players"]) == ("epicycle", players)
         assert data["ratings"] == json.loads(board_json(log[0], tmp_path, players))["ratings"]
-        assert {frozenset((row["bot"], row["opponent"])) for row in data["pairs"]} == {
+        assert {frozenset((row["bot"], row["opponent"])) for row in data["crosstable"]} == {
             frozenset(pair) for pair in ((LABEL, "bob"), (LABEL, "1e5"), ("bob", "1e5"))
         }
         found = pd.read_csv(StringIO(stem.with_suffix(".csv").read_text()), dtype={"bot": str, "opponent": str})
-        assert found["bot"].to_list() == [row["bot"] for row in data["pairs"]]
+        assert found["bot"].to_list() == [row["bot"] for row in data["crosstable"]]
         assert (found["wins"] + found["ties"] + found["losses"] == found["matches"]).all()
-        assert rows_of(stem.with_suffix(".html").read_text())[1][0] == data["pairs"][0]["bot"]
-    told = api.head_to_head(log[0])["epicycle", 2]
-    assert list(told) == list(pd.read_csv(tmp_path / "epicycle_2p_pairs.csv"))
+        assert rows_of(stem.with_suffix(".html").read_text())[1][0] == data["crosstable"][0]["bot"]
+    told = api.crosstable(log[0])["epicycle", 2]
+    assert list(told) == list(pd.read_csv(tmp_path / "epicycle_2p_crosstable.csv"))
     assert (tmp_path / "plan.json").is_file()
 
 

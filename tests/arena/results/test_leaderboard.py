@@ -15,7 +15,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 from scipy import stats
 
-from arena.results.leaderboards import board_matches, interval_over_blocks, leaderboard, leaderboards
+from arena.results.leaderboards import interval_over_blocks, leaderboard, leaderboards
+from arena.results.matches import board_matches
 from arena.results.report import match_lines, render, write_reports
 from arena.stats.board import Played, rating_columns, ratings_of
 from arena.stats.online_trueskill import draw_probability_at

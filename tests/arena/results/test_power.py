@@ -1,6 +1,8 @@
 """Power, and what common dice save: formulas against simulation and recomputation."""
 
+import json
 import math
+from io import StringIO
 
 import numpy as np
 import pandas as pd
@@ -9,10 +11,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy import stats
 
+import arena
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
-from arena.results.power import power
+from arena.results.power import PowerOptions, power
 from arena.stats.means import interval
 from arena.stats.paired import dice_saving
 from arena.stats.power import blocks_needed, fewest_blocks, open_ranks, pilot
@@ -172,7 +175,7 @@ def test_copies_of_a_block_are_no_more_evidence_here_than_for_pairs(tmp_path):
     config = {"name": "copies", "blocks": 30, "games": [{"game": "epicycle", "players": [2], "opening": "random:1"}]}
     api.run({**config, "bots": [{"bot": "alphabeta:depth=1"}, {"bot": "alphabeta:depth=2"}]}, tmp_path, workers=1)
     (told,) = power("copies", "alphabeta:depth=1", "alphabeta:depth=2", home=tmp_path)
-    row = api.head_to_head("copies", home=tmp_path)["epicycle", 2].iloc[0]
+    row = api.crosstable("copies", home=tmp_path)["epicycle", 2].iloc[0]
     assert told.pilot.blocks == row["blocks"] < 30
     assert abs(told.pilot.mean) == pytest.approx(abs(row["difference"]), abs=1e-4)
     limits = sorted([row["difference_ci_low"], row["difference_ci_high"]], reverse=row["bot"] != "alphabeta:depth=1")
@@ -186,21 +189,42 @@ def test_copies_of_a_block_are_no_more_evidence_here_than_for_pairs(tmp_path):
         (dict(b="carl"), "no bot 'carl'; did you mean 'carol'"),
         (dict(b="alice"), "are the same bot"),
         (dict(players=4), "no such board on which both alice and carol play"),
+    ],
+)
+def test_bots_or_boards_that_are_not_there_are_refused(log, options, told):
+    with pytest.raises(ArenaError, match=told):
+        power(log, **({"a": "alice", "b": "carol"} | options))
+
+
+@pytest.mark.parametrize(
+    ("options", "told"),
+    [
         (dict(difference=0.0), "difference = 0"),
         (dict(confidence=1.0), "confidence = 1"),
         (dict(confidence=1 - 1e-12), "must be from 0.5 to 0.9999"),
     ],
 )
-def test_a_question_that_makes_no_sense_is_refused(log, options, told):
+def test_options_out_of_range_are_refused(options, told):
     with pytest.raises(ArenaError, match=told):
-        power(log, **({"a": "alice", "b": "carol"} | options))
+        PowerOptions(**options)
+
+
+def test_csv_json_and_markdown_have_the_columns_of_the_frame(log, capsys):
+    expected = arena.power(log, "alice", "carol")
+    command = ["power", str(log), "alice", "carol", "--format"]
+    assert run_command([*command, "csv"]) == 0
+    assert list(pd.read_csv(StringIO(capsys.readouterr().out))) == list(expected)
+    assert run_command([*command, "json"]) == 0
+    assert [row["blocks"] for row in json.loads(capsys.readouterr().out)] == expected["blocks"].tolist()
+    assert run_command([*command, "md"]) == 0
+    assert capsys.readouterr().out.count("\n") == 2 + len(expected)
 
 
 def test_the_command_tells_blocks_matches_and_time(log, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     assert run_command(["power", str(log), "alice", "carol", "--players", "2", "--difference", "0.05"]) == 0
     said = capsys.readouterr().out
-    (told,) = power(log, "alice", "carol", players=2, difference=0.05)
+    (told,) = power(log, "alice", "carol", players=2, options=PowerOptions(difference=0.05))
     assert max(map(len, said.splitlines())) <= 80
     words = " ".join(said.split())
     assert f"takes {told.blocks:,} blocks: {told.more:,} more, {2 * told.more:,} matches" in words

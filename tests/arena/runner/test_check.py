@@ -1,4 +1,4 @@
-"""`arena check`, `submit` and `new-bot`: what fails is found, told so that a person can act on it, and not taken in."""
+"""`arena check`, `submit` and `init-bot`: what fails is found, reported and not accepted."""
 
 from __future__ import annotations
 
@@ -394,7 +394,7 @@ def test_a_new_bot_may_be_called_bot(desk):
 
 
 def test_the_commands_take_a_bot_from_its_first_line_into_a_tournament(desk, capsys):
-    written = say(capsys, "new-bot", "mine", "--game", "epicycle")
+    written = say(capsys, "init-bot", "mine", "--game", "epicycle")
     assert "arena check mine.py\n  arena submit mine.py --name mine --author YOU\n" in written
     checked = say(capsys, "check", "mine.py", "--isolation", "none", "--players", 2)
     assert "epicycle, 2 players: ok; a move " in checked
@@ -454,11 +454,11 @@ def test_a_submission_that_fails_says_so_and_ends_with_one(desk, capsys):
         ("withdraw x", "no submitted bot 'x'; nothing has been submitted"),
         ("bots x@123456", "no submitted bot 'x'; nothing has been submitted"),
         ("bots x/", "no bot 'x/'; bots of one's own are named path/to/file.py:ClassName or path/to/bot.toml"),
-        ("new-bot my-bot", "name 'my-bot': must be letters (a to z), digits and _"),
-        ("new-bot class", "name 'class': is a word of Python"),
-        ("new-bot b", "b.py: is there already; choose another name"),
-        ("new-bot x --language rust", "--language rust: not a choice; known: python, node, c"),
-        ("new-bot x --game epicicle", "no game 'epicicle'; did you mean 'epicycle'?"),
+        ("init-bot my-bot", "name 'my-bot': must be letters (a to z), digits and _"),
+        ("init-bot class", "name 'class': is a word of Python"),
+        ("init-bot b", "b.py: is there already; choose another name"),
+        ("init-bot x --language rust", "--language rust: not a choice; known: python, node, c"),
+        ("init-bot x --game epicicle", "no game 'epicicle'; did you mean 'epicycle'?"),
     ],
 )
 def test_a_user_error_is_told_in_one_line(desk, capsys, arguments, told):

@@ -13,7 +13,7 @@ import pytest
 from arena import api
 from arena.core.errors import ConfigError
 from arena.plan.files import logged_plan
-from arena.results.leaderboards import board_matches
+from arena.results.matches import board_matches
 from arena.results.power import paired_differences, power
 from arena.results.report import match_lines
 from arena.runner.compare import compare, comparison_plan

@@ -4,7 +4,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena.results.analysis import board_meetings
+from arena.results.crosstable import crosstable
 from arena.stats.misfits import RELEVANT, ahead_and_behind
 from arena.stats.online_trueskill import margin_of
 from tests.support.misfit_worlds import CIRCLES, HELD, RARE, World, in_circle
@@ -28,7 +28,7 @@ def test_the_draw_margin_lets_equal_bots_tie_as_often_as_told():
 )
 def test_where_ratings_hold_surprising_pairs_are_as_rare_as_due_and_boards_with_a_misfit_too(name):
     world = HELD[name]
-    boards = [board_meetings(world.matches(seed), world.players) for seed in range(30)]
+    boards = [crosstable(world.matches(seed), world.players) for seed in range(30)]
     z = pd.concat([board.pairs for board in boards])["z"]
     assert (z.abs() > RARE).mean() < 0.08
     assert 0.5 < z.std() < 1.15
@@ -37,7 +37,7 @@ def test_where_ratings_hold_surprising_pairs_are_as_rare_as_due_and_boards_with_
 
 @pytest.mark.parametrize("name", ["three bots, 20 blocks", "three bots in circles among eight, 40 blocks"])
 def test_bots_that_beat_each_other_in_a_circle_are_found(name):
-    found = [board_meetings(CIRCLES[name].matches(seed), 2).misfits for seed in range(4)]
+    found = [crosstable(CIRCLES[name].matches(seed), 2).misfits for seed in range(4)]
     assert np.mean([in_circle(misfits).sum() for misfits in found]) >= 2
     assert all((misfits["p_value"] <= 0.05).all() for misfits in found)
 
@@ -54,7 +54,7 @@ def always_won(bots, blocks):
 
 @pytest.mark.parametrize("blocks", [3, 57, 500])
 def test_matches_that_were_all_won_as_predicted_are_no_misfits_however_many(blocks):
-    found = board_meetings(always_won(5, blocks), 2)
+    found = crosstable(always_won(5, blocks), 2)
     sure = found.pairs[found.pairs["predicted"] > 0.95]
     assert len(sure) >= 5
     assert (sure["lead"] == 1).all()
@@ -70,7 +70,7 @@ def test_losses_of_one_who_should_always_win_surprise_by_their_chance():
     for losses in (1, 12):
         ranks = frame["rank"].to_numpy().reshape(-1, 2).copy()
         ranks[of_pair[:losses]] = 1 - ranks[of_pair[:losses]]
-        found = board_meetings(frame.assign(rank=ranks.ravel(), return_=1.0 - 2 * ranks.ravel()), 2)
+        found = crosstable(frame.assign(rank=ranks.ravel(), return_=1.0 - 2 * ranks.ravel()), 2)
         pair = found.pairs[(found.pairs["bot"] == "bot 0") & (found.pairs["opponent"] == "bot 4")]
         z.append(pair["z"].item())
     assert -6 < z[0] < -1 > z[1] + 3
@@ -78,7 +78,7 @@ def test_losses_of_one_who_should_always_win_surprise_by_their_chance():
 
 
 def test_what_hardly_differs_from_the_prediction_is_no_misfit_however_sure():
-    found = board_meetings(World(4, 2, 4000, 1.0, seat=1.0).matches(1), 2)
+    found = crosstable(World(4, 2, 4000, 1.0, seat=1.0).matches(1), 2)
     apart = (found.pairs["lead"] - found.pairs["predicted"]).abs()
     assert apart.max() < RELEVANT
     assert found.misfits.empty
@@ -86,7 +86,7 @@ def test_what_hardly_differs_from_the_prediction_is_no_misfit_however_sure():
 
 def test_bots_that_met_once_or_never_varied_or_are_alone_with_one_other_are_no_misfits():
     for world in (World(3, 2, 1, 1.0), World(2, 2, 8, 3.0), World(2, 2, 8, 0.0)):
-        found = board_meetings(world.matches(3), 2)
+        found = crosstable(world.matches(3), 2)
         assert found.pairs["z"].notna().all()
         assert (found.pairs["z"].abs() < RARE).all()
         assert found.misfits.empty

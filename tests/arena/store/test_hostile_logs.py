@@ -86,7 +86,7 @@ COMMANDS = (
     "luck LOG",
     "power LOG random other --difference 0.1",
     "verify LOG",
-    "bundle LOG --out OUT/packed.zip",
+    "archive LOG --out OUT/packed.zip",
     "export LOG --what leaderboards,pairs --out OUT/out --format csv,md,html,tex",
     "export LOG --what matches --out OUT/out",
     "merge SOUND --into LOG",

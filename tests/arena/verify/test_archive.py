@@ -1,4 +1,4 @@
-"""`arena bundle`: one archive with all that a third party needs to verify a tournament, which itself is not trusted."""
+"""`arena archive`: all that a third party needs to verify a tournament, itself not trusted."""
 
 import contextlib
 import hashlib
@@ -321,7 +321,7 @@ def test_matches_of_an_archive_are_the_same_in_the_sandbox(archive):
 def test_the_command_says_where_the_archive_is(config, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    assert run_command(["bundle", str(config), "--home", str(home_of(config))]) == 0
+    assert run_command(["archive", str(config), "--home", str(home_of(config))]) == 0
     assert "arena verify packed.zip" in capsys.readouterr().out
     assert run_command(["verify", "packed.zip", "--workers", "1"]) == 0
     assert "BLAKE2b-256 of its manifest" in capsys.readouterr().out
@@ -342,9 +342,9 @@ cli.main()
 
 
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
-@pytest.mark.parametrize(("command", "function"), [("bundle", "_pack"), ("verify", "_unpack")])
+@pytest.mark.parametrize(("command", "function"), [("archive", "_pack"), ("verify", "_unpack")])
 def test_a_command_that_is_told_to_end_leaves_no_folder(config, archive, tmp_path, command, function, number):
-    target = [str(config), "--home", str(home_of(config))] if command == "bundle" else [str(archive)]
+    target = [str(config), "--home", str(home_of(config))] if command == "archive" else [str(archive)]
     run = subprocess.Popen(
         [sys.executable, "-c", STOPS.format(function=function), command, *target],
         env={**os.environ, "TMPDIR": str(tmp_path)},

@@ -1,4 +1,4 @@
-"""`arena pairs` and `arena luck`: what they print agrees with the frames, fits the terminal, and fails in one line."""
+"""`arena crosstable` and `arena variance`: output agrees with the frames and fits the terminal."""
 
 import contextlib
 import csv
@@ -13,10 +13,11 @@ import pytest
 
 import arena
 from arena.cli.app import run_command
-from arena.cli.statistics import findings, seats_in_words, share_columns, shares_in_words
-from arena.results import analysis
-from arena.results.analysis import board_meetings, of_bot
-from tests.arena.stats.test_pairs import cyclic_board
+from arena.cli.crosstable import findings
+from arena.cli.variance import seats_in_words, share_columns, shares_in_words
+from arena.results.crosstable import crosstable, of_bot
+from arena.results.matches import choose_boards
+from tests.arena.stats.test_head_to_head import cyclic_board
 from tests.support.tournaments import home_of, log_of, write
 
 LONG = "a bot with a name of all forty letters.."
@@ -56,15 +57,15 @@ def rows_of(text):
 
 
 def test_pairs_are_printed_as_table_csv_json_and_markdown_and_agree(here, capsys):
-    frames = arena.head_to_head("t.toml", home="reports")
+    frames = arena.crosstable("t.toml", home="reports")
     assert list(frames) == [("epicycle", 2), ("epicycle", 3)]
-    table, markdown = say(capsys, "pairs t.toml"), say(capsys, "pairs t.toml --format md")
-    printed = rows_of(say(capsys, "pairs t.toml --format csv"))
-    boards = json.loads(say(capsys, "pairs t.toml --format json"))
+    table, markdown = say(capsys, "crosstable t.toml"), say(capsys, "crosstable t.toml --format md")
+    printed = rows_of(say(capsys, "crosstable t.toml --format csv"))
+    boards = json.loads(say(capsys, "crosstable t.toml --format json"))
     for (game, players), board in zip(frames, boards, strict=True):
         frame = frames[game, players]
         assert len(frame) == 6
-        assert pd.DataFrame(board["pairs"])["difference"].tolist() == frame["difference"].tolist()
+        assert pd.DataFrame(board["crosstable"])["difference"].tolist() == frame["difference"].tolist()
         assert printed[printed["players"] == str(players)]["wins"].astype(int).tolist() == frame["wins"].tolist()
         assert f"## {game}, {players} players" in markdown
         for row in frame.itertuples():
@@ -75,8 +76,8 @@ def test_pairs_are_printed_as_table_csv_json_and_markdown_and_agree(here, capsys
 
 
 def test_the_pairs_of_one_bot_are_those_of_all_seen_from_its_side(here, capsys):
-    whole = rows_of(say(capsys, "pairs t.toml --players 2 --format csv"))
-    mine = rows_of(say(capsys, "pairs t.toml --players 2 --bot greedy --format csv"))
+    whole = rows_of(say(capsys, "crosstable t.toml --players 2 --format csv"))
+    mine = rows_of(say(capsys, "crosstable t.toml --players 2 --bot greedy --format csv"))
     assert set(mine["bot"]) == {"greedy"}
     assert len(mine) == 3
     for row in mine.itertuples():
@@ -94,36 +95,36 @@ def test_the_pairs_of_one_bot_are_those_of_all_seen_from_its_side(here, capsys):
 
 
 def test_the_matrix_has_every_pair_twice(here, capsys):
-    frame = arena.head_to_head("t.toml", "epicycle", 3, "reports")["epicycle", 3]
-    view = rows_of(say(capsys, "pairs t.toml --players 3 --matrix --format csv")).set_index("bot")
-    data = json.loads(say(capsys, "pairs t.toml --players 3 --matrix --format json"))[0]
+    frame = arena.crosstable("t.toml", "epicycle", 3, "reports")["epicycle", 3]
+    view = rows_of(say(capsys, "crosstable t.toml --players 3 --matrix --format csv")).set_index("bot")
+    data = json.loads(say(capsys, "crosstable t.toml --players 3 --matrix --format json"))[0]
     matches = pd.DataFrame(data["matches"]).set_index("bot")
     for row in frame.itertuples():
         assert float(view.loc[row.bot, row.opponent]) == row.difference
         assert float(view.loc[row.opponent, row.bot]) == 0 - row.difference
         assert matches.loc[row.opponent, row.bot] == row.matches
-    assert "24 matches a pair" in say(capsys, "pairs t.toml --players 3 --matrix")
-    assert "| greedy " in say(capsys, "pairs t.toml --players 3 --matrix --format md --bot greedy")
+    assert "24 matches a pair" in say(capsys, "crosstable t.toml --players 3 --matrix")
+    assert "| greedy " in say(capsys, "crosstable t.toml --players 3 --matrix --format md --bot greedy")
 
 
 def test_alpha_rank_comes_on_request_and_sums_to_one(here, capsys):
-    assert "alpha_rank" not in say(capsys, "pairs t.toml --format json")
-    boards = json.loads(say(capsys, "pairs t.toml --format json --alpha-rank"))
+    assert "alpha_rank" not in say(capsys, "crosstable t.toml --format json")
+    boards = json.loads(say(capsys, "crosstable t.toml --format json --alpha-rank"))
     assert all(sum(board["alpha_rank"].values()) == pytest.approx(1, abs=1e-3) for board in boards)
-    column = rows_of(say(capsys, "pairs t.toml --format csv --alpha-rank"))
+    column = rows_of(say(capsys, "crosstable t.toml --format csv --alpha-rank"))
     first = boards[0]["alpha_rank"]
     assert float(column.loc[0, "alpha_rank"]) == first[column.loc[0, "bot"]]
-    assert "alpha-rank" in say(capsys, "pairs t.toml --alpha-rank")
+    assert "alpha-rank" in say(capsys, "crosstable t.toml --alpha-rank")
 
 
 def test_seats_and_shares_are_printed_as_table_csv_json_and_markdown_and_agree(here, capsys):
-    frames = arena.luck("t.toml", home="reports")
-    table, markdown = say(capsys, "luck t.toml"), say(capsys, "luck t.toml --format md")
-    printed = rows_of(say(capsys, "luck t.toml --format csv"))
-    boards = json.loads(say(capsys, "luck t.toml --format json"))
+    frames = arena.variance("t.toml", home="reports")
+    table, markdown = say(capsys, "variance t.toml"), say(capsys, "variance t.toml --format md")
+    printed = rows_of(say(capsys, "variance t.toml --format csv"))
+    boards = json.loads(say(capsys, "variance t.toml --format json"))
     for (game, players), board in zip(frames, boards, strict=True):
         frame = frames[game, players]
-        assert [row["value"] for row in board["luck"]] == frame["value"].tolist()
+        assert [row["value"] for row in board["variance"]] == frame["value"].tolist()
         assert printed[printed["players"] == str(players)]["part"].tolist() == frame["part"].tolist()
         assert f"## {game}, {players} players" in markdown
         shares = frame[frame["statistic"] == "share"].set_index("part")["value"]
@@ -134,18 +135,23 @@ def test_seats_and_shares_are_printed_as_table_csv_json_and_markdown_and_agree(h
 @pytest.mark.parametrize("columns", [60, 80])
 def test_what_is_printed_fits_the_terminal(here, monkeypatch, capsys, columns):
     monkeypatch.setenv("COLUMNS", str(columns))
-    for line in ("pairs t.toml", "pairs t.toml --matrix --alpha-rank", "pairs t.toml --bot greedy", "luck t.toml"):
+    for line in (
+        "crosstable t.toml",
+        "crosstable t.toml --matrix --alpha-rank",
+        "crosstable t.toml --bot greedy",
+        "variance t.toml",
+    ):
         assert max(map(len, say(capsys, line).splitlines())) <= columns, line
 
 
 @pytest.mark.parametrize(
     ("line", "told"),
     [
-        ("pairs t.toml --bot greddy", "no bot 'greddy' on the board; did you mean 'greedy'?"),
-        ("pairs t.toml --format xml", "--format xml: must be table, csv, json or md"),
-        ("luck t.toml --format xml", "--format xml: must be table, csv, json or md"),
-        ("luck t.toml --game chess", "has no such board; it has epicycle, 2 players; epicycle, 3 players"),
-        ("pairs nothing", "nothing: no tournament of that name under reports"),
+        ("crosstable t.toml --bot greddy", "no bot 'greddy' on the board; did you mean 'greedy'?"),
+        ("crosstable t.toml --format xml", "--format xml: must be table, csv, json or md"),
+        ("variance t.toml --format xml", "--format xml: must be table, csv, json or md"),
+        ("variance t.toml --game chess", "has no such board; it has epicycle, 2 players; epicycle, 3 players"),
+        ("crosstable nothing", "nothing: no tournament of that name under reports"),
     ],
 )
 def test_a_user_error_is_told_in_one_line(here, capsys, line, told):
@@ -170,20 +176,20 @@ def test_a_tournament_without_a_complete_block_is_told_so(tmp_path, played, monk
             copy.execute("DELETE FROM seats")
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("ARENA_HOME", "reports")
-    for line in ("pairs t.toml --matrix --alpha-rank", "luck t.toml"):
+    for line in ("crosstable t.toml --matrix --alpha-rank", "variance t.toml"):
         assert say(capsys, line).count("no complete block yet") == 2
         for format in ("csv", "json", "md"):
             assert say(capsys, f"{line} --format {format}")
 
 
 def board_of(share, seed):
-    """A board of test_pairs' cyclic world, with the columns of `board_matches`."""
+    """A board of test_head_to_head's cyclic world, with the columns of `board_matches`."""
     frame = cyclic_board(share, 60, np.random.default_rng(seed))
     return frame.assign(entry=frame["bot"].map(ord) - ord("a"), round=0, score=np.nan, margin=np.nan, cause=None)
 
 
 def test_a_cycle_is_told_in_words_with_what_the_ratings_cannot_explain():
-    found = board_meetings(board_of(0.85, 1), 2)
+    found = crosstable(board_of(0.85, 1), 2)
     assert list(findings(found))[-1].startswith("cycle: ")
     assert len(found.cycles) == 1
     cycle = found.cycles.loc[0, ["first", "second", "third"]].tolist()
@@ -198,7 +204,7 @@ def test_a_cycle_is_told_in_words_with_what_the_ratings_cannot_explain():
 
 
 def test_without_differences_no_cycle_and_no_misfit_is_told():
-    assert list(findings(board_meetings(board_of(0.5, 1), 2))) == [
+    assert list(findings(crosstable(board_of(0.5, 1), 2))) == [
         "every lead is as the ratings predict, but for chance",
         "no significant cycle",
     ]
@@ -228,6 +234,6 @@ def test_a_share_that_may_be_nothing_is_told_by_what_it_is_at_most():
 
 def test_boards_are_chosen_by_spec_name_and_number():
     boards = [("midgard", 2), ("midgard(variant=odin)", 2), ("epicycle", 3)]
-    assert analysis.choose_boards("t", boards, "midgard", None) == boards[:2]
-    assert analysis.choose_boards("t", boards, "midgard(variant=odin)", 2) == boards[1:2]
-    assert analysis.choose_boards("t", boards, None, 3) == boards[2:]
+    assert choose_boards("t", boards, "midgard", None) == boards[:2]
+    assert choose_boards("t", boards, "midgard(variant=odin)", 2) == boards[1:2]
+    assert choose_boards("t", boards, None, 3) == boards[2:]

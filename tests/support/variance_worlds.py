@@ -1,6 +1,6 @@
-"""Simulated worlds for `arena luck`: boards whose seats and shares of variance are known.
+"""Simulated worlds for `arena variance`: boards whose seats and shares of variance are known.
 
-`python -m tests.support.luck_worlds` (`make stats`) plays 300 of each kind, prints a table, and exits with 1 when a
+`python -m tests.support.variance_worlds` (`make stats`) plays 300 of each kind, prints a table, and exits with 1 when a
 promise fails.
 """
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from arena.core.errors import ConfigError
-from arena.stats.cycles import alpha_rank, cycles, entangled, holm, significant
+from arena.stats.cycles import alpha_rank, cycles, cyclic_groups, holm, significant
 from arena.stats.head_to_head import compare_pairs, head_to_head, matrix, p_values
 from engine import returns_from_ranks
 
@@ -130,7 +130,7 @@ def test_a_cycle_that_is_there_is_found_and_its_weakest_pair_named():
     assert found[["first", "second", "third"]].to_numpy().tolist() == [["a", "b", "c"]]
     inside = edges[(edges["ahead"] != "d") & (edges["behind"] != "d")]
     assert found["p_value"].tolist() == [inside["p_value"].max()]
-    assert entangled(edges, ["a", "b", "c", "d"]) == [["a", "b", "c"]]
+    assert cyclic_groups(edges, ["a", "b", "c", "d"]) == [["a", "b", "c"]]
     backwards = cycles(edges, ["d", "c", "b", "a"])
     assert backwards[["first", "second", "third"]].to_numpy().tolist() == [["c", "a", "b"]]
 
@@ -145,8 +145,8 @@ def test_a_longer_cycle_is_found_without_any_of_three():
     ring = pd.DataFrame([("a", "b"), ("b", "c"), ("c", "d"), ("d", "a")], columns=["ahead", "behind"])
     edges = ring.assign(p_value=0.01)
     assert cycles(edges, ["a", "b", "c", "d", "e"]).empty
-    assert entangled(edges, ["e", "a", "b", "c", "d"]) == [["a", "b", "c", "d"]]
-    assert entangled(edges[:3], ["a", "b", "c", "d"]) == []
+    assert cyclic_groups(edges, ["e", "a", "b", "c", "d"]) == [["a", "b", "c", "d"]]
+    assert cyclic_groups(edges[:3], ["a", "b", "c", "d"]) == []
 
 
 def test_holms_adjustment_agrees_with_a_case_worked_by_hand():

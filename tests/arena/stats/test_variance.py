@@ -8,8 +8,8 @@ import pytest
 from scipy import stats
 
 from arena.core.errors import StoreError
-from arena.stats.variance import SHARES, luck, seat_advantage, variance_shares
-from tests.support.luck_worlds import KINDS, judge, true_shares, world
+from arena.stats.variance import SHARES, seat_advantage, variance_shares, variance_table
+from tests.support.variance_worlds import KINDS, judge, true_shares, world
 
 
 @pytest.mark.parametrize(
@@ -66,7 +66,7 @@ def test_what_bots_do_alike_in_every_block_is_no_luck(players):
     one = world(players, 1, (0.4, 0.3, 0.0, 0.0, 0.6), 2)
     count = one["block"].max() + 1
     frame = pd.concat([one.assign(block=one["block"] + count * number) for number in range(4)])
-    found = luck(frame, players).set_index("part")["value"]
+    found = variance_table(frame, players).set_index("part")["value"]
     assert found["dice and opening"] == found["rest"] == 0
     assert found[["bots", "seats", "bots by seat"]].sum() == pytest.approx(1, abs=1e-4)
     assert found["bots by seat"] > 0.05
@@ -77,7 +77,7 @@ def test_dice_alone_that_decide_for_a_seat_are_all_luck():
     frame = world(2, 40, (0.0, 0.0, 0.0, 0.0, 0.0), 0)
     lucky = rng.integers(0, 2, frame["block"].max() + 1)
     frame["return_"] = np.where(lucky[frame["block"]] == frame["seat"], 1.0, -1.0)
-    found = luck(frame, 2).set_index("part")
+    found = variance_table(frame, 2).set_index("part")
     assert found.loc["dice and opening", "value"] > 0.97
     assert found.loc["rest", "value"] == 0
 
@@ -86,7 +86,7 @@ def test_the_order_of_matches_changes_nothing():
     frame = world(3, 6, (0.4, 0.3, 0.3, 0.4, 0.6), 4)
     matches = np.random.default_rng(5).permutation(len(frame) // 3)
     rows = (matches[:, None] * 3 + np.arange(3)).ravel()
-    pd.testing.assert_frame_equal(luck(frame, 3), luck(frame.iloc[rows], 3))
+    pd.testing.assert_frame_equal(variance_table(frame, 3), variance_table(frame.iloc[rows], 3))
 
 
 @pytest.mark.parametrize("kind", [KINDS[0], KINDS[1], KINDS[5]])
@@ -118,7 +118,7 @@ def test_without_two_blocks_of_the_same_bots_nothing_is_told_of_shares():
     frame = world(2, 1, (0.4, 0.3, 0.0, 0.4, 0.6), 5)
     assert variance_shares(frame, 2)["value"].isna().all()
     assert seat_advantage(frame, 2)["value_ci_low"].notna().all()
-    empty = luck(frame[:0], 2)
+    empty = variance_table(frame[:0], 2)
     assert empty["part"].tolist() == ["seat 0", "seat 1", *SHARES]
     assert empty["value"].isna().all()
     level = frame.assign(return_=0.0)
@@ -128,6 +128,6 @@ def test_without_two_blocks_of_the_same_bots_nothing_is_told_of_shares():
 def test_blocks_that_are_not_balanced_over_seats_are_refused():
     frame = world(2, 2, (0.4, 0.3, 0.0, 0.4, 0.6), 6)
     with pytest.raises(StoreError, match="equally often"):
-        luck(frame[2:], 2)
+        variance_table(frame[2:], 2)
     with pytest.raises(StoreError, match="equally often"):
-        luck(frame.assign(bot=frame["bot"].to_numpy()[::-1], block=frame["block"] // 2), 2)
+        variance_table(frame.assign(bot=frame["bot"].to_numpy()[::-1], block=frame["block"] // 2), 2)

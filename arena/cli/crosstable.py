@@ -1,0 +1,187 @@
+"""`arena crosstable`: head-to-head results, misfits, cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from rich.cells import cell_len
+
+from arena.cli.output import GAP, Output, check_format, fitted_table, print_csv, print_json
+from arena.results.columns import CROSSTABLE, as_text, format_of
+from arena.results.crosstable import Crosstable, crosstables, of_bot
+from arena.results.matches import BoardName
+from arena.results.tables import markdown, records
+from arena.stats.cycles import alpha_rank
+from arena.stats.head_to_head import DECIMALS, matrix
+
+LESS_NEEDED = ("predicted", "matches", "lead", "z")
+"""Columns left out in a narrow terminal, the first ones first."""
+MOST_LINES = 10
+"""Cycles and misfits that are listed."""
+CELL = len("+0.000")
+NAME = 24
+"""Columns that a matrix spends on bots' names at most."""
+
+
+@dataclass(frozen=True)
+class View:
+    """Part of a board's crosstable that is printed."""
+
+    board: Crosstable
+    matrices: tuple[pd.DataFrame, pd.DataFrame] | None
+    """Differences and matches, bots by bots."""
+    alpha_rank: pd.Series | None
+    """By bot, the largest first."""
+
+    @property
+    def frame(self) -> pd.DataFrame:
+        """The matrix of differences or else the pairs, with alpha-rank."""
+        frame = self.matrices[0].reset_index() if self.matrices else self.board.pairs
+        return frame if self.alpha_rank is None else frame.assign(alpha_rank=frame["bot"].map(self.alpha_rank))
+
+    def as_data(self, at: BoardName) -> dict[str, Any]:
+        """Return all as plain data."""
+        board = self.board
+        data: dict[str, Any] = {"game": at[0], "players": at[1], "crosstable": records(board.pairs)}
+        if self.matrices:
+            data["difference"], data["matches"] = (records(view.reset_index()) for view in self.matrices)
+        data |= {"misfits": records(board.misfits), "cycles": records(board.cycles)}
+        data |= {"cyclic_groups": board.cyclic_groups}
+        return data if self.alpha_rank is None else data | {"alpha_rank": self.alpha_rank.to_dict()}
+
+
+def view_of(whole: Crosstable, bot: str | None, with_matrix: bool, with_alpha_rank: bool) -> View:
+    """Return what is printed of a crosstable, or of one bot in it."""
+    return View(
+        whole if bot is None else of_bot(whole, bot),
+        matrices(whole, bot) if with_matrix else None,
+        alpha_rank_of(whole) if with_alpha_rank else None,
+    )
+
+
+def print_crosstable(
+    target: str,
+    game: str | None,
+    players: int | None,
+    bot: str | None,
+    with_matrix: bool,
+    with_alpha_rank: bool,
+    format: str,
+    home: Path | None,
+) -> None:
+    """Run `arena crosstable`."""
+    check_format(format)
+    found = crosstables(target, game, players, home)
+    views = {at: view_of(board, bot, with_matrix, with_alpha_rank) for at, board in found.items()}
+    if format == "json":
+        print_json([view.as_data(at) for at, view in views.items()])
+    elif format == "csv":
+        print_csv({at: view.frame for at, view in views.items()})
+    else:
+        for at, view in views.items():
+            (print_markdown if format == "md" else print_view)(at, view)
+
+
+def alpha_rank_of(board: Crosstable) -> pd.Series:
+    """Return alpha-rank by bot, the largest first."""
+    shares = alpha_rank(matrix(board.pairs, "lead").reindex(index=board.bots, columns=board.bots))
+    return shares.round(DECIMALS).sort_values(ascending=False, kind="stable")
+
+
+def matrices(board: Crosstable, bot: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """Return differences and matches, bots by bots, or the row of one bot."""
+    whole = (
+        matrix(board.pairs, name).reindex(index=board.bots, columns=board.bots) for name in ("difference", "matches")
+    )
+    difference, matches = (view if bot is None else view.loc[[bot]] for view in whole)
+    return difference.rename_axis("bot"), matches.rename_axis("bot").astype("Int64")
+
+
+def print_markdown(at: BoardName, view: View) -> None:
+    """Print a view as Markdown."""
+    frames = [view.board.pairs]
+    if view.matrices:
+        frames = [signed(view.matrices[0]).reset_index(), view.matrices[1].reset_index()]
+    if view.alpha_rank is not None:
+        frames.append(view.alpha_rank.rename_axis("bot").reset_index())
+    print(f"## {at[0]}, {at[1]} players\n")
+    for frame in frames:
+        print(markdown(frame))
+    for line in findings(view.board) if len(view.board.pairs) else ["no complete block yet"]:
+        print(f"- {line}")
+    print()
+
+
+def print_view(at: BoardName, view: View) -> None:
+    """Print a view for a terminal."""
+    out, board = Output(), view.board
+    out.print(f"{at[0]}, {at[1]} players", style="bold")
+    if board.pairs.empty:
+        out.print("no complete block yet\n")
+        return
+    if view.matrices is None:
+        out.print(fitted_table(CROSSTABLE.cells(board.pairs), ["bot", "opponent"], LESS_NEEDED, out.width))
+    else:
+        for columns in matrix_columns(view.matrices[0], board.bots, out.width):
+            out.print(fitted_table(columns, ["bot"], [], out.width))
+            out.print()
+        out.print(meetings_in_words(view.matrices[1]))
+    if view.alpha_rank is not None:
+        out.print()
+        columns = {"bot": list(view.alpha_rank.index), "alpha-rank": [as_text(share) for share in view.alpha_rank]}
+        out.print(fitted_table(columns, ["bot"], [], out.width))
+    out.print()
+    for line in findings(board):
+        out.print(line)
+    out.print()
+
+
+def matrix_columns(difference: pd.DataFrame, bots: list[str], width: int) -> Iterator[dict[str, list[str]]]:
+    """Yield the cells of a matrix, opponents by number, in as many parts as the width requires."""
+    names = [f"{bots.index(bot) + 1} {bot}" for bot in difference.index]
+    room = width - min(max(map(cell_len, names)), NAME)
+    step = max(room // (CELL + GAP), 1)
+    cells = signed(difference)
+    for start in range(0, len(bots), step):
+        stop = min(start + step, len(bots))
+        yield {"bot": names} | {str(number + 1): list(cells.iloc[:, number]) for number in range(start, stop)}
+
+
+def meetings_in_words(matches: pd.DataFrame) -> str:
+    """Return the number of matches that two bots played."""
+    counts = matches.to_numpy(dtype=float, na_value=np.nan)
+    least, most = np.nanmin(counts), np.nanmax(counts)
+    return f"difference of mean returns in {least:,.0f} {'' if least == most else f'to {most:,.0f} '}matches a pair"
+
+
+def signed(difference: pd.DataFrame) -> pd.DataFrame:
+    """Return a matrix as text, empty for bots that never met."""
+    return difference.map(lambda value: as_text(value, format_of("difference")))
+
+
+def findings(board: Crosstable) -> Iterator[str]:
+    """Yield misfits and cycles in words."""
+    misfits = [
+        f"{row.bot} against {row.opponent}: lead {row.lead:+.2f}, by ratings {row.predicted:+.2f} (z {row.z:+.1f})"
+        for row in board.misfits.itertuples()
+    ]
+    yield from shortened(misfits, "misfits") if misfits else ["every lead is as the ratings predict, but for chance"]
+    cycles = [
+        f"cycle: {row.first} > {row.second} > {row.third} > {row.first} (p = {row.p_value:.2g})"
+        for row in board.cycles.itertuples()
+    ]
+    yield from shortened(cycles, "cycles")
+    if not cycles:
+        longer = [f"cycles of more than three link {', '.join(group)}" for group in board.cyclic_groups]
+        yield from longer or ["no significant cycle"]
+
+
+def shortened(lines: list[str], what: str) -> list[str]:
+    """Return the first lines and the number of the others."""
+    more = len(lines) - MOST_LINES
+    return lines if more <= 0 else [*lines[:MOST_LINES], f"and {more:,} more {what}"]

@@ -1,0 +1,63 @@
+"""`arena power`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.cli.output import OWN_DICE, Output, check_format, print_json, say
+from arena.cli.progress_display import matches
+from arena.results.power import Power, PowerOptions, as_frame, power
+from arena.results.tables import as_csv, markdown, records
+
+
+def print_power(
+    target: str,
+    a: str,
+    b: str,
+    game: str | None,
+    players: int | None,
+    options: PowerOptions,
+    format: str,
+    home: Path | None,
+) -> None:
+    """Run `arena power`."""
+    check_format(format)
+    found = power(target, a, b, game, players, options, home)
+    if format != "table":
+        frame = as_frame(found)
+        if format == "json":
+            print_json(records(frame))
+        else:
+            print(as_csv(frame) if format == "csv" else markdown(frame), end="")
+        return
+    for each in found:
+        Output().print(f"{each.game}, {each.players} players: {a} (A) and {b} (B)", style="bold")
+        for line in power_lines(each):
+            say(f"  {line}")
+
+
+def power_lines(found: Power) -> list[str]:
+    """Return the result of a board in words."""
+    pilot = found.pilot
+    own = [OWN_DICE] if found.own_dice else []
+    if pilot.blocks < 2:
+        return [f"distinct complete blocks with both: {pilot.blocks}; at least 2 are needed"]
+    confidence = f"{100 * found.options.confidence:g} %"
+    lines = [
+        f"return of A minus B: {pilot.mean:+.3f} ({confidence}: {pilot.low:+.3f} to {pilot.high:+.3f}, "
+        f"{pilot.blocks:,} distinct blocks, p = {pilot.p:.2g}); deviation of a block {pilot.deviation:.3f}",
+        f"They are {'apart' if pilot.apart else 'not apart yet'} at {confidence}.",
+    ]
+    what = f"a difference of {found.difference:.3f}{'' if found.options.difference is not None else ' (as observed)'}"
+    if found.blocks is None or found.more is None or found.seconds is None:
+        return [*lines, f"To find {what} is out of reach.", *own]
+    missing = f"{found.more:,} more, {matches(found.more * found.matches_per_block)}"
+    rest = f"{missing}, about {_time(found.seconds)} of one core" if found.more else "as many are there"
+    takes = f"To find {what} with probability {100 * found.options.power:g} % takes {found.blocks:,} blocks: {rest}."
+    return [*lines, takes, *own]
+
+
+def _time(seconds: float) -> str:
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 5400 else f"{seconds / 3600:,.1f} h"

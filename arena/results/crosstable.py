@@ -1,0 +1,88 @@
+"""Crosstables from a log: head-to-head results of all pairs, pairs that ratings do not predict, cycles."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+import pandas as pd
+
+from arena.core.errors import StoreError
+from arena.results.columns import CROSSTABLE
+from arena.results.matches import BoardName, board_frames
+from arena.stats.board import skills_of
+from arena.stats.cycles import cycles, cyclic_groups, significant
+from arena.stats.head_to_head import COLUMNS, compare_pairs, rounded
+from arena.stats.misfits import misfits, misfitting
+from arena.stats.online_trueskill import rating_model
+from engine.errors import did_you_mean
+
+
+@dataclass(frozen=True)
+class Crosstable:
+    """Head-to-head results of the bots of a board."""
+
+    bots: list[str]
+    """Labels in the order of the leaderboard."""
+    pairs: pd.DataFrame
+    """Columns: `arena.results.columns.CROSSTABLE`."""
+    misfits: pd.DataFrame
+    """Columns: `arena.results.columns.MISFITS`."""
+    cycles: pd.DataFrame
+    """Columns: `arena.results.columns.CYCLES`."""
+    cyclic_groups: list[list[str]]
+    """Groups of bots linked by significant cycles of any length."""
+
+
+def crosstables(
+    target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
+) -> dict[BoardName, Crosstable]:
+    """Return the crosstables of a tournament's boards, or of those of a game or number of players."""
+    frames = board_frames(target, game, players, home)
+    return {name: crosstable(matches, name[1], out) for name, matches, out, _ in frames}
+
+
+def crosstable(matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None) -> Crosstable:
+    """Return the crosstable of the matches of one board; `out` are the disqualified bots."""
+    skills = skills_of(matches, players)
+    mu = dict(zip(skills.bots, skills.mu.tolist(), strict=True))
+    last = set(matches.loc[matches["entry"].isin(list(out or ())), "bot"])
+    bots = sorted(mu, key=lambda bot: (bot in last, -mu[bot], bot))
+    compared = compare_pairs(matches, players, bots)
+    fitted = misfits(compared, skills, players)
+    edges = significant(compared)
+    pairs = CROSSTABLE.arrange(compared[COLUMNS].join(fitted[["lead", "predicted", "z"]]))
+    found = cycles(edges, bots)
+    if bots:
+        pairs.attrs["ratings"] = rating_model(skills.margin)
+    return Crosstable(bots, rounded(pairs), rounded(misfitting(fitted)), found, cyclic_groups(edges, bots))
+
+
+def of_bot(found: Crosstable, bot: str) -> Crosstable:
+    """Return the part of a crosstable about one bot, from its side."""
+    if bot not in found.bots:
+        raise StoreError(f"no bot '{bot}' on the board{did_you_mean(bot, found.bots)}")
+    rows = found.misfits
+    cycle = (found.cycles[["first", "second", "third"]] == bot).any(axis=1)
+    return Crosstable(
+        found.bots,
+        _turned(found.pairs, bot),
+        rows[(rows["bot"] == bot) | (rows["opponent"] == bot)],
+        found.cycles[cycle],
+        [group for group in found.cyclic_groups if bot in group],
+    )
+
+
+def _turned(pairs: pd.DataFrame, bot: str) -> pd.DataFrame:
+    """Return the pairs of a bot with the bot first."""
+    other = pairs.rename(
+        columns={
+            **{"bot": "opponent", "opponent": "bot", "wins": "losses", "losses": "wins"},
+            **{"difference_ci_low": "difference_ci_high", "difference_ci_high": "difference_ci_low"},
+        }
+    )
+    signed = ["difference", "difference_ci_low", "difference_ci_high", "lead", "predicted", "z"]
+    other[signed] = 0.0 - other[signed]
+    mine = pairs.where(pairs["bot"] == bot, other[pairs.columns]).astype(pairs.dtypes.to_dict())
+    return mine[mine["bot"] == bot].reset_index(drop=True)
