@@ -23,6 +23,8 @@ from arena.schedule.blocks import Board, Entry, Schedule, Stage
 from arena.schedule.duels import Duel
 from engine import EngineError, game_type
 
+BOARD_FIELDS = ("game", "players", "rules_version", "blocks", "opening", "first_blocks")
+"""Fields of a board that plan and schedule have alike."""
 MOST_PLAYERS = 8
 """Of a game that is not installed here."""
 
@@ -142,50 +144,29 @@ class ResolvedPlan(Model):
         left_out: Sequence[str] = (),
     ) -> Self:
         """Describe a schedule, its `bots` by entry, without secret keys."""
-        labels = [entry.label for entry in schedule.entries]
-        duel = schedule.duel
-        return cls.model_validate(
-            {
-                "name": name,
-                "seed": schedule.seed,
-                "line_ups": "permutations" if schedule.permutations else "rotations",
-                "duel": duel and {"bots": [labels[i] for i in duel[:2]], "fillers": [labels[i] for i in duel.fillers]},
-                "max_tables": schedule.max_tables,
-                "challenger": None if schedule.challenger is None else labels[schedule.challenger],
-                "forfeit_limit": schedule.forfeit_limit,
-                "limits": schedule.limits._asdict(),
-                "formats": list(formats),
-                **dice_facts(schedule),
-                "secret_keys": [{"hash": hash, "key": None} for hash in schedule.keys],
-                "boards": [
-                    {
-                        "game": board.game,
-                        "params": json.loads(board.params),
-                        "players": board.players,
-                        "rules_version": board.rules_version,
-                        "blocks": board.blocks,
-                        "opening": board.opening,
-                        "bots": [labels[entry] for entry in board.entries],
-                        "first_blocks": board.first_blocks,
-                        **_progress(schedule, index, labels),
-                    }
-                    for index, board in enumerate(schedule.boards)
-                ],
-                "bots": [
-                    {
-                        "label": entry.label,
-                        "key": entry.key,
-                        "spec": entry.spec,
-                        "identity": entry.identity,
-                        "params": dict(bot.params),
-                        "isolation": bot.isolation,
-                        "trusted": entry.trusted,
-                    }
-                    for entry, bot in zip(schedule.entries, bots, strict=True)
-                ],
-                "left_out": list(left_out),
-            }
-        )
+        labels, duel = [entry.label for entry in schedule.entries], schedule.duel
+        data = {
+            "name": name,
+            "seed": schedule.seed,
+            "line_ups": "permutations" if schedule.permutations else "rotations",
+            "duel": duel and {"bots": [labels[i] for i in duel[:2]], "fillers": [labels[i] for i in duel.fillers]},
+            "max_tables": schedule.max_tables,
+            "challenger": None if schedule.challenger is None else labels[schedule.challenger],
+            "forfeit_limit": schedule.forfeit_limit,
+            "limits": schedule.limits._asdict(),
+            "formats": [*formats],
+            **dice_facts(schedule),
+            "secret_keys": [{"hash": hash, "key": None} for hash in schedule.keys],
+            "boards": [
+                {name: getattr(board, name) for name in BOARD_FIELDS}
+                | {"params": json.loads(board.params), "bots": [labels[entry] for entry in board.entries]}
+                | _progress(schedule, index, labels)
+                for index, board in enumerate(schedule.boards)
+            ],
+            "bots": [{**vars(entry), **bot._asdict()} for entry, bot in zip(schedule.entries, bots, strict=True)],
+            "left_out": [*left_out],
+        }
+        return cls.model_validate(data)
 
     @classmethod
     def read(cls, data: Any, where: str) -> Self:
@@ -203,29 +184,23 @@ class ResolvedPlan(Model):
         """Return the plan's blocks. To readers it is the same which blocks of an adaptive board were given out last."""
         places = {bot.label: place for place, bot in enumerate(self.bots)}
         stages = tuple(_stage(board, places) for board in self.boards)
-        limits = self.limits
         return Schedule(
             seed=self.seed,
             entries=tuple(Entry(bot.label, bot.key, bot.spec, bot.identity, bot.trusted) for bot in self.bots),
             boards=tuple(
                 Board(
-                    game=board.game,
                     params=json.dumps(board.params, sort_keys=True),
-                    players=board.players,
-                    rules_version=board.rules_version,
                     entries=tuple(places[label] for label in board.bots),
-                    blocks=board.blocks,
-                    opening=board.opening,
-                    first_blocks=board.first_blocks,
+                    **{name: getattr(board, name) for name in BOARD_FIELDS},
                 )
                 for board in self.boards
             ),
             permutations=self.line_ups == "permutations",
             max_tables=self.max_tables,
             challenger=None if self.challenger is None else places[self.challenger],
-            limits=Limits(**limits.model_dump()),
+            limits=Limits(**self.limits.model_dump()),
             keys=tuple(key.hash for key in self.secret_keys),
-            secret_dice=_secret_dice(self.dice_version, self.common_dice),
+            secret_dice=Kind.VERSION_1 if self.dice_version == 1 else Kind.COMMON if self.common_dice else Kind.SECRET,
             forfeit_limit=self.forfeit_limit,
             duel=_duel(self.duel, places),
             stages=stages if any(stages) else (),
@@ -254,10 +229,6 @@ def dice_facts(schedule: Schedule) -> dict[str, Any]:
     }
 
 
-def _secret_dice(version: int, common: bool) -> Kind:
-    return Kind.VERSION_1 if version == 1 else Kind.COMMON if common else Kind.SECRET
-
-
 def _duel(duel: DuelRecord | None, places: dict[str, int]) -> Duel | None:
     if duel is None:
         return None
@@ -273,13 +244,11 @@ def _stage(board: BoardRecord, places: dict[str, int]) -> Stage | None:
 
 
 def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> dict[str, Any]:
-    stage = None if schedule is None else schedule.stage(index)
-    out = (
-        None
-        if stage is None or stage.disqualified is None
-        else {labels[entry]: last for entry, last in stage.disqualified}
-    )
-    return {"counts": None if stage is None else list(stage.counts), "disqualified": out}
+    """Return the fields of a board that tell its progress."""
+    stage = schedule.stage(index) if schedule else None
+    out = stage.disqualified if stage else None
+    last_rounds = None if out is None else {labels[entry]: last for entry, last in out}
+    return {"counts": [*stage.counts] if stage else None, "disqualified": last_rounds}
 
 
 def _check_players(board: BoardRecord) -> None:

@@ -1,4 +1,4 @@
-"""Bundles: a bot's source, snapshot by content when a tournament is planned.
+"""Bundles: snapshots of bots' sources, taken when a tournament is planned.
 
 A bundle holds the bot's file, the modules it imports from its own folder or package and from our `bots` (found by
 reading the source, never by running it) and the files it declares in a module-level list `BUNDLE_FILES` (glob
@@ -27,7 +27,7 @@ from arena.core.paths import ROOT
 from bots import API_VERSION
 
 RESERVED = ("arena", "engine")
-"""Never a bot's own: every worker has the same ones, which is checked."""
+"""Packages that no bot brings: all workers have the same ones, which is checked."""
 API_MODULES = {"bots": "bots/__init__.py", "bots.base": "bots/base.py"}
 """The base API that bots are written for, by module; supplied by the installed code."""
 API_FILE = "bots/API_VERSION"
@@ -35,18 +35,18 @@ API_FILE = "bots/API_VERSION"
 MAX_BYTES = 64 * 2**20
 MAX_FILES = 10_000
 MAX_SEEN = 50_000
-"""Files and folders that are looked at to find those of a bot."""
+"""Most files and folders that are searched for those of a bot."""
 MAX_DEPTH = 50
-"""Folders, one in the other, below a bot's."""
+"""Most folders, one in the other, below a bot's."""
 MAX_SOURCE = 4 * 2**20
-"""Bytes of a Python file."""
+"""Most bytes of a Python file."""
 MANIFEST = "bot.toml"
-"""The file that makes a folder a bot: it tells which program to start."""
+"""The file that makes a folder a bot, and names the program to start."""
 LEFT_OUT = ("__pycache__", "node_modules")
 
 
 def hash_of(files: Mapping[str, bytes]) -> str:
-    """32 hexadecimal digits over names and contents."""
+    """Return 32 hexadecimal digits over names and contents."""
     hasher = hashlib.blake2b(digest_size=16)
     for name in sorted(files):
         for part in (name.encode(), files[name]):
@@ -93,20 +93,20 @@ def _api_mark() -> bytes:
 
 
 def with_api(files: Mapping[str, bytes]) -> dict[str, bytes]:
-    """A bundle's files, with the installed base API when they ask for it."""
+    """Return a bundle's files, with the installed base API where they need it."""
     api = API_MODULES.values() if API_FILE in files else ()
     return {**files, **{name: (ROOT / name).read_bytes() for name in api}}
 
 
 def packed(bundle: Bundle) -> bytes:
-    """The bundle as one piece."""
+    """Return a bundle as bytes."""
     names = sorted(bundle.files)
     header = json.dumps([bundle.module, [[name, len(bundle.files[name])] for name in names]]).encode() + b"\n"
     return header + b"".join(bundle.files[name] for name in names)
 
 
 def unpacked(content: bytes) -> Bundle:
-    """The bundle out of such a piece; raises `ValueError` when it is damaged."""
+    """Return the bundle in bytes of `packed`; raises `ValueError` for damaged ones."""
     header, end, rest = content.partition(b"\n")
     files, at = {}, 0
     try:
@@ -123,7 +123,7 @@ def unpacked(content: bytes) -> Bundle:
 
 
 def bundle_file(path: Path) -> Bundle:
-    """The bundle of a bot in a file of its own."""
+    """Return the bundle of a bot in a file."""
     if path.suffix != ".py" or not path.stem.isidentifier():
         raise BotError(f"{path}: a bot's file must be a Python file named like a module, such as my_bot.py")
     if path.stem in (*RESERVED, "bots"):
@@ -132,7 +132,7 @@ def bundle_file(path: Path) -> Bundle:
 
 
 def bundle_module(root: Path, module: str) -> Bundle:
-    """The bundle of a bot in an installed package; `root` is the folder that holds the package."""
+    """Return the bundle of a bot in an installed package, which lies in the folder `root`."""
     top = module.partition(".")[0]
     return _snapshot(Folder(root, trusted=True), module, only=top)
 
@@ -161,19 +161,19 @@ def _snapshot(root: Folder, module: str, only: str | None = None) -> Bundle:
 
 
 class Folder:
-    """A folder that a bot's files are taken from: each is opened once, and no link below the folder is followed.
+    """A folder that a bot's files are taken from. Each is opened once, and no link below the folder is followed.
 
-    Who installs a package may link its files; it is `trusted`. Raises `BotError` for what cannot be taken.
+    Installed packages are `trusted`: their files may be links. Raises `BotError` for what cannot be taken.
     """
 
     def __init__(self, path: Path, trusted: bool = False) -> None:
         self.path = path
         self.trusted = trusted
         self.seen = 0
-        """Entries looked at so far, which are bounded."""
+        """Number of entries listed so far."""
 
     def take(self, name: str, files: dict[str, bytes]) -> bytes:
-        """Add a file to others, unless it is among them; its content."""
+        """Add a file to `files`, unless it is among them, and return its content."""
         if name in files:
             return files[name]
         if not name.isprintable():
@@ -190,11 +190,11 @@ class Folder:
         return files[name]
 
     def names(self) -> Iterator[str]:
-        """Every file that is not hidden and not left out, links too; those to folders are refused when taken."""
+        """Yield every file that is not hidden or left out, and links, which are refused when taken."""
         return self._below(PurePosixPath())
 
     def matches(self, below: PurePosixPath, pattern: str) -> list[str]:
-        """The files that a glob pattern means in a folder below this one, links too; in `__pycache__` are none."""
+        """Return the files and links that match a glob pattern in a folder below this one, without `__pycache__`."""
         parts = PurePosixPath(pattern).parts
         if not 0 < len(parts) <= MAX_DEPTH or any("**" in part and part != "**" for part in parts):
             return []  # a pattern that cannot be read
@@ -244,7 +244,7 @@ class Folder:
             return 0
 
     def _is_folder(self, path: PurePosixPath) -> bool:
-        """Whether it is one to look into; raises `BotError` for one that lies too deep."""
+        """Return whether a path is a folder; raises `BotError` for one that lies too deep."""
         found = self._kind(path) == stat.S_IFDIR
         if found and len(path.parts) > MAX_DEPTH:
             raise BotError(f"{self.path}: a bot's folders are limited to {MAX_DEPTH}, one in the other")
@@ -254,7 +254,7 @@ class Folder:
         return self._kind(path) == stat.S_IFLNK
 
     def _is_file(self, path: PurePosixPath) -> bool:
-        """Whether it is a file, or a link, which nobody follows."""
+        """Return whether a path is a file or a link."""
         return self._kind(path) in (stat.S_IFREG, stat.S_IFLNK)
 
 
@@ -263,7 +263,7 @@ def _is_wanted(name: str) -> bool:
 
 
 def _take(files: dict[str, bytes], folder: Folder, name: str, path: Path) -> Iterator[str]:
-    """Add a module's file and the files it declares; the modules that these make one look for."""
+    """Add a module's file and the files it declares; yield the modules that these need."""
     own = PurePosixPath(path.relative_to(folder.path).as_posix())
     source = folder.take(str(own), files)
     yield from _parents(name)
@@ -284,7 +284,7 @@ def _find(root: Path, module: str) -> Path | None:
 
 
 def read_source(path: Path) -> bytes:
-    """A Python file that a person names; raises `BotError` for what cannot be read."""
+    """Return the content of a Python file; raises `BotError` where it cannot be read."""
     try:
         return read_regular(path, MAX_BYTES)
     except (OSError, ValueError) as error:
@@ -292,7 +292,7 @@ def read_source(path: Path) -> bytes:
 
 
 def parse_source(source: bytes, name: Path | str) -> ast.Module:
-    """The syntax tree of a Python file; raises `BotError` that names the file and the line."""
+    """Return the syntax tree of a Python file; raises `BotError` that names the file and the line."""
     if len(source) > MAX_SOURCE:
         raise BotError(f"{name}: a Python file is limited to {MAX_SOURCE >> 20} MiB; keep data in files of its own")
     try:
@@ -345,7 +345,7 @@ def _declared_files(tree: ast.Module, folder: Folder, own: PurePosixPath) -> Ite
 
 
 def imported_names(bundle: Bundle) -> set[str]:
-    """Every name that the modules of a bundle import, found by reading them."""
+    """Return every name that the modules of a bundle import, without running them."""
     found: set[str] = set()
     for name, source in bundle.files.items():
         if name.endswith(".py"):

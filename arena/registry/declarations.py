@@ -1,7 +1,7 @@
-"""What a bot declares of itself, as the driver believes it: only what fits a form, and every value worked out here.
+"""Declarations of bots: parameters, games, numbers of players and refusals, checked by the driver.
 
-A submitted bot is asked once: what it said first is kept beside its source and counts from then on
-(`arena.registry.submissions`). So no bot chooses its spec, its identity or what it refuses while it is being planned.
+A submitted bot is asked once: its first answers are kept beside its source and count from then on
+(`arena.registry.submissions`). So no bot chooses its spec, its identity or its refusals while it is being planned.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from engine.specs import Parameter
 
 SHORT, LONG = 200, 4000
 MOST = 100
-"""Parameters, games and the like that a bot may list."""
+"""Most parameters, games and the like that a bot may list."""
 KINDS: dict[str, type] = {"bool": bool, "int": int, "float": float, "str": str}
 WIDEST = 2**64
 Board = tuple[str, int]
@@ -78,14 +78,14 @@ class _Parameter(_Form):
 
 
 class Declaration(_Form):
-    """What a bot declares: texts are bounded and hold no controls, parameters fit together."""
+    """A bot's description of itself, with texts bounded and without control characters."""
 
     about: Text
     games: Annotated[list[Word], Field(max_length=MOST)] | None
     players: Annotated[list[int], Field(max_length=MOST)] | None
     parameters: Annotated[list[_Parameter], Field(max_length=MOST)]
     refusals: list[Line | None]
-    """By board that it was asked about: why it does not play there."""
+    """Reasons why it does not play on a board, by the boards that it was asked about."""
 
     @model_validator(mode="after")
     def _no_name_twice(self) -> Declaration:
@@ -95,18 +95,18 @@ class Declaration(_Form):
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
-        """Its parameters, typed and bounded."""
+        """Parameters with their types and bounds."""
         return tuple(each.parameter for each in self.parameters)
 
 
 class Answers(_Form):
-    """What a submitted bot said when it was first asked; refusals by board, in the order in which they were told."""
+    """First answers of a submitted bot, with refusals by board in the order in which it was asked."""
 
     declaration: Declaration
     boards: list[Board]
 
     def about(self, boards: Sequence[Board]) -> Declaration | None:
-        """What it declared, with its refusals for these boards; None when it was not asked about one of them."""
+        """Return the declaration for these boards; None where the bot was not asked about one of them."""
         known = dict(zip(self.boards, self.declaration.refusals, strict=True))
         if not known.keys() >= set(boards):
             return None
@@ -114,7 +114,7 @@ class Answers(_Form):
 
 
 def first_answers(before: Answers | None, told: Declaration, boards: Sequence[Board]) -> Answers:
-    """What stands after a bot was asked (again): all of its first answers, and later ones about further boards."""
+    """Return the answers that count after a bot was asked again: the first ones, and new ones on further boards."""
     refusals = dict(zip(boards, told.refusals, strict=True))
     declaration = told
     if before is not None:
@@ -124,7 +124,7 @@ def first_answers(before: Answers | None, told: Declaration, boards: Sequence[Bo
 
 
 def read(told: Any, boards: int, name: str) -> Declaration:
-    """What a bot tells of itself as a declaration; raises `BotError` with its own error, or when it does not fit."""
+    """Return a bot's answer as a declaration; raises `BotError` for the bot's own error and for other answers."""
     if isinstance(told, dict) and set(told) == {"error"} and isinstance(told["error"], str):
         error = _line(told["error"])[:LONG]
         raise BotError(error if error.startswith(name) else f"bot '{name}' {error}")

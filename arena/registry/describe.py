@@ -1,4 +1,4 @@
-"""What a bot says of itself: its parameters, which games it plays. Asking runs its code."""
+"""Ask bots for their parameters and games, which runs their code."""
 
 from __future__ import annotations
 
@@ -57,12 +57,12 @@ def _program_description(bundle: Bundle, name: str, boards: Sequence[Board]) -> 
 
 
 def defaults(bot_class: Any) -> dict[str, Value]:
-    """What a class declares now, as far as results depend on it."""
+    """Return the defaults of a class's parameters."""
     return {parameter.name: parameter.default for parameter in bot_class.parameters}
 
 
 def is_as_planned(declared: object, params: Mapping[str, Value], options: str) -> bool:
-    """Whether those defaults give a bot's planned parameters and the options of its spec."""
+    """Return whether declared defaults give a bot's planned parameters and the options of its spec."""
     if not isinstance(declared, dict) or declared.keys() != params.keys():
         return False
     if any(type(declared[name]) is not type(value) for name, value in params.items()):
@@ -76,7 +76,7 @@ def _is_bot(found: Any) -> bool:
 
 
 def _can_be_made(bot_class: Any) -> bool:
-    """Whether its constructor takes what every bot is made with."""
+    """Return whether a class's constructor takes the arguments of every bot."""
     try:
         inspect.signature(bot_class).bind("game", "seat", "seed", "params")
     except TypeError:
@@ -94,7 +94,7 @@ def _refusal(bot_class: Any, game: str, players: int) -> str | None:
 
 
 def _in_short(error: BaseException) -> str:
-    """One line: the error, and the last line of the bot's own files that it passed through."""
+    """Return an error in one line, with the last line of the bot's own files that it passed through."""
     try:
         text = " ".join(f"{type(error).__name__}: {error}".split())
     except BaseException:  # an error whose own text raises

@@ -1,4 +1,4 @@
-"""Finding bots by name without running them: our `bots` package, entry points, submissions, files and programs."""
+"""Find bots by name without running them: built-in, installed and submitted ones, files and programs."""
 
 from __future__ import annotations
 
@@ -23,41 +23,41 @@ from engine.specs import split_bot_spec
 
 GROUP = "arena.bots"
 SUBMITTED: Isolation = "sandbox"
-"""Where submitted bots run unless somebody says otherwise."""
+"""Default isolation of submitted bots."""
 BUILT_IN = ROOT / "bots"
 
 
 @dataclass(frozen=True)
 class Source:
-    """Where a bot is: `module:class_name` below the folder `root`; for a program the module is its manifest."""
+    """Place of a bot: `module:class_name` below the folder `root`; for a program the module is its manifest."""
 
     name: str
     module: str
     class_name: str
     folder: Path | None
-    """What its imports start from; None for an installed bot, whose package is looked for when it is needed."""
+    """Folder that its imports start from; None for an installed bot, whose package is found when it is needed."""
     origin: str
-    """For people: `built-in`, or the distribution or file it comes from."""
+    """`built-in`, or the distribution or file that it comes from."""
     submitted: bool = False
-    """Handed in by somebody: nobody has read it."""
+    """Whether it was submitted."""
     version: Version | None = None
-    """Of a submitted bot; then `folder` is the arena's home."""
+    """Version of a submitted bot, whose `folder` is the arena's home."""
     own_name: str = ""
-    """What a bot in a file calls itself; specs and logs name it by its class."""
+    """Name that a bot in a file gives itself; specs and logs have its class."""
 
     @property
     def title(self) -> str:
-        """Its name on boards."""
+        """Name on boards."""
         return self.own_name or self.name
 
     @property
     def root(self) -> Path:
-        """The folder its imports start from; raises `BotError` when an installed bot's package is gone."""
+        """Folder that its imports start from; raises `BotError` when an installed bot's package is gone."""
         return self.folder or _root_of(self.module, self.name)
 
     @property
     def isolation(self) -> Isolation:
-        """Where it runs unless somebody says otherwise."""
+        """Default isolation."""
         return SUBMITTED if self.submitted else "process" if self.is_program else "none"
 
     @property
@@ -66,7 +66,7 @@ class Source:
         return self.module == MANIFEST
 
     def bundle(self) -> Bundle:
-        """The snapshot of its source as it is now."""
+        """Take a snapshot of its source."""
         if self.version is not None:
             bundle = stored_bundle(self.version, self.folder)
             bundle.check_api(self.name)
@@ -79,7 +79,7 @@ class Source:
 
 
 def built_in_bots(folder: Path = BUILT_IN) -> dict[str, Source]:
-    """The bots of our own package: every class with a literal `name` in a module below `bots`, by that name."""
+    """Return the built-in bots by name: every class with a literal `name` in a module below `bots`."""
     found: dict[str, Source] = {}
     for path in sorted(folder.rglob("*.py")):
         for name, class_name in _named_classes(path.read_text("utf-8"), path):
@@ -98,7 +98,7 @@ def _classes(tree: ast.Module) -> list[ast.ClassDef]:
 
 
 def _literal_name(node: ast.ClassDef) -> str:
-    """What a class's `name = "..."` says; empty without one."""
+    """Return the text of a class's `name = "..."`; empty without one."""
     for statement in node.body:
         targets = statement.targets if isinstance(statement, ast.Assign) else [getattr(statement, "target", None)]
         value = statement.value if isinstance(statement, ast.Assign | ast.AnnAssign) else None
@@ -120,7 +120,7 @@ def _add(found: dict[str, Source], source: Source) -> None:
 
 @functools.cache
 def named_bots() -> dict[str, Source]:
-    """Every bot that can be named: the built-in and the installed ones. Two of one name are refused."""
+    """Return built-in and installed bots by name. Two of one name are refused."""
     found = built_in_bots()
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         module, _, class_name = entry.value.partition(":")
@@ -142,9 +142,10 @@ def _root_of(module: str, bot: str) -> Path:
 
 
 def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = None) -> tuple[Source, dict[str, str]]:
-    """A bot's source and the options of its spec; files are looked for in `folders`, submitted bots under `home`.
+    """Find a bot; return its source and the options of its spec.
 
-    Raises an `ArenaError` (no such bot or file, or it cannot be read) or `NotationError` (the spec cannot be read).
+    Files are searched for in `folders`, submitted bots under `home`. Raises an `ArenaError` where there is no such bot
+    or file, or it cannot be read, and `NotationError` for a spec that cannot be read.
     """
     name, options = split_bot_spec(spec)
     file_name, _, class_name = name.partition(":")
@@ -158,7 +159,7 @@ def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = 
 
 
 def spec_of(bot: object) -> str:
-    """The spec of a bot that a program names, or of which it gives the class; raises `BotError` for anything else."""
+    """Return the spec of a bot given by its spec or its class; raises `BotError` for anything else."""
     if isinstance(bot, str):
         return bot
     if isinstance(bot, type) and not callable(getattr(bot, "choose", None)):
@@ -196,7 +197,7 @@ def _program_at(path: Path) -> Source:
 
 
 def _named(name: str, home: Path) -> Source:
-    """A bot of ours, an installed or a submitted one."""
+    """Return a built-in, installed or submitted bot."""
     known, handed_in = named_bots(), submitted(home)
     plain, at, prefix = name.partition("@")
     if at:
@@ -225,7 +226,7 @@ def _submitted(name: str, entry: Submission, number: int, home: Path) -> Source:
 
 
 def own_bot(path: str) -> Source:
-    """The bot in a file or folder of somebody's own; see `spec_at`. Raises `BotError` for any other."""
+    """Return the bot in a file or folder (`spec_at`); raises `BotError` for any other."""
     spec = spec_at(path)
     if not spec.partition(":")[0].endswith((".py", ".toml")):
         raise BotError(f"'{path}' is no file: name path/to/file.py, or a folder with a {MANIFEST}")
@@ -236,7 +237,7 @@ def own_bot(path: str) -> Source:
 
 
 def spec_at(path: str) -> str:
-    """The spec of what a person names: a Python file, a folder with a manifest, or a spec already.
+    """Return the spec of a Python file, a folder with a manifest, or a spec.
 
     Raises `BotError` for a file that holds no bot or several, and for a folder without a manifest.
     """
@@ -250,7 +251,7 @@ def spec_at(path: str) -> str:
 
 
 def _only_class(path: Path) -> str:
-    """The one bot in a file: a class derived from one of `bots`, from which no other class of the file is derived."""
+    """Return the one bot of a file: a class derived from one of `bots`, and no base of another class there."""
     tree = parse_source(read_source(path), path.name)
     derived = _names_from_bots(tree)
     classes: dict[str, set[str]] = {}
@@ -279,7 +280,7 @@ def _names_from_bots(tree: ast.Module) -> set[str]:
 
 
 def _own_name(path: Path, class_name: str) -> str:
-    """What the class of a file calls itself; raises `BotError` when there is no such class, or it is no name."""
+    """Return the name that a file's class gives itself; raises `BotError` for no such class, or a bad name."""
     tree = parse_source(read_source(path), path.name)
     classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]

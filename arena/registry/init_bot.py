@@ -1,4 +1,4 @@
-"""Writes the beginnings of a bot: one that plays, to be made better."""
+"""Write the beginnings of a bot, which plays already."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LANGUAGES = ("python", "node", "c")
 
 
 def init_bot(name: str, game: str | None = None, language: str = "python", folder: Path = Path()) -> Path:
-    """Write a bot of that name, for one game or for all, and return its file or folder; nothing is overwritten.
+    """Write a bot of that name, for one game or all; return its file or folder. Nothing is overwritten.
 
     Raises `BotError` for a name or language that will not do, `UnknownNameError` for a game that is not there.
     """
@@ -40,7 +40,7 @@ def init_bot(name: str, game: str | None = None, language: str = "python", folde
 
 
 def _class_name(name: str) -> str:
-    """`my_bot` -> `MyBot`; raises `BotError` for a name that will not do."""
+    """Return the class of a name: `my_bot` -> `MyBot`; raises `BotError` for a name that is none of a module."""
     class_name = "".join(part[:1].upper() + part[1:] for part in name.split("_"))
     if not (name.isidentifier() and NAME.fullmatch(name)):
         raise BotError(f"name '{name}': must be letters (a to z), digits and _, beginning with a letter: my_bot")
@@ -52,6 +52,6 @@ def _class_name(name: str) -> str:
 
 
 def _filled(template: str, name: str, class_name: str, games: str) -> str:
-    """A template with its gaps filled; for all games, without the lines that would name them."""
+    """Fill a template; for all games, without the lines that would name them."""
     lines = [line for line in template.splitlines(keepends=True) if games or "{{games}}" not in line]
     return "".join(lines).replace("{{name}}", name).replace("{{class}}", class_name).replace("{{games}}", games)

@@ -1,4 +1,4 @@
-"""Loading a bundle's modules in a worker, under names of their own, whatever else is installed.
+"""Load bundles' modules in a worker, under names of their own, whatever else is installed.
 
 Two bundles may each have a `helper.py`: every module of a bundle gets an `__import__` of its own that looks into the
 bundle first. (`importlib.import_module` does not: bundles use import statements or `__import__`.) What a bundle took
@@ -24,12 +24,12 @@ from arena.registry.bundles import API_FILE, API_MODULES, Bundle, with_api
 from engine.cache import cache_root
 
 BUILTINS = dict(vars(builtins))
-"""As they were before any bot was loaded."""
+"""The built-in names before any bot was loaded."""
 _loaded: dict[str, LoadedBundle] = {}
 
 
 def load_class(bundle: Bundle, class_name: str) -> Any:
-    """A class out of the bundle's main module.
+    """Return a class of a bundle's main module.
 
     Raises `BotError` for another API version, whatever running that module raises, or `AttributeError`.
     """
@@ -42,7 +42,7 @@ def load_class(bundle: Bundle, class_name: str) -> Any:
 
 
 def lay_out(bundle: Bundle) -> LoadedBundle:
-    """A bundle with its files in place, of which nothing has been run yet; raises `OSError` when they cannot be."""
+    """Put a bundle's files in place without running any; raises `OSError` where that fails."""
     key = bundle.hash
     if key not in _loaded:
         _loaded[key] = LoadedBundle(bundle, key)
@@ -50,18 +50,18 @@ def lay_out(bundle: Bundle) -> LoadedBundle:
 
 
 def has_installed_bots(bundle_files: Mapping[str, bytes]) -> bool:
-    """Whether what a bundle took from our `bots` is what is installed here, byte for byte."""
+    """Return whether a bundle's files of our `bots` are the installed ones, byte for byte."""
     ours = ((name, content) for name, content in bundle_files.items() if name.startswith("bots/") and name != API_FILE)
     return all(_same(ROOT / name, content) for name, content in ours)
 
 
 def is_built_in(bundle_files: Mapping[str, bytes]) -> bool:
-    """Whether a bundle is one of our own bots and nothing else."""
+    """Return whether a bundle holds a built-in bot and nothing else."""
     return all(name.startswith("bots/") for name in bundle_files) and has_installed_bots(bundle_files)
 
 
 def in_a_bundle(file: str) -> bool:
-    """Whether a file, as tracebacks name it, belongs to a bot."""
+    """Return whether a file of a traceback belongs to a bot."""
     return file.startswith(f"{_folder()}{os.sep}")
 
 
@@ -76,10 +76,10 @@ class LoadedBundle:
         self.modules: dict[str, types.ModuleType] = {}
         self.builtins = {**BUILTINS, "__import__": self._import}
         self.recursion_limit = 0
-        """What its modules set when they are loaded, for the matches of its bots; 0 when they set none."""
+        """Limit that its modules set when they are loaded, for the matches of its bots; 0 for none."""
 
     def module(self, name: str) -> types.ModuleType:
-        """The module of that name in the bundle, run on first use."""
+        """Return the module of that name in the bundle, which is run on first use."""
         if name in self.modules:
             return self.modules[name]
         if self.shared and name.partition(".")[0] == "bots":
@@ -145,7 +145,7 @@ class LoadedBundle:
         return module
 
     def _members(self, names: Sequence[str]) -> types.ModuleType:
-        """`from . import helper` at the top of a folder that is no package."""
+        """Import for `from . import helper` at the top of a folder that is no package."""
         holder = types.ModuleType(self.prefix)
         for name in names:
             setattr(holder, name, self.module(name))
@@ -157,7 +157,7 @@ def _folder() -> Path:
 
 
 def materialize(files: Mapping[str, bytes], folder: Path) -> Path:
-    """Files in a folder that is named by their content, for data, tracebacks and Numba's cache; written once."""
+    """Write files once into a folder that is named by their content, for data, tracebacks and Numba's cache."""
     for _ in range(3):
         if _holds(folder, files):
             return folder
@@ -166,7 +166,7 @@ def materialize(files: Mapping[str, bytes], folder: Path) -> Path:
 
 
 def _renew(folder: Path, files: Mapping[str, bytes]) -> None:
-    """Write the files beside the folder and put them in its place, unless another process was first."""
+    """Write files beside a folder and put them in its place, unless another process was first."""
     folder.parent.mkdir(parents=True, exist_ok=True)
     with own_folder(folder.parent, "new-") as desk:
         fresh = desk / "fresh"

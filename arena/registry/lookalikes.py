@@ -1,6 +1,6 @@
-"""What is worth a look when a bot is handed in: names that are nearly others', sources that are known already.
+"""Warn when a submitted bot's name or author looks like another's, or its source is known already.
 
-Nothing of it is refused: authors are names that people give themselves, and whoever owns the home vouches for them.
+Nothing is refused: people give themselves their names as authors, and the home's owner vouches for them.
 """
 
 from __future__ import annotations
@@ -9,15 +9,15 @@ import unicodedata
 from collections.abc import Iterator, Mapping
 
 ALIKE = str.maketrans("01|іаеорсухкмтвн", "ol" + "liaeopcyxkmtbh", "_-. ")
-"""Signs that are read as others, Cyrillic ones among them; those in the third place are passed over."""
+"""Signs that are read as others, Cyrillic ones among them; those in the third argument are left out."""
 SHORT_NAME = 4
-"""Letters of a name from which one edit makes it another one, but for those who look twice."""
+"""Letters from which on names are alike that are one edit apart."""
 
 
 def warnings(
     name: str, author: str, hash: str, ours: list[str], submitted: Mapping[str, list[tuple[str, str]]]
 ) -> Iterator[str]:
-    """What to say of a bot; `ours` come with the arena, `submitted` has by name the versions' authors and hashes."""
+    """Yield warnings on a bot; `ours` come with the arena, `submitted` has versions' authors and hashes by name."""
     for other in ours:
         if other != name and are_near(name, other):
             yield f"the name '{name}' is nearly that of '{other}', which comes with the arena or is installed"
@@ -41,7 +41,7 @@ def warnings(
 
 
 def are_near(one: str, other: str) -> bool:
-    """Whether a reader may take one name for the other: they look alike, or are one edit apart."""
+    """Return whether a reader may take one name for the other: they look alike, or are one edit apart."""
     first, second = _as_read(one), _as_read(other)
     if first == second:
         return True
@@ -54,6 +54,6 @@ def are_near(one: str, other: str) -> bool:
 
 
 def _as_read(name: str) -> str:
-    """A name by what is read of it: no case, accents or signs between words."""
+    """Return a name without case, accents and signs between words."""
     letters = unicodedata.normalize("NFKD", name).casefold()
     return "".join(letter for letter in letters if not unicodedata.combining(letter)).translate(ALIKE)

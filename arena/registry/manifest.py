@@ -1,4 +1,4 @@
-"""A program as a bot: its manifest `bot.toml`, read and validated without starting anything."""
+"""Manifests `bot.toml` of programs as bots, read without starting anything."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ Prose = Annotated[str, Field(max_length=MOST_ABOUT), AfterValidator(without_cont
 
 
 class Setting(Model):
-    """One parameter: its kind is the default's."""
+    """A parameter, of its default's type."""
 
     default: Scalar
     minimum: float | None = None
@@ -36,7 +36,7 @@ class Setting(Model):
     _listed = field_validator("choices", mode="before")(as_tuple)
 
     def parameter(self, name: str) -> Parameter:
-        """The parameter of that name; raises `ValueError` when its parts do not fit each other."""
+        """Return the parameter of that name; raises `ValueError` when its parts do not fit together."""
         if not PARAMETER_NAME.fullmatch(name):
             raise ValueError(f"'{name}' is no name for a parameter; letters, digits and _ make one")
         kind = type(self.default)
@@ -51,14 +51,14 @@ class Setting(Model):
 
 
 class Program(Model):
-    """A bot's manifest, as its author wrote it."""
+    """A bot's manifest."""
 
     name: str
     about: Prose = ""
     command: Annotated[Command, Field(min_length=1)]
-    """What starts it: a program on PATH or `./file` of the bot's folder, and its arguments."""
+    """Command that starts it: a program on PATH or `./file` of the bot's folder, and its arguments."""
     build: Command = ()
-    """What makes it, once, in the folder of its files."""
+    """Command that builds it, once, in the folder of its files."""
     files: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Glob patterns; by default every file that is not hidden, in `__pycache__` or in `node_modules`."""
     games: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
@@ -108,11 +108,11 @@ class Program(Model):
 
     @property
     def settings(self) -> tuple[Parameter, ...]:
-        """The parameters in the order of the manifest."""
+        """Parameters in the order of the manifest."""
         return tuple(setting.parameter(name) for name, setting in self.parameters.items())
 
     def check_files(self, files: Collection[str], source: str) -> None:
-        """Raise `ConfigError` when what is to be started is neither among the bot's files nor made by its build."""
+        """Raise `ConfigError` when the program is neither among the bot's files nor made by its build."""
         for key, command in (("build", self.build), ("command", () if self.build else self.command)):
             name = own_file(command[0]) if command else ""
             if name and name not in files:
@@ -121,13 +121,13 @@ class Program(Model):
 
 
 def own_file(word: str) -> str:
-    """The path below the bot's folder that a command's first word means; empty for a program on PATH."""
+    """Return the path below the bot's folder of a command's first word; empty for a program on PATH."""
     inside = word.startswith("./") and ".." not in PurePosixPath(word).parts
     return PurePosixPath(word).as_posix() if inside else ""
 
 
 def load_program(path: Path, content: bytes | None = None) -> Program:
-    """Read a manifest, or take its content; without a name in it, its folder's name is the bot's."""
+    """Read a manifest, from its content if given; by default the bot has its folder's name."""
     data = read_toml(path) if content is None else parse_toml(content, str(path))
     folder = path.absolute().parent.name
     if "name" not in data:
@@ -139,7 +139,7 @@ def load_program(path: Path, content: bytes | None = None) -> Program:
 
 
 def read_program(content: bytes, name: str) -> Program:
-    """A manifest's text as a program; `name` is what it is called when it does not say so, and in errors."""
+    """Return a manifest's text as a program; `name` is its default name, and its name in errors."""
     return _program(parse_toml(content, f"{name}: {MANIFEST}"), name, f"{name}: {MANIFEST}")
 
 
@@ -148,7 +148,7 @@ def _program(data: dict[str, Any], name: str, source: str) -> Program:
 
 
 def description(program: Program, boards: Sequence[tuple[str, int]]) -> dict[str, Any]:
-    """What a program says of itself, in the form of `arena.registry.describe.describe`."""
+    """Return a program's declaration, as `arena.registry.describe.describe` does."""
     return {
         "about": program.about.strip(),
         "games": sorted(program.games) if program.games is not None else None,
@@ -159,7 +159,7 @@ def description(program: Program, boards: Sequence[tuple[str, int]]) -> dict[str
 
 
 def refusal(program: Program, game: engine.Game) -> str | None:
-    """Why the program does not play that game, in words that follow its name; None when it does."""
+    """Return why the program does not play a game, in words that follow its name; None when it does."""
     if program.games is not None and game.name not in program.games:
         return f"plays {', '.join(sorted(program.games))}, not {game.name}"
     if program.players is not None and game.players not in program.players:
@@ -168,7 +168,7 @@ def refusal(program: Program, game: engine.Game) -> str | None:
 
 
 def bundle_program(path: Path) -> Bundle:
-    """The bundle of a program: its manifest `bot.toml`, and the files that this declares."""
+    """Return the bundle of a program: its manifest and the files that this declares."""
     if path.name != MANIFEST:
         raise BotError(f"{path}: a program's manifest is a file called {MANIFEST}")
     folder, files = Folder(path.parent), dict[str, bytes]()

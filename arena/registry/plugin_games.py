@@ -24,7 +24,7 @@ GROUPS = ("arena.games", "arena.heuristics", "arena.knowledge")
 
 
 def snapshot(games: Iterable[str]) -> dict[str, bytes]:
-    """What plug-ins offer for games of these names, by path; raises `ConfigError` for a package that is not there."""
+    """Return the files of plug-ins for games of these names, by path; raises `ConfigError` for a missing package."""
     files: dict[str, bytes] = {}
     points: dict[tuple[str, str], list[EntryPoint]] = defaultdict(list)
     for entry in _offers(set(games)):
@@ -57,7 +57,7 @@ def _distribution(entry: EntryPoint) -> tuple[str, str]:
 
 
 def _package(entry: EntryPoint) -> Iterator[tuple[str, bytes]]:
-    """The files of a package, or the one file of a module, by path relative to the folder that holds it."""
+    """Yield the files of a package, or the one file of a module, by path relative to its folder."""
     spec = importlib.util.find_spec(_top(entry))
     if spec is None or spec.origin is None:
         raise ConfigError(f"game '{entry.name}': its package '{_top(entry)}' cannot be found")
@@ -91,5 +91,5 @@ def _root() -> Path:
 
 
 def planned_folders() -> tuple[str, ...]:
-    """Where this process imports games from because a plan says so: before everything else."""
+    """Return the folders that this process imports a plan's games from, before everything else."""
     return tuple(path for path in sys.path if path.startswith(f"{_root()}{os.sep}"))

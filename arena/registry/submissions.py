@@ -1,7 +1,7 @@
-"""Submitted bots under the arena's home: sources by content hash, and who handed in which under what name.
+"""Submitted bots under the arena's home: sources by content hash, with their names and authors.
 
-`bots/index.json` is the index; `bots/HASH.zip` holds the files of one bundle, `bots/HASH.json` what its classes said
-of themselves when they were first asked. Reading runs nothing of theirs.
+`bots/index.json` is the index; `bots/HASH.zip` holds the files of a bundle, `bots/HASH.json` the first declarations of
+its classes. Reading runs no bot.
 """
 
 from __future__ import annotations
@@ -29,15 +29,15 @@ from engine.errors import did_you_mean
 
 INDEX = "index.json"
 MAX_INDEX = 2**26
-"""Bytes of it."""
+"""Most bytes of the index."""
 PREFIX = re.compile("[0-9a-f]{6,32}")
 MAX_AUTHOR = 64
 SHORT = 12
-"""Digits of a hash that people are shown."""
+"""Digits of a hash that are shown."""
 
 
 class Version(Model):
-    """One source that was handed in under a name."""
+    """A source submitted under a name."""
 
     hash: Annotated[str, Field(pattern="^[0-9a-f]{32}$")]
     """The bundle's hash."""
@@ -45,9 +45,9 @@ class Version(Model):
     class_name: str
     author: str
     submitted: str
-    """When, UTC."""
+    """Time of submission, UTC."""
     warnings: tuple[str, ...] = ()
-    """What was worth a look when it was handed in."""
+    """Warnings of `arena.registry.lookalikes`."""
 
     @property
     def short(self) -> str:
@@ -55,12 +55,12 @@ class Version(Model):
 
     @property
     def source(self) -> tuple[str, str, str]:
-        """What makes it another version than others."""
+        """What tells versions apart."""
         return self.hash, self.module, self.class_name
 
 
 class Submission(Model):
-    """All that was handed in under one name, in order; the newest version counts."""
+    """All versions submitted under one name, in order; the newest counts."""
 
     versions: Annotated[tuple[Version, ...], Field(min_length=1)]
     withdrawn: bool = False
@@ -75,14 +75,14 @@ _AllAnswers = TypeAdapter(dict[str, Answers])
 
 
 class Index(Model):
-    """The index as it is stored."""
+    """The stored index."""
 
     format: Literal[1] = 1
     bots: Submissions
 
 
 def submitted(home: str | Path | None = None) -> Submissions:
-    """What has been handed in, by name; withdrawn bots too. Raises `BotError` when the index cannot be read."""
+    """Return submitted bots by name, withdrawn ones too; raises `BotError` when the index cannot be read."""
     path = submissions_folder(home) / INDEX
     try:
         return dict(sorted(Index.model_validate_json(read_regular(path, MAX_INDEX)).bots.items()))
@@ -99,7 +99,7 @@ def submitted(home: str | Path | None = None) -> Submissions:
 
 
 def find_version(name: str, prefix: str, known: Submissions) -> int:
-    """The number, from 1, of the newest version of a bot whose hash begins with `prefix`; withdrawn bots too.
+    """Return the number, from 1, of a bot's newest version whose hash begins with `prefix`; withdrawn bots too.
 
     Raises `BotError` when there is none, or two sources begin so.
     """
@@ -123,7 +123,7 @@ def no_such_submission(name: str, known: Submissions) -> BotError:
 
 
 def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
-    """A submitted bot's source; raises `BotError` when it is gone or not what was handed in."""
+    """Return a submitted bot's source; raises `BotError` when it is missing or damaged."""
     path = source_path(version.hash, home)
     try:
         bundle = Bundle(version.module, _unpacked(read_regular(path, 2 * MAX_BYTES)))
@@ -137,12 +137,12 @@ def stored_bundle(version: Version, home: str | Path | None = None) -> Bundle:
 
 
 def answers_of(version: Version, home: str | Path | None = None) -> Answers | None:
-    """What a submitted Python bot said when it was first asked; None when it was not. Raises `BotError` for damage."""
+    """Return the first answers of a submitted Python bot, None if it was not asked; raises `BotError` for damage."""
     return _all_answers(version, home).get(_class_key(version))
 
 
 def keep_answers(version: Version, answers: Answers, home: str | Path | None = None) -> None:
-    """Keep what a submitted bot said, for good."""
+    """Keep a submitted bot's answers."""
     with locked_submissions(home):
         known = {**_all_answers(version, home), _class_key(version): answers}
         content = _AllAnswers.dump_json(dict(sorted(known.items())), indent=1)
@@ -150,7 +150,7 @@ def keep_answers(version: Version, answers: Answers, home: str | Path | None = N
 
 
 def _all_answers(version: Version, home: str | Path | None) -> dict[str, Answers]:
-    """By class of the version's source."""
+    """Return answers by class of the version's source."""
     path = _answers_path(version, home)
     try:
         return _AllAnswers.validate_json(read_regular(path, MAX_INDEX))
@@ -193,7 +193,7 @@ LOCK = "index.lock"
 
 @contextlib.contextmanager
 def locked_submissions(home: str | Path | None) -> Iterator[None]:
-    """Nobody else changes the index meanwhile; whoever comes second waits."""
+    """Hold the lock of the index; wait for it."""
     folder = submissions_folder(home)
     try:
         folder.mkdir(parents=True, exist_ok=True)
@@ -208,7 +208,7 @@ def locked_submissions(home: str | Path | None) -> Iterator[None]:
 
 
 def _packed(files: Mapping[str, bytes]) -> bytes:
-    """A ZIP archive; the same one for the same files."""
+    """Return a ZIP archive, the same for the same files."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
         for name in sorted(files):

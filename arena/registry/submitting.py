@@ -33,7 +33,7 @@ from arena.registry.submissions import (
 
 @dataclass(frozen=True)
 class Kept:
-    """How a submission went."""
+    """Result of a submission."""
 
     name: str
     submission: Submission
@@ -41,9 +41,9 @@ class Kept:
 
 
 def submit(path: str, name: str, author: str, home: str | Path | None = None) -> Kept:
-    """Keep a bot's source as it is now, unchecked; `arena.runner.check.submit` checks it before. Raises as `keep` does.
+    """Keep a bot's source unchecked (`arena.runner.check.submit` checks it before); raises as `keep` does.
 
-    What it declares it is asked when it is first planned.
+    The bot is asked for its declaration when it is first planned.
     """
     from arena.registry.discovery import own_bot
 
@@ -78,12 +78,12 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
 
 
 def _known(bots: Submissions) -> dict[str, list[tuple[str, str]]]:
-    """By name: authors and hashes of the versions."""
+    """Return authors and hashes of versions, by name."""
     return {name: [(version.author, version.hash) for version in entry.versions] for name, entry in bots.items()}
 
 
 def withdraw(name: str, home: str | Path | None = None) -> bool:
-    """Take a bot out of new plans; its sources stay, for `name@hash`. False when it was withdrawn already.
+    """Take a bot out of new plans; its sources stay for `name@hash`. Return False when it was withdrawn already.
 
     Raises `BotError` for a name that nobody has submitted.
     """
@@ -99,7 +99,7 @@ def withdraw(name: str, home: str | Path | None = None) -> bool:
 
 
 def check_room(home: str | Path | None = None) -> None:
-    """Raise `OSError` when no bot could be kept, as far as can be seen without keeping one."""
+    """Raise `OSError` when no bot can be kept, as far as can be found without keeping one."""
     folder = submissions_folder(home)
     if in_the_way(folder) is not None:
         raise below_a_file(home)
@@ -109,7 +109,7 @@ def check_room(home: str | Path | None = None) -> None:
 
 
 def admitted(name: str, author: str, home: str | Path | None = None) -> Submissions:
-    """What has been submitted; raises `BotError` when that author cannot submit under that name."""
+    """Return submitted bots; raises `BotError` when that author cannot submit under that name."""
     from arena.registry.discovery import named_bots
 
     try:

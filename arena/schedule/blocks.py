@@ -8,17 +8,21 @@ names alone, never on a position in a list, so that adding bots or blocks leaves
 from __future__ import annotations
 
 import functools
+import hashlib
+import json
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind, match_id, stream_ids
 from arena.schedule.duels import Duel, duel_places
-from arena.schedule.identities import BoardIds
 from arena.schedule.seatings import Order, base_orders, duel_orders, seat_orders, seat_places
 from arena.schedule.tables import Table, choose_tables
+
+HASHED_KINDS = {Kind.SECRET: "secret", Kind.COMMON: "common"}
+"""Kinds of dice as identities have them."""
 
 
 @dataclass(frozen=True)
@@ -229,23 +233,25 @@ class Schedule:
 
         Of several keys it has the first with which the log holds it whole, else the last one.
         """
-        entries, players, ids = self.entries, self.boards[index].players, self._ids[index]
+        entries, players = self.entries, self.boards[index].players
         if self.duel is not None:
             order = self.duel.table(players, number)
-            id = ids.duel_id(number, *[entries[entry].key for entry in self.duel[:2]])
+            key: list[Any] = [number, ["duel", *(entries[entry].key for entry in self.duel[:2])]]
         else:
             orders = base_orders(players)
             order = orders[number % len(orders)](table)
-            id = ids.id(number, [entries[entry].key for entry in table])
-        bots = [entries[entry].identity for entry in order]
+            key = [number, *(entries[entry].key for entry in table)]
+        ids, public, secret = self._hashers[index]
+        id = _digest(ids, json.dumps(key).encode())
+        rest = id + "".join([entries[entry].identity for entry in order]).encode()
         if self._guests.isdisjoint(order):
-            return Block(index, number, order, id, ids.identity(None, id, bots))
+            return Block(index, number, order, id, _digest(public, rest))
         *older, latest = self.keys or ("",)
-        for key in older:
-            identity = ids.identity(key, id, bots)
+        for hash in older:
+            identity = _digest(secret[hash], rest)
             if self.count_matches and self.count_matches(identity) == self.lineups(self.boards[index]):
-                return Block(index, number, order, id, identity, self.secret_dice, key)
-        return Block(index, number, order, id, ids.identity(latest, id, bots), self.secret_dice, latest)
+                return Block(index, number, order, id, identity, self.secret_dice, hash)
+        return Block(index, number, order, id, _digest(secret[latest], rest), self.secret_dice, latest)
 
     @functools.cached_property
     def _guests(self) -> frozenset[int]:
@@ -263,23 +269,34 @@ class Schedule:
         return [self.secret_dice if guarded else Kind.PUBLIC for guarded in sorted(kinds)]
 
     @functools.cached_property
-    def _ids(self) -> list[BoardIds]:
-        return [
-            BoardIds.of(
-                seed=self.seed,
-                game=board.game,
-                params=board.params,
-                players=board.players,
-                rules_version=board.rules_version,
-                opening=board.opening,
-                limits=self.limits,
-                permutations=self.permutations,
-                kind=self.secret_dice,
-                keys=self.keys or ("",),
-            )
-            for board in self.boards
-        ]
+    def _hashers(self) -> list[tuple[Any, Any, dict[str, Any]]]:
+        """By board: hashers with all that its block ids, and its blocks' identities, begin with.
+
+        The latter for public dice, and for secret ones by the hash of their key. What is hashed is written out here and
+        in `block`: adding a field or changing a default elsewhere changes no id.
+        """
+        found = []
+        for board in self.boards:
+            common = [self.seed, board.game.partition("(")[0], board.params, board.players]
+            rest = [board.rules_version, board.opening, self.limits.key, self.permutations]
+            secret = {key: _hasher([*common, self._hashed_key(key), *rest]) for key in self.keys or ("",)}
+            found.append((_hasher(common), _hasher([*common, "", *rest]), secret))
+        return found
+
+    def _hashed_key(self, key: str) -> Any:
+        return key if self.secret_dice == Kind.VERSION_1 else [HASHED_KINDS[self.secret_dice], key]
 
     def matches(self, block: Block) -> list[MatchSpec]:
         """Return the matches of a block, by line-up."""
         return [MatchSpec(block, lineup, order(block.table)) for lineup, order in enumerate(self._orders(block))]
+
+
+def _hasher(parts: list[Any]) -> Any:
+    """Return BLAKE2b-128 that has taken the parts as compact JSON."""
+    return hashlib.blake2b(json.dumps(parts, separators=(",", ":")).encode(), digest_size=16)
+
+
+def _digest(hasher: Any, rest: bytes) -> bytes:
+    hasher = hasher.copy()
+    hasher.update(rest)
+    return bytes(hasher.digest())
