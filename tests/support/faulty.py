@@ -1,4 +1,4 @@
-"""Tournaments with faults, made up: who forfeits where, and the rule of benching straight from its words."""
+"""Tournaments with faults, made up: who forfeits where, and the rule of disqualification straight from its words."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CAUSES = ("crash", "timeout", "illegal_action")
 
 
 def rule(plan, forfeits):
-    """The matches that stay in the plan, and who is benched on each board, straight from the rule's words.
+    """The matches that stay in the plan, and who is disqualified on each board, straight from the rule's words.
 
     `forfeits` has the seats that forfeit, by match id.
     """

@@ -72,7 +72,7 @@ def test_of_equal_remainders_the_first_tables_get_more():
     assert shares([1, 2, 1], 2) == [1, 1, 0]
 
 
-def test_a_table_weighs_the_doubts_of_its_pairs_and_nothing_with_a_benched_bot():
+def test_a_table_weighs_the_doubts_of_its_pairs_and_nothing_with_a_disqualified_bot():
     who, doubt = np.array([3, 5, 6]), np.array([[0.5, 0.2, 0.0004], [0.2, 0.5, 0.0312], [0.0004, 0.0312, 0.5]])
     assert weights([(3, 5), (3, 6), (5, 6)], who, doubt, {}) == [200, 0, 31]
     assert weights([(3, 5, 6)], who, doubt, {}) == [231]
@@ -212,7 +212,7 @@ class Played:
 
 
 def by_the_rules_words(plan, index, played):
-    """(Matches of an adaptive board, who is benched after which round), with nothing of the arena but `order_doubt`."""
+    """(An adaptive board's matches, disqualified bots with rounds), with nothing of the arena but `order_doubt`."""
     shape, tables = plan.boards[index], plan.tables[index]
     alone = dataclasses.replace(plan, boards=(shape,))
     specs, (out,) = rule(uniform(alone, shape.first_blocks), played.forfeits)

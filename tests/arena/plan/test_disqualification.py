@@ -1,4 +1,4 @@
-"""Benching: who is benched follows from plan and results alone, and so does what is in the log."""
+"""Disqualification: who is disqualified follows from plan and results alone, and so does what is in the log."""
 
 from __future__ import annotations
 
@@ -124,14 +124,14 @@ def test_the_rule_told_round_by_round_is_the_rule_applied_to_everything(rng):
     forfeits = random_falls(plan, rng)
     stay, boards = rule(plan, forfeits)
     for index, shape in enumerate(plan.boards):
-        bench = Disqualifications(plan.tables[index], plan.lineups(shape), plan.forfeit_limit)
+        found = Disqualifications(plan.tables[index], plan.lineups(shape), plan.forfeit_limit)
         kept = set()
         for number in range(shape.blocks):
-            specs = [spec for table in bench.tables for spec in plan.matches(plan.block(index, number, table))]
-            assert bench.per_round == len(specs)
+            specs = [spec for table in found.tables for spec in plan.matches(plan.block(index, number, table))]
+            assert found.per_round == len(specs)
             kept.update(spec.id for spec in specs)
-            bench.close_round(Counter(spec.seats[seat] for spec in specs for seat in forfeits[spec.id]))
-        assert bench.disqualified == boards[index]
+            found.close_round(Counter(spec.seats[seat] for spec in specs for seat in forfeits[spec.id]))
+        assert found.disqualified == boards[index]
         assert kept == {spec.id for spec in stay if spec.block.board == index}
 
 
@@ -164,7 +164,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
             waiting = ids_in(log, "waiting")
             there = set(ids_in(log)) - others
             assert there <= set(expected)
-            if not others or not outcome.interrupted:  # until a bot is benched, its matches count
+            if not others or not outcome.interrupted:  # until a bot is disqualified, its matches count
                 passed = len(kept & there)
                 assert (progress.found, progress.played) == (max(before, passed), len(there) - max(before, passed))
             assert outcome.interrupted == (len(there) < len(expected))
@@ -178,15 +178,15 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
 
 @pytest.mark.parametrize(("number", "out"), [(3, {0: 3}), (4, {0: 4}), (5, {})])
 def test_one_match_in_ten_is_enough_and_one_in_twelve_is_not(number, out):
-    bench = Disqualifications([(0, 1)], 2, 1)
+    found = Disqualifications([(0, 1)], 2, 1)
     for _ in range(number):
-        bench.close_round({})
-    bench.close_round({0: 1})
-    assert (bench.matches(0, bench.rounds), bench.disqualified) == (2 * number + 2, out)
+        found.close_round({})
+    found.close_round({0: 1})
+    assert (found.matches(0, found.rounds), found.disqualified) == (2 * number + 2, out)
 
 
 def test_a_match_that_cannot_be_played_holds_up_what_depends_on_it_and_no_more(tmp_path, monkeypatch):
-    """In the first round a match ends its workers, so that nobody knows whether `winner` is to be benched after it."""
+    """In the first round a match ends its workers, so that it is open whether `winner` is disqualified."""
     monkeypatch.setattr(runner, "LISTEN", 0.0)
     plan, forfeits = sample(after=4)
     stay, out = rule(plan, forfeits)
@@ -203,7 +203,7 @@ def test_a_match_that_cannot_be_played_holds_up_what_depends_on_it_and_no_more(t
     assert ids_in(tmp_path / "m.db") == sorted(spec.id for spec in stay)
 
 
-def test_what_was_in_play_when_a_bot_was_benched_is_played_but_not_in_the_log(tmp_path, monkeypatch):
+def test_what_was_in_play_when_a_bot_was_disqualified_is_played_but_not_in_the_log(tmp_path, monkeypatch):
     monkeypatch.setattr(runner, "LISTEN", 0.0)
     plan, forfeits = sample(after=4, blocks=40)
     stay, _ = rule(plan, forfeits)

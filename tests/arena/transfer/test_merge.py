@@ -240,7 +240,7 @@ class Broken(Bot):
 """
 
 
-@pytest.mark.parametrize("more", ["", 'schedule = "adaptive"\nfirst_blocks = 2'], ids=["benched", "adaptive"])
+@pytest.mark.parametrize("more", ["", 'schedule = "adaptive"\nfirst_blocks = 2'], ids=["disqualified", "adaptive"])
 def test_halves_of_a_run_are_completed_by_a_run_to_the_same_tournament(tmp_path, more):
     def matches():
         path, *_ = api.export(config, home_of(config), tmp_path / "out", ["matches"])
