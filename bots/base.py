@@ -1,4 +1,4 @@
-"""What a bot is: one class, one method.
+"""The base class of bots, and what their authors use: a bot is one class with one method.
 
     class Greedy(Bot):
         '''Take the action with the best immediate outcome.'''
@@ -99,22 +99,22 @@ class Bot(ABC):
 
     @cached_property
     def rng(self) -> random.Random:
-        """This bot's own generator for this match."""
+        """The bot's own generator for this match."""
         return random.Random(self.seed)
 
     def pick(self, actions: Sequence[int]) -> int:
-        """One of the actions, all equally likely, drawn by `rng`."""
+        """Return one of the actions, all equally likely, drawn by `rng`."""
         return actions[int(self.rng.random() * len(actions))]
 
     def pick_best(self, actions: Sequence[int], values: Iterable[float]) -> int:
-        """The action of the highest value, each action's value standing at its place; `rng` breaks ties."""
+        """Return the action of the highest value, values standing in the order of actions; `rng` breaks ties."""
         valued = list(zip(actions, values, strict=True))
         highest = max(value for _, value in valued)
         return self.pick([action for action, value in valued if value == highest])
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """Why this bot does not play that game, in words that follow its name; None when it does."""
+        """Return why this bot does not play that game, in words that follow its name; None when it does."""
         if cls.games is not None and game.name not in cls.games:
             return f"plays {', '.join(sorted(cls.games))}, not {game.name}"
         if cls.players is not None and game.players not in cls.players:
@@ -125,11 +125,11 @@ class Bot(ABC):
         return None
 
     def prepare(self) -> None:  # noqa: B027 - not every bot prepares
-        """Called once before the match; the place for slow preparations. What goes wrong here is an `init` fault."""
+        """Prepare for the match, once before it; slow preparations belong here, and errors are an `init` fault."""
 
     @abstractmethod
     def choose(self, state: State) -> int:
-        """One of `state.legal_actions()`; the state is the bot's own copy."""
+        """Return one of `state.legal_actions()`; the state is the bot's own copy."""
 
 
 def _is_plain_attribute(cls: type, name: str, hint: Any) -> bool:
@@ -150,7 +150,7 @@ def _parameter(cls: type, name: str, hint: Any) -> Parameter:
 
 
 def make_bot(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Mapping[str, Value] | None = None) -> Bot:
-    """A prepared bot with `params` over its defaults; raises `UnsupportedError` when it does not play the game."""
+    """Return a prepared bot with `params` over its defaults; raises `UnsupportedError` for a game it does not play."""
     refusal = bot_class.refusal(game)
     if refusal is not None:
         raise UnsupportedError(f"{bot_class.name} {refusal}")
@@ -161,7 +161,7 @@ def make_bot(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Map
 
 
 def made(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Mapping[str, Value]) -> Bot:
-    """A bot before its preparations; raises `UnsupportedError` when a constructor of its own left Bot's out."""
+    """Return a bot before its preparations; raises `UnsupportedError` when its own constructor leaves out Bot's."""
     bot = bot_class(game, seat, seed, params)
     if isinstance(bot, Bot) and not {"game", "seat", "seed"} <= vars(bot).keys():
         raise UnsupportedError(
@@ -171,7 +171,7 @@ def made(bot_class: type[Bot], game: Game, seat: int, seed: int, params: Mapping
 
 
 def first_decision(game: Game) -> State:
-    """A state to warm compiled code up on: the start of a match, behind the first outcomes of what is rolled there."""
+    """Return a state to warm up compiled code: the start of a match, after the first chance outcomes."""
     state = game.new_initial_state()
     while state.is_chance_node():
         state.apply_action(state.chance_outcomes()[0][0])

@@ -1,4 +1,4 @@
-"""Pyramid Punch for beginners, and a bot for people to read."""
+"""A small bot for Pyramid Punch, written to be read."""
 
 from bots.base import Bot
 from engine import State
@@ -31,7 +31,7 @@ class Brawler(Bot):
         return self.pick_best(actions, [self.worth(state, action) for action in actions])
 
     def worth(self, state: State, action: int) -> int:
-        """What an action is worth to this seat; all arrangements are worth the same."""
+        """Return what an action is worth to this seat; all arrangements are worth the same."""
         tiles, _, phase, _ = state.position.split(" ")  # TILES SEAT PHASE TURN
         if phase.startswith("f"):
             fight = state.action_to_string(action)  # such as Mx2L
@@ -39,13 +39,13 @@ class Brawler(Bot):
         return self.worth_of_fights(state.child(action).position.split(" ")[0].split("/"))
 
     def worth_of_fight(self, own: str, enemy: str, tiles: list[str]) -> int:
-        """36 times what the enemy loses on average, less what the own side does for each opponent."""
+        """Return 36 times what the enemy loses on average, less what the own side does for each opponent."""
         more = PIPS[own] - PIPS[enemy]
         opponents = sum(not tile.startswith("x") for tile in tiles) - 1
         return WAYS[more] * VALUE[enemy] - opponents * WAYS[-more] * VALUE[own]
 
     def worth_of_fights(self, tiles: list[str]) -> int:
-        """All fights across the edges of the own tile, added up."""
+        """Return the worth of all fights across the edges of the own tile, added up."""
         laid = {tile[5:]: tile[:4] for tile in tiles if "@" in tile and not tile.endswith("-")}
         own, _, place = tiles[self.seat].partition("@")
         if place not in laid:

@@ -1,4 +1,4 @@
-"""Magic Mids for beginners, and a bot for people to read."""
+"""A small bot for Magic Mids, written to be read."""
 
 from itertools import product
 
@@ -30,7 +30,7 @@ class Catcher(Bot):
         return self.pick_best(placements, [self.worth(state, placement) for placement in placements])
 
     def worth(self, state: State, placement: int) -> int:
-        """Threes of what the placement gains, less 0 for a small, 1 for a medium and 2 for a large mid."""
+        """Return 3 times the gain by a placement, less 0 for a small, 1 for a medium and 2 for a large mid."""
         size, row, column = tuple(state.action_to_string(placement))  # such as Mc4
         after = state.child(placement)
         captured = sum(state.scores() or ()) + 1 - sum(after.scores() or ())
@@ -38,7 +38,7 @@ class Catcher(Bot):
         return 3 * (2 * captured + safety) - "SML".index(size)
 
     def safety(self, state: State, row: int, column: int) -> int:
-        """Own mids shielded by the one on this square, less the lines on which it is open to capture."""
+        """Return the own mids shielded by the one on this square, less the lines on which it is open to capture."""
         rows = state.position.split(" ")[0].split("/")  # BOARD HANDS SEAT ROLL TURN
 
         def owner(down: int, right: int) -> str:

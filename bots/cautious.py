@@ -1,4 +1,4 @@
-"""Epicycle for beginners, and a bot for people to read."""
+"""A small bot for Epicycle, written to be read."""
 
 from bots.base import Bot
 from engine import State
@@ -24,7 +24,7 @@ class Cautious(Bot):
         return self.pick_best(plays, [-self.most_alike(state.child(play)) for play in plays])
 
     def most_alike(self, state: State) -> int:
-        """How many pieces of one size this seat holds: 1, 2, or 3 when it is out for that."""
+        """Return how many pieces of one size this seat holds: 1, 2, or 3 when it is out for that."""
         hands = state.position.split(" ")[1]  # PIE HANDS SEAT TURN
         mine = hands.split("/")[self.seat]  # such as SMM, or x1 when out
         return 3 if mine.startswith("x") else max(mine.count(size) for size in "SML")

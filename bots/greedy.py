@@ -1,4 +1,4 @@
-"""One ply of look-ahead in any game: compiled where the game has kernels, by way of `State` elsewhere."""
+"""One ply of look-ahead in any game: compiled where the game has kernels, by `State` elsewhere."""
 
 from __future__ import annotations
 
@@ -52,12 +52,12 @@ Values = Callable[[State, int, int], list[float]]
 
 
 def plain_values(game: Game) -> Values:
-    """One ply of look-ahead by way of `State`."""
+    """Return the values of a game in plain Python, by way of `State`."""
     return functools.partial(look_ahead, evaluation(game.name))
 
 
 def look_ahead(evaluate: Callable[[State, int], float], state: State, seat: int, luck: int) -> list[float]:
-    """What each legal action is worth to the seat, in the order of `legal_actions`."""
+    """Return what each legal action is worth to the seat, in the order of `legal_actions`."""
 
     def worth(state: State) -> float:
         return state.returns()[seat] if state.is_terminal() else evaluate(state, seat)
@@ -76,7 +76,7 @@ def look_ahead(evaluate: Callable[[State, int], float], state: State, seat: int,
 
 
 def systematic_sample(outcomes: list[tuple[int, int]], luck: int) -> list[tuple[int, int]]:
-    """`MOST_OUTCOMES` draws, each of weight 1: each outcome as often as its weight asks for, rounded by luck."""
+    """Return `MOST_OUTCOMES` draws of weight 1: each outcome as often as its weight asks for, rounded by luck."""
     bounds = list(accumulate(weight for _, weight in outcomes))
     offset = luck * bounds[-1] >> 32
     points = ((offset + i * bounds[-1]) // MOST_OUTCOMES for i in range(MOST_OUTCOMES))
@@ -85,7 +85,7 @@ def systematic_sample(outcomes: list[tuple[int, int]], luck: int) -> list[tuple[
 
 @functools.cache
 def compiled_values(game: KernelGame) -> Values:
-    """The same in compiled code, warmed up."""
+    """Return the values of a game in compiled code, warmed up."""
     evaluate = evaluation_kernel(game)
     also = {"evaluate": evaluate, "copy_state": game.compiled.copy_state, "MOST": MOST_OUTCOMES}
     kernel = bind(greedy_kernel, game.rules, game.dtype, **also).look_ahead

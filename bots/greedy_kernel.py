@@ -20,7 +20,7 @@ def look_ahead(words, seat, luck, actions, values, child, rolled, outcomes, weig
 
 
 def worth(state, seat, place):
-    """The seat's return after the end, before it the evaluation."""
+    """Return the seat's return after the end, the evaluation before it."""
     if current_player(state) != TERMINAL:
         return evaluate(state, seat)
     ranks(state, place)
@@ -32,7 +32,7 @@ def worth(state, seat, place):
 
 
 def mean_over_chance(words, seat, luck, rolled, outcomes, weights, place):
-    """The mean worth over all outcomes by their weights, or over MOST of them drawn systematically."""
+    """Return the mean worth over all outcomes by their weights, or over MOST of them drawn systematically."""
     count = chance_outcomes(words.view(STATE)[0], outcomes, weights)
     total = 0
     for i in range(count):
@@ -53,7 +53,7 @@ def mean_over_chance(words, seat, luck, rolled, outcomes, weights, place):
 
 
 def worth_after(words, outcome, seat, rolled, place):
-    """The worth of a state after a chance outcome; what chance brings after that is not looked at."""
+    """Return the worth of a state after a chance outcome, without the chance outcomes that follow it."""
     copy_state(words, rolled)
     apply_chance(rolled.view(STATE)[0], outcome)
     return worth(rolled.view(STATE)[0], seat, place)

@@ -1,4 +1,4 @@
-"""The baseline of every board: any legal action, all equally likely."""
+"""The baseline of every board: a random legal action."""
 
 from bots.base import Bot
 from engine import State

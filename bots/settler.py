@@ -1,4 +1,4 @@
-"""Midgard for beginners, and a bot for people to read."""
+"""A small bot for Midgard, written to be read."""
 
 from bots.base import Bot
 from engine import State
@@ -35,12 +35,12 @@ class Settler(Bot):
         return self.pick_best(drops, [self.worth(board, drop) for drop in drops])
 
     def leads(self, state: State) -> bool:
-        """Whether this seat has more cells."""
+        """Return whether this seat has more cells."""
         cells = state.scores() or (0, 0)
         return cells[self.seat] > cells[1 - self.seat]
 
     def worth(self, board: str, drop: int) -> int:
-        """What the neighbours of a cell are worth."""
+        """Return what the neighbours of a cell are worth."""
         own, enemy = ("s", "l") if self.seat == 0 else ("l", "s")  # sea or land
         total = 0
         for cell in NEIGHBOURS[drop]:

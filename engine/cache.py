@@ -1,4 +1,4 @@
-"""The folder for everything that can be made again."""
+"""The folder for files that can be made again."""
 
 import os
 import tempfile
@@ -9,7 +9,7 @@ if chosen := os.environ.get("ARENA_CACHE"):
 
 
 def cache_root() -> Path:
-    """The folder for everything that can be made again: `ARENA_CACHE`, else the user's cache folder.
+    """Return the folder for files that can be made again: `ARENA_CACHE`, else the user's cache folder.
 
     Falls back to a folder of this user's under the system's temporary folder when that cannot be written.
     """

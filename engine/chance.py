@@ -13,13 +13,13 @@ MIX_2 = np.uint64(0x94D049BB133111EB)
 
 
 def new_rng(seed: int) -> np.ndarray:
-    """A generator state for kernels: one uint64 word."""
+    """Return a generator state for kernels: one uint64 word."""
     return np.array([seed & 0xFFFFFFFFFFFFFFFF], dtype=np.uint64)
 
 
 @kernel
 def next_word(rng):
-    """The next 64 random bits, as uint64."""
+    """Return the next 64 random bits as uint64."""
     rng[0] += GOLDEN
     word = rng[0]
     word = (word ^ (word >> np.uint64(30))) * MIX_1
@@ -29,5 +29,5 @@ def next_word(rng):
 
 @kernel
 def below(rng, bound):
-    """A whole number from 0 to bound - 1 as int64; bound at most 2^31 (bias under bound / 2^32)."""
+    """Return a whole number from 0 to bound - 1 as int64; bound at most 2^31 (bias under bound / 2^32)."""
     return np.int64(((next_word(rng) >> np.uint64(32)) * np.uint64(bound)) >> np.uint64(32))

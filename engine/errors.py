@@ -1,4 +1,4 @@
-"""What can go wrong: one family, so that a caller can catch `ArenaError` and print one line."""
+"""Errors: one family, so that a caller can catch `ArenaError` and print one line."""
 
 import difflib
 import traceback
@@ -7,7 +7,7 @@ from pathlib import PurePath
 
 
 def one_line(text: str) -> str:
-    """The text with line ends and whatever else cannot be printed written as escapes."""
+    """Return the text with line ends and other unprintable characters written as escapes."""
     return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in text)
 
 
@@ -59,7 +59,7 @@ class DuplicateNameError(EngineError):
 
 
 def in_short(error: BaseException, inner: int = 0) -> str:
-    """One line for any error: what it is, and the file and line that raised it; `inner` calls are left out."""
+    """Return one line for any error: what it is, and the file and line that raised it; `inner` calls are left out."""
     try:
         text = one_line(" ".join(f"{type(error).__name__}: {error}".split()))
     except Exception:  # an error whose own text raises
@@ -72,7 +72,7 @@ def in_short(error: BaseException, inner: int = 0) -> str:
 
 
 def place(file: str, line: int) -> str:
-    """A line of a file in short: the file's name with its folder's."""
+    """Return a file's name with its folder's, and a line of it."""
     return f"{'/'.join(PurePath(file).parts[-2:])}, line {line}"
 
 
@@ -81,7 +81,7 @@ MOST_NAMES = 20
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str:
-    """A hint that ends an error message: the nearest known name, or what names there are when none is near."""
+    """Return the end of an error message: the nearest known name, or the known names when none is near."""
     names = known if isinstance(known, Sequence) else sorted(known)
     near = difflib.get_close_matches(name, names, n=1, cutoff=0.6)
     if near:

@@ -1,4 +1,4 @@
-"""Games and states as everybody outside sees them: one set of verbs for all games, compiled or plain Python."""
+"""Games and states: one set of verbs for all games, compiled or in plain Python."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Game(ABC):
 
     @property
     def num_distinct_actions(self) -> int:
-        """Actions are the ints from 0 to this, exclusive."""
+        """The number of actions, which are the ints from 0 on."""
         return self.type.num_distinct_actions
 
     @property
@@ -58,44 +58,44 @@ class Game(ABC):
 
     @property
     def explicit_chance(self) -> bool:
-        """False when no options whatever give the game a chance node; `has_chance` asks for these options."""
+        """Whether some options give the game chance nodes; `has_chance` tells it for these options."""
         return self.type.explicit_chance
 
     @cached_property
     def bounds(self) -> Bounds:
-        """How far a match can go; raises `UnsupportedError` when the game does not tell."""
+        """How far a match can go; raises `UnsupportedError` when the game does not say."""
         if self.type.bounds is None:
             raise UnsupportedError(f"{self.name} does not tell how far its matches can go")
         return self.type.bounds(self.players, self.params)
 
     @property
     def has_chance(self) -> bool:
-        """Whether a match can have a chance node, the set-up's included; True too when the game does not tell."""
+        """Whether a match can have a chance node, the set-up's included; True as well when the game does not say."""
         return self.explicit_chance and (self.type.bounds is None or self.bounds.max_chance_nodes > 0)
 
     @property
     def max_game_length(self) -> int:
-        """No match has more actions of players; chance outcomes are not counted."""
+        """The most actions of players in a match; chance outcomes are not counted."""
         return self.bounds.max_game_length
 
     @property
     def max_chance_nodes(self) -> int:
-        """No match has more chance outcomes."""
+        """The most chance outcomes in a match."""
         return self.bounds.max_chance_nodes
 
     @property
     def max_chance_outcomes(self) -> int:
-        """No chance node has more outcomes."""
+        """The most outcomes that a chance node can have."""
         return self.bounds.max_chance_outcomes
 
     @property
     def min_utility(self) -> float:
-        """No seat's return is smaller."""
+        """The smallest return of a seat."""
         return self.bounds.min_utility
 
     @property
     def max_utility(self) -> float:
-        """No seat's return is larger."""
+        """The largest return of a seat."""
         return self.bounds.max_utility
 
     @property
@@ -109,10 +109,10 @@ class Game(ABC):
 
     @abstractmethod
     def new_initial_state(self) -> State:
-        """The state before anything has happened."""
+        """Return the state before anything has happened."""
 
     def state_from_position(self, text: str) -> State:
-        """The state that a position string tells; raises `PositionError`, or `UnsupportedError` without positions."""
+        """Return the state of a position string; raises `PositionError`, or `UnsupportedError` without positions."""
         raise UnsupportedError(f"{self.name} has no position strings")
 
     def deserialize_state(self, text: str) -> State:
@@ -161,7 +161,7 @@ def _unpickle(spec: str, players: int, kind: type[Game] | None) -> Game:
 
 
 def returns_from_ranks(ranks: Sequence[int]) -> list[float]:
-    """Utilities in [-1, 1]: a seat that beats b of n seats and is beaten by w gets (b - w)/(n - 1).
+    """Return utilities in [-1, 1]: a seat that beats b of n seats and is beaten by w gets (b - w)/(n - 1).
 
     Ranks in reverse give exactly the negatives. The numerators add up to 0; the floats do but for rounding.
     """
@@ -183,15 +183,15 @@ class State(ABC):
 
     @abstractmethod
     def current_player(self) -> int:
-        """The seat to move, `CHANCE` or `TERMINAL`."""
+        """Return the seat to move, `CHANCE` or `TERMINAL`."""
 
     @abstractmethod
     def legal_actions(self) -> list[int]:
-        """The legal actions, ascending; empty at chance nodes and at the end."""
+        """Return the legal actions, ascending; none at chance nodes and at the end."""
 
     @abstractmethod
     def chance_outcomes(self) -> list[tuple[int, int]]:
-        """(outcome, integer weight) in the order of the rules pages; empty where nothing is rolled."""
+        """Return (outcome, integer weight) in the order of the rules pages; none where nothing is rolled."""
 
     @abstractmethod
     def apply_action(self, action: int) -> None:
@@ -199,15 +199,15 @@ class State(ABC):
 
     @abstractmethod
     def action_to_string(self, action: int) -> str:
-        """An action, at a chance node an outcome, in the game's notation."""
+        """Return an action, or at a chance node an outcome, in the game's notation."""
 
     @abstractmethod
     def string_to_action(self, text: str) -> int:
-        """The inverse; raises `NotationError` for what is no notation of this game."""
+        """Read what `action_to_string` writes; raises `NotationError` for anything else."""
 
     @abstractmethod
     def ranks(self) -> list[int]:
-        """Final place of each seat, 0 is best, ties share the better place; only after the end."""
+        """Return the final place of each seat, 0 is best, ties share the better place; only after the end."""
 
     @property
     @abstractmethod
@@ -216,10 +216,10 @@ class State(ABC):
 
     @abstractmethod
     def clone(self) -> State:
-        """An independent copy."""
+        """Return an independent copy."""
 
     def rolling_seat(self) -> int:
-        """At a chance node: the seat whose roll it is, -1 for the set-up."""
+        """Return the seat whose roll it is at a chance node, -1 for the set-up."""
         return NOBODY
 
     def is_chance_node(self) -> bool:
@@ -229,31 +229,31 @@ class State(ABC):
         return self.current_player() == TERMINAL
 
     def scores(self) -> list[int] | None:
-        """Score by seat in the game's own unit, at any time; None for a game without one."""
+        """Return each seat's score in the game's own unit, at any time; None for a game without one."""
         return None
 
     def returns(self) -> list[float]:
-        """Utility of each seat in [-1, 1], summing to 0 (see `returns_from_ranks`); only after the end."""
+        """Return the utility of each seat in [-1, 1], summing to 0 (see `returns_from_ranks`); only after the end."""
         return returns_from_ranks(self.ranks())
 
     def child(self, action: int) -> State:
-        """The state after an action; this one stays as it is."""
+        """Return the state after an action; this one stays as it is."""
         state = self.clone()
         state.apply_action(action)
         return state
 
     def history(self) -> list[int]:
-        """Actions and chance outcomes since the state was made."""
+        """Return the actions and chance outcomes since the state was made."""
         return list(self._history)
 
     @property
     def origin(self) -> str | None:
-        """The position string that the state was made from; None for the start. Games with positions tell it."""
+        """The position string that the state was made from; None for the start and in games without positions."""
         return None
 
     @property
     def key(self) -> Hashable:
-        """Equal for states of one game that are the same and play on alike; equal in every process.
+        """A value that is equal for states of one game that are the same and play on alike, in every process.
 
         The position where the game has one, else the history. A game whose position string leaves out what decides
         the rest of a match, such as how often positions have occurred, adds that.
@@ -261,7 +261,7 @@ class State(ABC):
         return self.position if self.game.position else tuple(self._history)
 
     def legal_actions_mask(self) -> np.ndarray:
-        """Bools, shape (num_distinct_actions,): True for legal actions; all False at chance nodes and at the end."""
+        """Return bools, (num_distinct_actions,), True for legal actions; all False at chance nodes and at the end."""
         import numpy as np
 
         mask = np.zeros(self.game.num_distinct_actions, np.bool_)
@@ -295,11 +295,11 @@ class State(ABC):
         raise UnsupportedError(f"{self.game.name} has no drawing")
 
     def too_early(self) -> EngineError:
-        """The error for asking a result of a running match."""
+        """Return the error for asking a result of a running match."""
         return UnsupportedError("the match is not over; ranks and returns come after its end")
 
     def checked(self, action: object) -> int:
-        """The action or chance outcome as an int; raises `IllegalActionError` when it cannot happen here."""
+        """Return the action or chance outcome as an int; raises `IllegalActionError` when it cannot happen here."""
         possible = [outcome for outcome, _ in self.chance_outcomes()] or self.legal_actions()
         try:
             number = as_int(action)
@@ -310,7 +310,7 @@ class State(ABC):
         return number
 
     def refuse(self, action: object) -> EngineError:
-        """The error that says what was tried and what is legal, whatever a bot may have handed in."""
+        """Return the error that says what was tried and what is legal, whatever a bot may have returned."""
         if self.is_terminal():
             return IllegalActionError(f"{shown(action)} was tried, but the match is over")
         if self.is_chance_node():
@@ -330,7 +330,7 @@ class State(ABC):
 
 
 def as_int(action: object) -> int:
-    """An int, NumPy's whole numbers included, but no bool; raises `TypeError` for anything else."""
+    """Return an int, also for NumPy's whole numbers, but for no bool; raises `TypeError` for anything else."""
     if isinstance(action, bool):
         raise TypeError("True and False are no actions")
     try:
@@ -340,7 +340,7 @@ def as_int(action: object) -> int:
 
 
 def shown(thing: object) -> str:
-    """One short line for any object, even one that cannot be written."""
+    """Return one short line for any object, even one that cannot be written."""
     try:
         return " ".join(reprlib.repr(thing).split())
     except Exception:

@@ -1,4 +1,4 @@
-"""What the engine knows of a game before it is loaded: its name, players, options and where its code lives."""
+"""Game types: what is known of a game before it is loaded."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Credit:
 
 @dataclass(frozen=True, eq=False)
 class GameType:
-    """One entry of the game registry: what a game is called, who can play it, and where its code lives.
+    """An entry of the game registry: what a game is called, who can play it, and where its code is.
 
     `package` is a folder of `rules`, `text` and `drawing` modules, imported on first use; a game without kernels
     gives `factory(game_type, players, params) -> Game` instead. `rules_version` is raised with every change

@@ -1,4 +1,4 @@
-"""What rules without dice say of chance: a game that never rolls imports these four kernels into its `rules`."""
+"""Chance kernels of games that never roll; their `rules` import these four."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Template: what every game's compiled code is asked for from Python, and random playouts.
+"""Template: the compiled functions that every game offers to Python, and random playouts.
 
 The functions leave the rules' names open; `engine.kernel.bind` joins them to one game. `words` is a state as plain
 uint64 words (what Python keeps), viewed as the game's record once at each entry.
@@ -30,20 +30,20 @@ def copy_state(source, target):
 
 
 def copy_words(source, target, count):
-    """Copy the first words; for one state copied many times, since viewing it as a record costs 20 ns."""
+    """Copy the first words; for a state copied many times, since viewing it as a record costs 20 ns."""
     for i in range(count):
         target[i] = source[i]
 
 
 def look(words, actions):
-    """(who, count): the seat to move with its legal actions written to `actions`, or CHANCE or TERMINAL with 0."""
+    """Return (who, count): the seat to move, its legal actions in `actions`; CHANCE or TERMINAL with 0."""
     state = words.view(STATE)[0]
     who = current_player(state)
     return who, legal_actions(state, actions) if who >= 0 else 0
 
 
 def step(words, action, actions):
-    """Apply a legal action, then `look`; (ILLEGAL, 0) and nothing done when it is not legal."""
+    """Apply a legal action, then return as `look`; (ILLEGAL, 0) and no change when it is not legal."""
     state = words.view(STATE)[0]
     count = legal_actions(state, actions)
     for i in range(count):
@@ -60,7 +60,7 @@ def list_outcomes(words, outcomes, weights):
 
 
 def roll(words, outcome, outcomes, weights, actions):
-    """Apply a chance outcome that is possible here, then `look`; (ILLEGAL, 0) when it is not."""
+    """Apply a chance outcome that is possible here, then return as `look`; (ILLEGAL, 0) when it is not."""
     state = words.view(STATE)[0]
     for i in range(chance_outcomes(state, outcomes, weights)):
         if outcomes[i] == outcome:
@@ -82,7 +82,7 @@ def final_ranks(words, out):
 
 
 def scores(state, out):
-    """Games without a score of their own."""
+    """Write zeros, in games without a score of their own."""
     out[:] = 0
 
 
@@ -91,12 +91,12 @@ def read_scores(words, out):
 
 
 def random_action(state, rng, actions):
-    """A legal action, all equally likely."""
+    """Return a legal action, all equally likely."""
     return actions[below(rng, legal_actions(state, actions))]
 
 
 def random_finish(state, rng, actions):
-    """Play uniformly at random to the end; (decisions, plies), a chance outcome being a ply too."""
+    """Play uniformly at random to the end; return (decisions, plies), a chance outcome being a ply too."""
     decisions = plies = 0
     who = current_player(state)
     while who != TERMINAL:
@@ -111,7 +111,7 @@ def random_finish(state, rng, actions):
 
 
 def playouts(start, count, rng, actions, scratch, place, rank_sums, endings):
-    """Play `count` matches at random from `start`, adding up ranks by seat and endings; (decisions, plies)."""
+    """Play `count` matches at random from `start`, adding up ranks and endings; return (decisions, plies)."""
     decisions = plies = 0
     used = used_words(start.view(STATE)[0])
     state = scratch.view(STATE)[0]

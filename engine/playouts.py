@@ -1,4 +1,4 @@
-"""Uniformly random matches, all in compiled code."""
+"""Uniformly random matches in compiled code."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from engine.state import KernelGame
 
 @dataclass(frozen=True)
 class Playouts:
-    """What `count` random matches added up to."""
+    """The sums over `count` random matches."""
 
     matches: int
     actions: int
@@ -28,7 +28,7 @@ class Playouts:
 
 
 def random_playouts(game: Game, count: int, seed: int) -> Playouts:
-    """Play `count` matches from the start, every legal action equally likely; the same seed gives the same matches.
+    """Play `count` matches from the start, every legal action equally likely; a seed always gives the same matches.
 
     Raises `UnsupportedError` for a game without kernels.
     """

@@ -1,4 +1,4 @@
-"""Reading the fields that position strings of several games share; every refusal is a `PositionError`."""
+"""Reading the fields that position strings of several games share; errors are `PositionError`."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ NUMBERS = ("no", "one", "two", "three", "four", "five", "six")
 
 
 def split_fields(text: str, names: str) -> list[str]:
-    """The fields of a position string, as many as there are names, with single spaces between them."""
+    """Return the fields of a position string, as many as there are names, with single spaces between them."""
     fields, expected = text.split(" "), len(names.split(" "))
     if len(fields) != expected:
         wanted = f"{NUMBERS[expected]} fields with single spaces"
@@ -20,7 +20,7 @@ def split_fields(text: str, names: str) -> list[str]:
 
 
 def read_turn(text: str, cap: int, unit: str) -> int:
-    """TURN, a number of turns or plays up to the cap, without leading zeros."""
+    """Read TURN, a number of turns or plays up to the cap, without leading zeros."""
     if not re.fullmatch("0|[1-9][0-9]{0,5}", text):
         raise PositionError("TURN", f"'{text}' is not a number of {unit}")
     if int(text) > cap:
@@ -29,13 +29,13 @@ def read_turn(text: str, cap: int, unit: str) -> int:
 
 
 def read_seat(text: str, players: int) -> int:
-    """SEAT, when it is one of the seats."""
+    """Read SEAT, one of the seats."""
     if not re.fullmatch("[0-9]", text) or int(text) >= players:
         raise PositionError("SEAT", f"'{text}' is not a seat from 0 to {players - 1}, nor -")
     return int(text)
 
 
 def check_ranks_out(field: str, ranks: Sequence[int], players: int) -> None:
-    """Seats that are out hold the last ranks, each once, and some seat is still in."""
+    """Check that seats that are out hold the last ranks, each once, and some seat is still in."""
     if sorted(ranks) != list(range(players - len(ranks), players)) or len(ranks) == players:
         raise PositionError(field, "the ranks of the seats out are not the last ones, each once, with a seat still in")

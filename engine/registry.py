@@ -1,4 +1,4 @@
-"""The game registry: what is installed under the entry-point group `arena.games`, and what a program registers."""
+"""The game registry: games under the entry-point group `arena.games`, and those that a program registers."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _registered: dict[str, GameType] = {}
 
 @functools.cache
 def _installed() -> dict[str, dict[str, EntryPoint]]:
-    """By name and value."""
+    """Return the entry points of games, by name and value."""
     found: dict[str, dict[str, EntryPoint]] = {}
     for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
         found.setdefault(entry.name, {}).setdefault(entry.value, entry)
@@ -23,7 +23,7 @@ def _installed() -> dict[str, dict[str, EntryPoint]]:
 
 
 def register_game(game_type: GameType) -> GameType:
-    """Make a game known to this process. Raises `DuplicateNameError` when its name is taken by another one.
+    """Make a game known to this process; raises `DuplicateNameError` when its name is taken by another one.
 
     Worker processes do not share this: a tournament's games must be installed, with an entry point.
     """
@@ -35,7 +35,7 @@ def register_game(game_type: GameType) -> GameType:
 
 
 def game_names() -> list[str]:
-    """The names of all games, sorted."""
+    """Return the names of all games, sorted."""
     return sorted({*_installed(), *_registered})
 
 
@@ -56,7 +56,7 @@ def _load_installed(name: str) -> GameType:
 
 
 def game_type(name: str) -> GameType:
-    """The registry's entry of that name; raises `UnknownNameError` with the nearest known name."""
+    """Return the game type of that name; raises `UnknownNameError` with the nearest known name."""
     if name in _registered:
         return _registered[name]
     if name not in _installed():

@@ -17,7 +17,7 @@ GAME_SPEC = re.compile(r"(?P<name>[^():=,\s]+)(?:\((?P<options>[^()]*)\))?")
 
 @dataclass(frozen=True)
 class Parameter:
-    """One typed option of a game or a bot.
+    """A typed option of a game or a bot.
 
     `kind` is bool, int, float or str. `minimum` and `maximum` are inclusive. `choices` lists the only values
     allowed. `check(value)` may return a canonical form of the value or raise `ParameterError`.
@@ -37,7 +37,7 @@ class Parameter:
             raise ParameterError(f"'{self.name}' is no name for a parameter; letters, digits and _ make one")
 
     def read(self, value: object, owner: str) -> Value:
-        """The typed value for a text or a plain value; raises `ParameterError` that names owner, key and value."""
+        """Return the typed value of a text or plain value; raises `ParameterError` that names owner, key and value."""
         where = f"{owner}: {self.name}={_told(value)}"
         typed = self._typed(value, where)
         if self.choices and typed not in self.choices:
@@ -78,7 +78,7 @@ class Parameter:
         return typed + self.kind(0)  # -0.0 is 0.0
 
     def _text(self, value: object, where: str) -> str:
-        """A text as it stands, and whole numbers, which have one spelling only."""
+        """Return a text as it stands, or a whole number's only spelling."""
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise ParameterError(f"{where}: must be a text (in quotes)")
         text = str(value)
@@ -89,11 +89,11 @@ class Parameter:
         return text
 
     def write(self, value: Value) -> str:
-        """The text of a value, as it stands in a spec."""
+        """Return the text of a value, as it stands in a spec."""
         return str(value).lower() if self.kind is bool else str(value)
 
     def plain(self) -> dict[str, Any]:
-        """All of it as plain data, but for `check`."""
+        """Return all but `check` as plain data."""
         return {
             "name": self.name,
             "kind": self.kind.__name__,
@@ -110,7 +110,7 @@ MOST_BITS = 4096
 
 
 def _told(value: object) -> str:
-    """The first letters of any value, even of one that cannot be written."""
+    """Return the first letters of any value, even of one that cannot be written."""
     try:
         return f"{value!s:.60}"
     except Exception:
@@ -118,7 +118,7 @@ def _told(value: object) -> str:
 
 
 def split_game_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """`"midgard(variant=odin)"` -> `("midgard", {"variant": "odin"})`; raises `NotationError`."""
+    """Split `"midgard(variant=odin)"` into `("midgard", {"variant": "odin"})`; raises `NotationError`."""
     match = GAME_SPEC.fullmatch(spec.strip())
     if match is None:
         raise NotationError(f"game spec '{spec}' cannot be read; write name or name(key=value,...)")
@@ -126,7 +126,7 @@ def split_game_spec(spec: str) -> tuple[str, dict[str, str]]:
 
 
 def split_bot_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """`"flat_mc:playouts=100"` -> `("flat_mc", {"playouts": "100"})`; raises `NotationError`.
+    """Split `"flat_mc:playouts=100"` into `("flat_mc", {"playouts": "100"})`; raises `NotationError`.
 
     A bot may be named by a file, `path/to/file.py:ClassName:key=value,...`; then the name holds the class too. A
     program is named by its manifest, `path/to/bot.toml:key=value,...`.
@@ -159,7 +159,7 @@ def _split_options(text: str, spec: str) -> dict[str, str]:
 
 
 def resolve(parameters: Iterable[Parameter], given: Mapping[str, object], owner: str) -> dict[str, Value]:
-    """Every parameter's value, defaults spelled out, in the order of their names.
+    """Return every parameter's value, defaults included, in the order of their names.
 
     A value that equals its default is the default, also where it was written in another way (1 for 1.0).
     Raises `UnknownNameError` for a key that no parameter has, `ParameterError` for a value not allowed.
@@ -178,6 +178,6 @@ def resolve(parameters: Iterable[Parameter], given: Mapping[str, object], owner:
 
 
 def canonical_options(parameters: Iterable[Parameter], values: Mapping[str, Value]) -> str:
-    """`key=value,...` of every value that is not the default, keys sorted."""
+    """Return `key=value,...` of every value that is not the default, keys sorted."""
     changed = [p for p in sorted(parameters, key=lambda p: p.name) if values[p.name] != p.default]
     return ",".join(f"{p.name}={p.write(values[p.name])}" for p in changed)

@@ -1,4 +1,4 @@
-"""Games with kernels: one generic state over plain words, stepped by one compiled call a ply."""
+"""Games with kernels: one generic state over plain words, advanced by one compiled call per ply."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _bound: dict[tuple[str, str], SimpleNamespace] = {}
 
 
 def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
-    """The compiled entry points of a game for one size of its record."""
+    """Return the compiled entry points of a game for one size of its record."""
     from engine import play  # with Numba, whose import takes half a second
     from engine.kernel import bind
 
@@ -74,7 +74,7 @@ class KernelGame(Game):
 
     @cached_property
     def compiled(self) -> SimpleNamespace:
-        """The entry points of `engine.play`, joined to this game."""
+        """The entry points of `engine.play`, bound to this game."""
         return bound_rules(self.type, self.dtype)
 
     @cached_property
@@ -104,11 +104,11 @@ class KernelGame(Game):
         return KernelState(self, words)
 
     def blank(self) -> np.ndarray:
-        """The words of a record with every field 0."""
+        """Return the words of a record with every field 0."""
         return np.zeros(self.dtype.itemsize // 8, np.uint64)
 
     def record(self, words: np.ndarray) -> np.record:
-        """The game's record over those words; writing to it writes to them."""
+        """Return the game's record over those words; writing to it writes to them."""
         return words.view(self._fields)[0]
 
     def new_initial_state(self) -> KernelState:
@@ -121,7 +121,7 @@ class KernelGame(Game):
 
 
 class KernelState(State):
-    """A state of a game with kernels. Not for sharing between threads: a game's buffers are used by all its states."""
+    """A state of a game with kernels. Not for sharing between threads: all its states use a game's buffers."""
 
     __slots__ = ("_legal", "_origin", "_who", "_words")
 
@@ -241,7 +241,7 @@ class KernelState(State):
 
     @property
     def key(self) -> Hashable:
-        """The position and how the match ended, with what the game's `text.memory(record)` adds while it runs."""
+        """The position and how the match ended, and while it runs what the game's `text.memory(record)` adds."""
         memory = getattr(self.game.text, "memory", None)
         return self.position, self.ended, memory(self.record) if memory and self._who != TERMINAL else None
 

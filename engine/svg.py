@@ -1,4 +1,4 @@
-"""Drawing games as SVG: seat colours that every eye tells apart, and the few shapes that board games need."""
+"""Drawing games as SVG: seat colours that every eye tells apart, and the shapes that board games need."""
 
 from html import escape
 
@@ -11,7 +11,7 @@ SEAT_NAME = 52  # how far from its left end a seat's row has the name
 
 
 def drawing(width: float, height: float, title: str, *inside: str) -> str:
-    """A whole picture on white paper; the title is for screen readers and tooltips."""
+    """Return a whole picture on white paper; the title is for screen readers and tooltips."""
     return element(
         "svg",
         element("title", escape(title)),
@@ -27,23 +27,23 @@ def drawing(width: float, height: float, title: str, *inside: str) -> str:
 
 
 def element(name: str, *inside: str, **attributes: object) -> str:
-    """One element; `stroke_width=2` becomes `stroke-width="2"`, numbers are cut to two decimals."""
+    """Return one element; `stroke_width=2` becomes `stroke-width="2"`, numbers are cut to two decimals."""
     written = "".join(f' {key.replace("_", "-")}="{_number(value)}"' for key, value in attributes.items())
     return f"<{name}{written}>{''.join(inside)}</{name}>" if inside else f"<{name}{written}/>"
 
 
 def text(x: float, y: float, words: str, size: float = 14, **style: object) -> str:
-    """Words on one line, from (x, y) on unless `text_anchor` says otherwise."""
+    """Draw words on one line, from (x, y) on unless `text_anchor` says otherwise."""
     return element("text", escape(words), x=x, y=y, font_size=size, **{"fill": INK, **style})
 
 
 def polygon(*corners: tuple[float, float], **style: object) -> str:
-    """A closed outline."""
+    """Draw a closed outline."""
     return element("polygon", points=" ".join(f"{_number(x)},{_number(y)}" for x, y in corners), **style)
 
 
 def pyramid(x: float, base: float, size: int, fill: str, scale: float = 1, **style: object) -> str:
-    """A pyramid seen from the side, standing on `base` with its middle at `x`; size 0 to 2 has 1 to 3 pips."""
+    """Draw a pyramid seen from the side, standing on `base` with its middle at `x`; size 0 to 2 has 1 to 3 pips."""
     width, height = (scale * length for length in PYRAMID_SIZES[size])
     left, right, top = (x - width / 2, base), (x + width / 2, base), (x, base - height)
     outline = {"fill": fill, "stroke": INK, "stroke_width": 1.5 * scale, "stroke_linejoin": "round"}
@@ -70,7 +70,7 @@ def seat_row(
     below: str = "",
     fill: str = INK,
 ) -> str:
-    """A seat's line in a panel: its colour, its name with some words below it, and a frame when it is to move."""
+    """Draw a seat's line in a panel: its colour, its name above some words, and a frame when it is to move."""
     middle = top + height / 2
     frame = element("rect", x=left, y=top, width=width, height=height, rx=8, fill=TO_MOVE, stroke=INK)
     arrow = element("path", d=f"M{left + 8} {middle - 7}l12 7l-12 7z", fill=INK)

@@ -1,4 +1,4 @@
-"""Epicycle: how good a position is for a seat, for 2 to 5 players."""
+"""Epicycle: an evaluation for 2 to 5 players, and a rollout policy."""
 
 import numpy as np
 
@@ -12,7 +12,7 @@ NOT_TO_MOVE = 0.5  # how much the pie of today says of a seat whose turn comes l
 
 @kernel
 def evaluate(state, seat):
-    """The seat's mean return if the seats still in were equals, tilted by how much better it stands than they do.
+    """Return the seat's mean return if the seats still in were equals, tilted by how much better it stands.
 
     With n players, k of them out and a tilt in [-1, 1] that is (k + (n - k - 1) * tilt) / (n - 1). The tilt is the
     seat's prospects minus the mean of the other seats'. Prospects, with s safe plays (those that do not leave three
@@ -34,7 +34,7 @@ def evaluate(state, seat):
 
 @kernel
 def prospects(state, seat):
-    """How a seat that is still in stands, from 0 (loses on this turn) towards 1."""
+    """Return how a seat that is still in stands, from 0 (loses on this turn) towards 1."""
     safe = safe_plays(state, seat)
     if seat == state.seat:
         return safe / (safe + 1)
@@ -43,7 +43,7 @@ def prospects(state, seat):
 
 @kernel
 def safe_plays(state, seat):
-    """How many plays, with the pie as it is, would not leave the seat with three alike."""
+    """Return how many plays, with the pie as it is, would not leave the seat with three alike."""
     plays = allowed(state, seat)
     hand = hand_of(state, seat)
     safe = 0
@@ -59,7 +59,7 @@ MOST_ALIKE = np.array([max(hand >> 2 * size & 3 for size in range(3)) for hand i
 
 @kernel
 def rollout_action(state, rng, actions):
-    """What the bot `cautious` might play."""
+    """Return a play that the bot `cautious` might choose."""
     plays, hand = allowed(state, state.seat), hand_of(state, state.seat)
     best, fewest = 0, 3
     for action in range(MAX_ACTIONS):
@@ -72,6 +72,6 @@ def rollout_action(state, rng, actions):
 
 @kernel
 def most_alike_after(state, hand, action):
-    """How many pieces of one size a hand holds after a play."""
+    """Return how many pieces of one size a hand holds after a play."""
     played, taken = action >> 1, state.pie >> 2 * offset_of(action) & 3
     return MOST_ALIKE[hand + (1 << 2 * taken) - (1 << 2 * played) & 63]

@@ -1,4 +1,4 @@
-"""Magic Mids: how good a position is for a seat, for 2 to 4 players, and which rolls are alike."""
+"""Magic Mids: an evaluation for 2 to 4 players, a rollout policy, and which rolls are alike."""
 
 import numpy as np
 
@@ -37,7 +37,7 @@ ROLL_AGAIN = -1
 
 @kernel
 def outcome_key(state, outcome):
-    """The set of mids that the roll allows to be placed; three blanks, with their second roll, stand apart."""
+    """Return the set of mids that the roll allows to be placed; three blanks, with their second roll, stand apart."""
     if outcome == THREE_BLANKS:
         return np.int64(ROLL_AGAIN)
     return PLACEMENTS[outcome & 63] & sizes_held(state.hands[state.seat]) & on_free_squares(state)
@@ -45,7 +45,7 @@ def outcome_key(state, outcome):
 
 @kernel
 def evaluate(state, seat):
-    """How much more the others have still to place, with one roll's captures foreseen, as a share of all mids.
+    """Return how much more the others have still to place, after one roll's captures, as a share of all mids.
 
     With n players, b(a) the burden of the mids that a has in hand and prey(a, b) the mids of b that a can hope to
     capture with one roll, it is the sum over the other seats of
@@ -65,7 +65,7 @@ def evaluate(state, seat):
 
 @kernel
 def burden(hand):
-    """How much is still to be done with a hand."""
+    """Return how much is still to be done with a hand."""
     total = 0.0
     for size in range(SIZES):
         total += BURDEN[size] * (hand >> SQUARES * size & 15)
@@ -74,7 +74,7 @@ def burden(hand):
 
 @kernel
 def prey(state, hunter, owner):
-    """Over all sizes and columns: the chance to place there, times the most mids of `owner` that it captures."""
+    """Sum over all sizes and columns the chance to place there, times the most mids of `owner` that it captures."""
     open_to_hunter = sizes_held(state.hands[hunter]) & on_free_squares(state)
     hope = 0.0
     for size in range(SIZES):
@@ -104,7 +104,7 @@ NEXT, SECOND = (  # by square and direction the squares one and two steps away; 
 
 @kernel
 def rollout_action(state, rng, actions):
-    """What the bot `catcher` might place."""
+    """Return a placement that the bot `catcher` might choose."""
     listed = legal_actions(state, actions)
     highest, kept = placement_worth(state, actions[0]), 0
     for i in range(listed):
@@ -118,7 +118,7 @@ def rollout_action(state, rng, actions):
 
 @kernel
 def placement_worth(state, action):
-    """Three times (2 for a mid captured, 1 for one shielded, -1 for a line open to capture), less the size."""
+    """Return 3 times (2 for a mid captured, 1 for one shielded, -1 for a line open to capture), less the size."""
     size = action // SQUARES
     square = action - SQUARES * size
     own = state.mids[state.seat]
@@ -136,5 +136,5 @@ def placement_worth(state, action):
 
 @kernel
 def squares_of(mids):
-    """The squares on which a set of mids stands."""
+    """Return the squares on which a set of mids stands."""
     return (mids | mids >> SQUARES | mids >> 2 * SQUARES) & BOARD

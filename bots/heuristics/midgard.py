@@ -1,4 +1,4 @@
-"""Midgard: how good a position is for a seat."""
+"""Midgard: an evaluation and a rollout policy."""
 
 import numpy as np
 
@@ -50,7 +50,7 @@ def finish_and_mark(state, rng, actions, played, stamp):
 
 @kernel
 def evaluate(state, seat):
-    """(lead in cells + sum over blizzard regions of size * clip(lead in border edges / 4)) / 124, clip to [-1, 1].
+    """Return (lead in cells + sum over blizzard regions of size * clip(lead in border edges / 4)) / 124, in [-1, 1].
 
     So an open region counts as won by four border edges ahead, and in proportion by fewer.
     """
@@ -72,7 +72,7 @@ FOOTHOLDS = np.array([3, 5, 0, 0, 3, 0, 0])  # what another one is, by 3 * own t
 
 @kernel
 def rollout_action(state, rng, actions):
-    """The best of a few drops drawn at random, as the bot `settler` judges; it declares when that bot does."""
+    """Return the best of a few random drops, as the bot `settler` judges; declare when that bot does."""
     if state.declared and leads_as_it_stands(state, state.seat):
         return np.int64(DECLARE)
     best, highest = 0, -1
@@ -86,7 +86,7 @@ def rollout_action(state, rng, actions):
 
 @kernel
 def random_drop(state, rng):
-    """One of the ice cells, all equally likely."""
+    """Return one of the ice cells, all equally likely."""
     in_low = bit_count(state.ice[0])
     n = below(rng, in_low + bit_count(state.ice[1]))
     return nth_bit(state.ice[0], n) if n < in_low else WORD + nth_bit(state.ice[1], n - in_low)
@@ -94,7 +94,7 @@ def random_drop(state, rng):
 
 @kernel
 def drop_worth(state, cell):
-    """What the neighbours of a cell are worth to the seat to move."""
+    """Return what the neighbours of a cell are worth to the seat to move."""
     own, enemy = state.tiles[state.seat & 1], state.tiles[1 - state.seat & 1]
     worth = 0
     for side in range(3):
@@ -109,7 +109,7 @@ def drop_worth(state, cell):
 
 @kernel
 def leads_as_it_stands(state, seat):
-    """Whether the seat would have more cells if all that is empty were resolved now, as in Odin."""
+    """Return whether the seat would have more cells if all that is empty were resolved now, as in Odin."""
     balance = state.hand[LAND] - state.hand[SEA]
     low, high = BOARD_LOW & ~tiles_low(state), BOARD_HIGH & ~tiles_high(state)
     while low | high:

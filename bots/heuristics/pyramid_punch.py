@@ -1,4 +1,4 @@
-"""Pyramid Punch: how good a position is for a seat, for 2 to 5 players, and which dice are alike."""
+"""Pyramid Punch: an evaluation for 2 to 5 players, a rollout policy, and which dice are alike."""
 
 import numpy as np
 
@@ -33,7 +33,7 @@ WINS = np.array([3, 6, 10, 15, 21, 26, 30]) / 36.0  # chance to win, by the pips
 
 @kernel
 def outcome_key(state, outcome):
-    """1 when the mover wins the fight, 0 when it ties, -1 when the enemy wins."""
+    """Return 1 when the mover wins the fight, 0 when it ties, -1 when the enemy wins."""
     die = outcome // 6
     margin = (die - (state.fight >> 2 & 3)) - (outcome - 6 * die - (state.fight & 3))
     return np.int64(margin > 0) - np.int64(margin < 0)
@@ -41,7 +41,7 @@ def outcome_key(state, outcome):
 
 @kernel
 def evaluate(state, seat):
-    """The seat's mean return if the seats still in were equals, tilted by how much better it stands than they do.
+    """Return the seat's mean return if the seats still in were equals, tilted by how much better it stands.
 
     With n players, k of them out and a tilt in [-1, 1] that is (k + (n - k - 1) * tilt) / (n - 1). The tilt is
     (own - mean) / (own + mean) of what the seat's fighters are worth and what the other seats' are on average,
@@ -66,7 +66,7 @@ def evaluate(state, seat):
 
 @kernel
 def worth_of(state, seat):
-    """What a seat's fighters are worth; before it has arranged, those of a full tile."""
+    """Return what a seat's fighters are worth; before it has arranged, those of a full tile."""
     if state.tiles[seat] == 0:
         return FULL_TILE
     worth = 0.0
@@ -78,7 +78,7 @@ def worth_of(state, seat):
 
 @kernel
 def expected_loss(state, seat, own):
-    """What the seat (`own`), or else its enemies, lose on average if all fights across its edges take place."""
+    """Return what the seat (`own`), or else its enemies, lose on average if all fights across its edges take place."""
     loss = 0.0
     left = state.beside[seat]
     while left != 0:
@@ -93,7 +93,7 @@ def expected_loss(state, seat, own):
 
 @kernel
 def loss_of_pair(own_bit, enemy_bit, own):
-    """The same for two spaces that face each other; 0 when one is empty."""
+    """Return that loss for two spaces that face each other; 0 when one is empty."""
     pair = PAIRS[own_bit << 4 | enemy_bit]
     if pair < 0:
         return 0.0
@@ -107,7 +107,7 @@ WAYS = (3, 6, 10, 15, 21, 26, 30)  # of 36 to win, by the pips that one has more
 
 
 def _fights():
-    """For a fight, 4 * own fighter + enemy fighter: 36 times what the enemy, and what the own side, lose on average."""
+    """Return, by 4 * own fighter + enemy fighter, 36 times what the enemy and what the own side lose on average."""
     pairs = [(own, enemy) for own in range(FIGHTERS) for enemy in range(FIGHTERS)]
     gains = [WAYS[3 + enemy - own] * VALUE[enemy] for own, enemy in pairs]
     losses = [WAYS[3 + own - enemy] * VALUE[own] for own, enemy in pairs]
@@ -119,7 +119,7 @@ GAINS, LOSSES = _fights()
 
 @kernel
 def rollout_action(state, rng, actions):
-    """The fight that the bot `brawler` picks; else the best of a few actions drawn at random, as it judges."""
+    """Return the fight that the bot `brawler` picks, else the best of a few random actions by its judgement."""
     if state.phase == FIGHT:
         return best_fight(state, rng, actions)
     best = random_action(state, rng, actions)
@@ -134,7 +134,7 @@ def rollout_action(state, rng, actions):
 
 @kernel
 def best_fight(state, rng, actions):
-    """The fight worth most; among equals all are equally likely."""
+    """Return the fight worth most; among equals all are equally likely."""
     highest, kept = fight_worth(state, state.fights[0] & 15), 0
     for i in range(state.num_fights):
         worth = fight_worth(state, state.fights[i] & 15)
@@ -147,13 +147,13 @@ def best_fight(state, rng, actions):
 
 @kernel
 def fight_worth(state, pair):
-    """What the enemy loses, less what the own side loses once for each opponent still in."""
+    """Return what the enemy loses, less what the own side loses once for each opponent still in."""
     return GAINS[pair] - (state.seats_in - 1) * LOSSES[pair]
 
 
 @kernel
 def action_worth(state, action):
-    """What all fights across the edges of the own tile would be worth after the action: 0 while it is not placed."""
+    """Return what all fights across the edges of the own tile are worth after the action: 0 while it is not placed."""
     seat = state.seat
     if action < FIGHTS or FIRST_TILES <= action < PLACES:
         return 0
@@ -174,7 +174,7 @@ def action_worth(state, action):
 
 @kernel
 def worth_when(state, seat, tile, turns, x, y):
-    """The worth of all fights of the seat with the tile turned and laid there; the state is left as it was."""
+    """Return the worth of all fights of the seat with the tile turned and laid there; the state is left as it was."""
     table, fighters, old_x, old_y = state.table, state.tiles[tile], state.x[tile], state.y[tile]
     state.table, state.tiles[tile], state.x[tile], state.y[tile] = table | 1 << tile, turned(fighters, turns), x, y
     worth = worth_of_fights(state, seat)
@@ -184,7 +184,7 @@ def worth_when(state, seat, tile, turns, x, y):
 
 @kernel
 def worth_of_fights(state, seat):
-    """The worth of all fights across the edges of the seat's tile, told from where the tiles lie."""
+    """Return the worth of all fights across the edges of the seat's tile, by where the tiles lie."""
     worth = 0
     if state.table >> seat & 1 == 0:
         return worth
@@ -204,6 +204,6 @@ def worth_of_fights(state, seat):
 
 @kernel
 def worth_of_pair(state, own_bit, enemy_bit):
-    """The worth of a fight between two spaces that face each other; 0 when one is empty."""
+    """Return the worth of a fight between two spaces that face each other; 0 when one is empty."""
     pair = PAIRS[own_bit << 4 | enemy_bit]
     return 0 if pair < 0 else fight_worth(state, pair & 15)

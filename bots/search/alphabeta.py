@@ -30,7 +30,7 @@ class AlphaBeta(Minimax):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """Dice make the bounds useless that cut lines off."""
+        """Refuse games with dice too, which make the bounds useless that lines are cut off by."""
         return super().refusal(game) or (
             f"plays games without dice, and they are rolled in {game.name}" if rolls_dice(game) else None
         )

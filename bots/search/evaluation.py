@@ -1,4 +1,4 @@
-"""How good a running state is for a seat: what `bots.heuristics` says of the game, else the score margin."""
+"""Evaluations of running states: a game's `evaluate` in `bots.heuristics`, else the score margin."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HALFWAY = 10
 
 
 def evaluation_kernel(game: KernelGame) -> Callable[..., Any]:
-    """The compiled `evaluate(record, seat)` of a game with kernels."""
+    """Return the compiled `evaluate(record, seat)` of a game with kernels."""
     known = getattr(heuristics_of(game.name), "evaluate", None)
     return known or _margin_kernel(game.rules, game.dtype, game.players)
 
@@ -28,12 +28,12 @@ def _margin_kernel(rules: Any, dtype: Any, players: int) -> Callable[..., Any]:
 
 
 def evaluation(game_name: str) -> Callable[[State, int], float]:
-    """The `evaluate(state, seat)` of a game in plain Python."""
+    """Return the `evaluate(state, seat)` of a game in plain Python."""
     return getattr(heuristics_of(game_name), "evaluate", None) or score_margin
 
 
 def score_margin(state: State, seat: int) -> float:
-    """The seat's score minus the mean of the others', scaled into (-1, 1); 0 for a game without scores."""
+    """Return the seat's score minus the mean of the others', scaled into (-1, 1); 0 for a game without scores."""
     scores = state.scores()
     if scores is None:
         return 0.0

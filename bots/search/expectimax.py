@@ -26,7 +26,7 @@ class Expectimax(Minimax):
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
-        """Without dice it would be `alphabeta` under another name."""
+        """Refuse games without dice too, where it would be `alphabeta` under another name."""
         return super().refusal(game) or (
             None if rolls_dice(game) else f"plays games with dice, which are not rolled in {game.name}"
         )

@@ -1,4 +1,4 @@
-"""Flat Monte Carlo: what the plainest use of random playouts is worth."""
+"""Flat Monte Carlo: the plainest use of random playouts."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Points = Callable[[np.ndarray, int, int, np.ndarray], list[int]]
 
 @functools.cache
 def compiled_points(game: KernelGame) -> Points:
-    """The comparison of actions in compiled code, warmed up."""
+    """Return the comparison of actions in compiled code, warmed up."""
     also = {"copy_state": game.compiled.copy_state, "random_finish": game.compiled.random_finish}
     kernel = bind(flat_mc_kernel, game.rules, game.dtype, **also).compare_actions
     points, wide = np.zeros_like(game.action_buffer), np.zeros_like(game.action_buffer)

@@ -5,7 +5,7 @@ OPTIONAL = ()
 
 
 def compare_actions(words, seat, playouts, rng, actions, points, child, scratch, wide, place):
-    """Write the legal actions and the points that the seat gains in the playouts after each; return how many actions.
+    """Write the legal actions and the points that the seat gains in the playouts after each; return how many there are.
 
     A playout is worth two points a seat beaten and one a seat tied with. Points are whole numbers in the order of the
     mean return, which is points / (playouts * (players - 1)) - 1.
@@ -25,7 +25,7 @@ def compare_actions(words, seat, playouts, rng, actions, points, child, scratch,
 
 
 def points_of(place, seat):
-    """Two points a seat beaten, one a seat tied with."""
+    """Return two points for each seat beaten and one for each tied with."""
     points = -1  # the loop meets the seat itself as one that it ties with
     for other in range(place.size):
         points += 2 * (place[other] > place[seat]) + (place[other] == place[seat])

@@ -1,4 +1,4 @@
-"""Template: the evaluation of a game that nothing is known about, its score margin."""
+"""Template: the evaluation of a game without heuristics, its score margin."""
 
 import numpy as np
 
@@ -7,12 +7,12 @@ OPTIONAL = ("scores",)
 
 
 def scores(state, out):
-    """Games without a score of their own."""
+    """Write nothing but zeros, in games without a score of their own."""
     out[:] = 0
 
 
 def evaluate(state, seat):
-    """margin / (|margin| + HALFWAY), the margin being the seat's score minus the mean of the others'."""
+    """Return margin / (|margin| + HALFWAY); the margin is the seat's score minus the mean of the others'."""
     score = np.zeros(PLAYERS, np.int64)
     scores(state, score)
     others = np.sum(score) - score[seat]

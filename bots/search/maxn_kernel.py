@@ -66,7 +66,7 @@ def descend(search, frames, values, states, moves, priority, counts, keys, place
 
 
 def take(frame, values, child, move, searcher):
-    """Count a child's values in."""
+    """Update a node's values by those of a child."""
     if frame.kind == CHANCE:
         for seat in range(values.size):
             values[seat] += child[seat] * frame.weight / frame.total

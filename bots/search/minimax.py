@@ -1,4 +1,4 @@
-"""Depth-first search in compiled code, by iterative deepening; what `alphabeta` and `expectimax` share."""
+"""Depth-first search in compiled code, by iterative deepening; shared by `alphabeta` and `expectimax`."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _generations = itertools.count(1)
 
 @functools.cache
 def rolls_dice(game: Game) -> bool:
-    """Whether chance comes up in play, not only before the first decision: it does in a random match."""
+    """Return whether chance comes up in play, not only before the first decision: whether it does in random matches."""
     rng = random.Random(0)
     for _ in range(3):
         state = first_decision(game)
@@ -49,13 +49,13 @@ def rolls_dice(game: Game) -> bool:
 
 @functools.cache
 def transposition_table() -> np.ndarray:
-    """One for all searches of this process: an entry counts only within the search that wrote it."""
+    """Return this process's table for all searches; an entry counts only within the search that wrote it."""
     return np.zeros(ENTRIES * ENTRY.itemsize // 8, np.uint64)
 
 
 @functools.cache
 def minimax_kernels(game: KernelGame) -> SimpleNamespace:
-    """The search of `bots.search.minimax_kernel`, joined to a game and to what is known of it."""
+    """Return the search of `bots.search.minimax_kernel`, bound to a game and its heuristics."""
     heuristics = heuristics_of(game.name)
     alike = getattr(heuristics, "outcome_key", None)
     also = {
@@ -91,7 +91,7 @@ class Search:
         )
 
     def begin(self, words: np.ndarray, seat: int, actions: Sequence[int], order: Sequence[float]) -> None:
-        """A new search, which knows nothing of those before it; of equals the action first in order is taken."""
+        """Begin a new search, which knows nothing of earlier ones; of equals the action first in order is taken."""
         self.best = -1
         self._search.seat = seat
         self._search.nodes = 0
@@ -104,7 +104,7 @@ class Search:
         self._memory.history[:] = 0
 
     def look(self, depth: int) -> None:
-        """Begin to look so many decisions ahead: the best action so far first, the others by their last values."""
+        """Begin to look `depth` decisions ahead: the best action so far first, the others by their last values."""
         root, tried = self._root, slice(self._count)
         self._memory.priority[0, tried][self._memory.moves[0, tried] == self.best] = TOP_PRIORITY
         self._search.depth = depth
@@ -115,7 +115,7 @@ class Search:
         root.value, root.best, root.whole = -2.0, -1, 1
 
     def go_on(self, limit: int) -> bool:
-        """Search until the look ahead is done or so many states have been visited in all; whether it is done."""
+        """Search until the look-ahead is done or `limit` states have been visited in all; return whether it is done."""
         done: bool = self._kernel(self._memory, limit)
         if self._root.best >= 0:
             self.best = int(self._root.best)
@@ -128,17 +128,17 @@ class Search:
 
     @property
     def value(self) -> float:
-        """What the root is worth to the seat, when the look ahead is done."""
+        """The root's value to the seat, when the look-ahead is done."""
         return float(self._root.value)
 
     @property
     def decided(self) -> bool:
-        """Whether looking further ahead would change nothing: every line has come to its end, or it is won or lost."""
+        """Whether looking further ahead changes nothing: every line has ended, or the match is won or lost."""
         return bool(self._root.whole) or abs(self.value) > EVALUATION
 
 
 class MaxnSearch(Search):
-    """The same against seats each of which maximises its own value."""
+    """One game's compiled search against seats each of which maximises its own value."""
 
     def __init__(self, game: KernelGame) -> None:
         super().__init__(game, np.zeros(0, np.uint64))
@@ -154,13 +154,13 @@ class MaxnSearch(Search):
 
 @functools.cache
 def compiled_search(game: KernelGame) -> Search:
-    """The search of a game, warmed up."""
+    """Return the search of a game, warmed up."""
     return warmed_up(Search(game, transposition_table()), game)
 
 
 @functools.cache
 def compiled_maxn(game: KernelGame) -> Search:
-    """The search of a game by max^n, warmed up."""
+    """Return the search of a game by max^n, warmed up."""
     return warmed_up(MaxnSearch(game), game)
 
 
@@ -191,7 +191,7 @@ class Minimax(Bot):
         self._search = compiled_maxn(self.game) if self._is_maxn() else compiled_search(self.game)
 
     def _is_maxn(self) -> bool:
-        """Between two seats max^n is minimax without cuts."""
+        """Return whether to search by max^n; between two seats that is minimax without cuts."""
         everyone_for_themselves = self.opponents == "maxn" or (self.opponents == "auto" and self.game.players >= MANY)
         return everyone_for_themselves and self.game.players > 2
 
@@ -213,7 +213,7 @@ class Minimax(Bot):
         return search.best
 
     def _go_on(self, end: float) -> bool:
-        """Spend what is left of the budget on this look ahead; whether it is done."""
+        """Spend what is left of the budget on this look-ahead; return whether it is done."""
         if not self.timed:
             return self._search.go_on(self.nodes)
         done = False

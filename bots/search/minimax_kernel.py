@@ -76,7 +76,7 @@ ENTRY = np.dtype(
 
 
 def outcome_key(state, outcome):
-    """Games about whose dice nothing is known: every outcome plays otherwise."""
+    """Return the outcome itself, in games whose heuristics do not say which outcomes are alike."""
     return outcome
 
 
@@ -171,7 +171,7 @@ def descend(search, frames, table, states, moves, priority, killers, history, co
 
 
 def visit_next(search, frame, states, moves, priority):
-    """Make the next move of the frame on the state above its own; (who is to move there, decisions to look ahead)."""
+    """Make the frame's next move on a copy of its state; return (who is to move there, decisions to look ahead)."""
     ply = search.ply
     copy_state(states[ply], states[ply + 1])
     state = states[ply + 1].view(STATE)[0]
@@ -187,7 +187,7 @@ def visit_next(search, frame, states, moves, priority):
 
 
 def delayed(search, depth):
-    """What a return counts for when the match ends with so many decisions left to look ahead."""
+    """Return the factor of a return when the match ends with `depth` decisions left to look ahead."""
     return 1.0 - DELAY * (search.depth - depth)
 
 
@@ -202,7 +202,7 @@ def bring_forward(moves, priority, first, count):
 
 
 def worth(state, seat, place):
-    """The seat's return."""
+    """Return the seat's return."""
     ranks(state, place)
     lead = 0
     for other in range(place.size):
@@ -212,7 +212,7 @@ def worth(state, seat, place):
 
 
 def set_window(child, frame):
-    """The window of a child: below a chance node, what it must be worth for the mean to lie in the node's window."""
+    """Set a child's window: below a chance node, what it must be worth for the mean to lie in the node's window."""
     if frame.kind == CHANCE:
         rest = frame.left - frame.weight
         child.alpha = max(-1.0, (frame.alpha * frame.total - frame.weighed - rest) / frame.weight)
@@ -225,7 +225,7 @@ def set_window(child, frame):
 
 
 def take(frame, value, whole, move):
-    """Count a child's value in."""
+    """Update a node's value by that of a child."""
     if frame.kind == CHANCE:
         frame.whole &= whole
         frame.weighed += frame.weight * value
@@ -251,7 +251,7 @@ def take(frame, value, whole, move):
 
 
 def open_chance(frame, state, outcomes, weights, counts, keys):
-    """List the outcomes that play differently, their weights being their priorities."""
+    """List the outcomes that play differently; their weights are their priorities."""
     frame.kind = CHANCE
     frame.value = frame.weighed = frame.total = 0.0
     frame.count = 0
@@ -272,7 +272,7 @@ def open_chance(frame, state, outcomes, weights, counts, keys):
 
 
 def rank_moves(frame, moves, priority, killers, history, hint):
-    """Priorities: the move that the table knows, those that cut elsewhere at this ply, those that often cut."""
+    """Set priorities: the move that the table knows, those that cut elsewhere at this ply, those that often cut."""
     side = 1 if frame.kind == MAX else 0
     for i in range(frame.count):
         move = moves[i]
@@ -284,7 +284,7 @@ def rank_moves(frame, moves, priority, killers, history, hint):
 
 
 def credit(frame, killers, history):
-    """Remember the move that made further ones needless."""
+    """Remember a move that cut off the others."""
     if frame.alpha >= frame.beta and frame.best >= 0:
         history[1 if frame.kind == MAX else 0, frame.best] += frame.depth * frame.depth
         if killers[0] != frame.best:
@@ -296,7 +296,7 @@ def credit(frame, killers, history):
 
 
 def hashed(words, count, distance):
-    """Sixty-four bits that hang on all of the state and its distance from the root."""
+    """Return 64 bits that depend on all of the state and its distance from the root."""
     key = np.uint64(distance) + np.uint64(0x9E3779B97F4A7C15)
     for i in range(count):
         key = (key ^ words[i]) * np.uint64(0xBF58476D1CE4E5B9)
@@ -306,7 +306,7 @@ def hashed(words, count, distance):
 
 
 def recall(table, frame, generation):
-    """(whether the table settles the node within its window, the move it knows or -1); value and wholeness are set."""
+    """Return (whether the table settles the node within its window, the move it knows or -1); set the node's value."""
     if table.size == 0:
         return False, -1
     entry = table[np.int64(frame.key & np.uint64(table.size - 1))]
@@ -324,7 +324,7 @@ def recall(table, frame, generation):
 
 
 def remember(table, frame, generation):
-    """Write the node's value down, unless another one from a deeper search stands in its place."""
+    """Write the node's value to the table, unless another one from a deeper search stands in its place."""
     if table.size == 0:
         return
     entry = table[np.int64(frame.key & np.uint64(table.size - 1))]

@@ -14,7 +14,7 @@ ILLEGAL, WON, LOST = -1, -2, -3  # in place of a child: no such play, the match 
 
 
 def _hands():
-    """The hands that do not lose, in rising order of their packed form, and their numbers (-1: no such hand)."""
+    """Return the hands that do not lose, in rising order of their packed form, and their numbers (-1: no such hand)."""
     counts = [(small, medium, 3 - small - medium) for small in range(3) for medium in range(3)]
     hands = sorted(small | medium << 2 | large << 4 for small, medium, large in counts if 0 <= large <= 2)
     numbers = np.full(64, -1, np.int64)
@@ -27,7 +27,7 @@ POSITIONS = PIES * len(HANDS)
 
 
 def position_number(pie, hand):
-    """The number of a position from its packed pie and the packed hand of the seat to move."""
+    """Return the number of a position from its packed pie and the packed hand of the seat to move."""
     number = 0
     for offset in range(1, SLOTS):
         number = 3 * number + (pie >> 2 * offset & 3)
@@ -35,13 +35,13 @@ def position_number(pie, hand):
 
 
 def number_of(words):
-    """The number of an unfinished position."""
+    """Return the number of an unfinished position."""
     state = words.view(STATE)[0]
     return position_number(state.pie, hand_of(state, state.seat))
 
 
 def other_hand(pie, hand):
-    """The packed hand that completes a position, or 0 when it would be none that plays on."""
+    """Return the packed hand that completes a position, or 0 when there is none that plays on."""
     other = 0
     for size in range(3):
         count = PIECES_OF_A_SIZE - (hand >> 2 * size & 3)
@@ -54,7 +54,7 @@ def other_hand(pie, hand):
 
 
 def number_pie(number):
-    """The packed pie from its number."""
+    """Return the packed pie from its number."""
     pie = 0
     for offset in range(SLOTS - 1, 0, -1):
         pie |= number % 3 << 2 * offset
@@ -63,7 +63,7 @@ def number_pie(number):
 
 
 def lay_out(state, pie, hand, other):
-    """Seat 0 is to move with `hand`; the match has neither a past nor a cap in sight."""
+    """Set up a position with seat 0 to move with `hand`; the match has neither a past nor a cap in sight."""
     state.pie = pie
     state.hands = hand | other << 6
     state.seat = 0
@@ -94,7 +94,7 @@ def expand(words, children):
 
 
 def child_number(state):
-    """The number of the position that seat 0 has left, or how the match ended for seat 0."""
+    """Return the number of the position that seat 0 has left, or how the match ended for seat 0."""
     if state.seat != TERMINAL:
         return position_number(state.pie, hand_of(state, 1))
     return WON if state.ranks[0] == 0 else LOST

@@ -34,7 +34,7 @@ STATE = rules.state_dtype({"max_turns": 1})
 
 @dataclass(frozen=True)
 class Counts:
-    """Unfinished positions, and what they are worth to the seat to move."""
+    """Numbers of unfinished positions, by what they are worth to the seat to move."""
 
     positions: int
     won: int
@@ -46,7 +46,7 @@ class Counts:
 
 @dataclass(frozen=True)
 class Entry:
-    """What the table says of one unfinished position."""
+    """The table's entry of one unfinished position."""
 
     value: int
     """1 won, 0 drawn, -1 lost for the seat to move."""
@@ -70,20 +70,20 @@ class Table:
     """bool, (2, positions): can be reached by play from the standard set-up with seat 0 or 1 to move."""
 
     def number(self, state: KernelState) -> int:
-        """The number of an unfinished position."""
+        """Return the number of an unfinished position."""
         return kernels(state.game.dtype).number_of(state.words)
 
     def look_up(self, state: KernelState) -> Entry:
-        """The entry of a state that is neither finished nor before the deal."""
+        """Return the entry of a state that is neither finished nor before the deal."""
         number = self.number(state)
         return Entry(int(self.value[number]), int(self.depth[number]), int(self.play[number]))
 
     def counts(self) -> Counts:
-        """The positions that can be reached by play from the standard set-up, by what they are worth."""
+        """Count the positions that can be reached by play from the standard set-up, by what they are worth."""
         return self._count(self.reached)
 
     def counts_of_all(self) -> Counts:
-        """All positions, each once with seat 0 and once with seat 1 to move."""
+        """Count all positions, each once with seat 0 and once with seat 1 to move."""
         exists = self.play >= 0
         return self._count(np.stack([exists, exists]))
 
@@ -95,12 +95,12 @@ class Table:
 
 @functools.cache
 def kernels(dtype: np.dtype = STATE) -> SimpleNamespace:
-    """The compiled parts, joined to the rules for one size of the record."""
+    """Return the compiled functions, bound to the rules for one size of the record."""
     return bind(perfect_kernel, rules, dtype)
 
 
 def children() -> np.ndarray:
-    """int32, (positions, 6): the number of the position that each play leads to, or ILLEGAL, WON or LOST."""
+    """Return int32 (positions, 6): the number of the position that each play leads to, or ILLEGAL, WON or LOST."""
     table = np.empty((POSITIONS, rules.MAX_ACTIONS), np.int32)
     kernels().expand(np.zeros(STATE.itemsize // 8, np.uint64), table)
     return table
@@ -108,7 +108,7 @@ def children() -> np.ndarray:
 
 @functools.cache
 def solve() -> Table:
-    """The solution, from the cache file when there is a sound one, else computed (about a second) and kept there."""
+    """Return the solution, from the cache file when there is a sound one, else computed (a second) and kept there."""
     path = cache_root() / "epicycle" / f"perfect-{_version()}.npz"
     table = _read(path)
     if table is not None:
@@ -123,7 +123,7 @@ def solve() -> Table:
 
 
 def compute() -> Table:
-    """The solution, computed."""
+    """Compute and return the solution."""
     links = children()
     value, depth = _analyse(links)
     return Table(value[:POSITIONS], depth[:POSITIONS], _choose_plays(links, value, depth), _reach(links))
@@ -134,7 +134,7 @@ AFTER_THE_END = (LOST, WON, ILLEGAL)
 
 
 def _analyse(links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Values and depths, backwards from the end: in round n what is decided in n plies, from what was in fewer."""
+    """Return values and depths, backwards from the end: round n decides what is decided in n plies."""
     value = np.zeros(POSITIONS - min(AFTER_THE_END), np.int8)
     depth = np.zeros_like(value)
     value[list(AFTER_THE_END)] = 1, -1, 1  # to the next seat; a play that is not there is as good as none
@@ -154,7 +154,7 @@ def _analyse(links: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _choose_plays(links: np.ndarray, value: np.ndarray, depth: np.ndarray) -> np.ndarray:
-    """The fastest win, else the draw with the most losing replies, else the slowest loss; the lowest of equals."""
+    """Return the fastest win, else the draw with most losing replies, else the slowest loss; of equals the lowest."""
     legal = links != ILLEGAL
     losing_replies = np.zeros(value.size, np.int64)
     losing_replies[:POSITIONS] = ((value[links] == 1) & legal).sum(axis=1)
@@ -167,7 +167,7 @@ def _choose_plays(links: np.ndarray, value: np.ndarray, depth: np.ndarray) -> np
 
 
 def _reach(links: np.ndarray) -> np.ndarray:
-    """Which positions can be reached from the standard set-up, by the seat to move."""
+    """Return which positions can be reached from the standard set-up, by the seat to move."""
     reached = np.zeros((2, POSITIONS), bool)
     start = kernels().position_number(rules.pack_pie(rules.STANDARD_PIE), rules.START_HAND)
     seat, fresh = 0, np.array([start])
@@ -184,7 +184,7 @@ def _reach(links: np.ndarray) -> np.ndarray:
 
 
 def _version() -> str:
-    """A digest of everything that the solution depends on."""
+    """Return a digest of everything that the solution depends on."""
     hasher = hashlib.blake2b(digest_size=8)
     for module in (rules, perfect_kernel):
         hasher.update(Path(inspect.getfile(module)).read_bytes())
@@ -193,7 +193,7 @@ def _version() -> str:
 
 
 def _read(path: Path) -> Table | None:
-    """The table in the file; None when there is no file or it is damaged."""
+    """Return the table in the file; None when there is no file or it is damaged."""
     try:
         with np.load(io.BytesIO(path.read_bytes())) as file:
             return Table(file["value"], file["depth"], file["play"], file["reached"])
@@ -215,7 +215,7 @@ def _write(path: Path, table: Table) -> None:
 
 @contextlib.contextmanager
 def _locked(path: Path) -> Iterator[None]:
-    """One process at a time; the lock goes with the process that held it."""
+    """Let one process at a time in; the lock ends with the process that holds it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with open(path, "w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)

@@ -246,7 +246,7 @@ def backpropagate(depth, tree, path, gains, scale):
 
 
 def backpropagate_amaf(depth, weights, tree, path, played, stamp, gains):
-    """Count it also at every child of the path's decisions whose action the same seat made then or later on."""
+    """Count the simulation also at every child whose action the same seat made then or later on."""
     for i in range(depth - 1, -1, -1):
         node = path[i]
         chooser = tree[node].who
@@ -344,7 +344,7 @@ def child_with(tree, node, label):
 
 
 def transplant(node, tree, new_tree, pool):
-    """Copy what lies below a node into another array, level by level; until its turn a copy names its old children."""
+    """Copy the subtree of a node into another array, level by level; until its turn a copy names its old children."""
     new_tree[0] = tree[node]
     filled, copied = 1, 0
     while copied < filled:

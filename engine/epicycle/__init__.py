@@ -8,7 +8,7 @@ from engine.specs import Parameter, Value
 
 
 def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
-    """The cap, and the deal of a random set-up. Tight.
+    """Return bounds, all reached: the cap, and the deal of a random set-up.
 
     Every play counts towards the cap. From the start, for every number of players, 10,000 plays can be made without
     any position coming twice, so neither repetition nor an elimination need end a match before the largest cap.

@@ -35,7 +35,7 @@ WIDTH, HEIGHT = 690, 408
 
 
 def svg(state: KernelState) -> str:
-    """A picture that needs nothing else: pie, hands, last play, status."""
+    """Draw pie, hands, last play and status, as a self-contained picture."""
     return drawing(
         WIDTH,
         HEIGHT,
@@ -48,7 +48,7 @@ def svg(state: KernelState) -> str:
 
 
 def _point(slot: float, radius: float) -> tuple[float, float]:
-    """A place on the pie; slot 0 is at the top, numbers run clockwise."""
+    """Return a place on the pie; slot 0 is at the top, numbers run clockwise."""
     angle = math.tau * slot / SLOTS
     return CENTRE_X + radius * math.sin(angle), CENTRE_Y - radius * math.cos(angle)
 
@@ -77,7 +77,7 @@ def _slice(slot: int, fill: str) -> str:
 
 
 def _arrow(state: KernelState) -> list[str]:
-    """From the slot of the piece played to the gap that the piece taken has left."""
+    """Draw an arrow from the slot of the piece played to the gap that the piece taken has left."""
     last = last_play(state)
     if last is None:
         return []
@@ -94,7 +94,7 @@ def _arrow(state: KernelState) -> list[str]:
 
 
 def _seat(state: KernelState, seat: int) -> list[str]:
-    """One line of the panel: whose it is, whether it is to move, its hand, and its rank once that is settled."""
+    """Draw a seat's line of the panel: whose it is, whether it is to move, its hand, and its rank once settled."""
     top = SEATS + SEAT_HEIGHT * seat
     hand = hand_letters(int(state.record.hands), seat)
     rank = f"rank {state.record.ranks[seat]}" if not hand or state.is_terminal() else ""

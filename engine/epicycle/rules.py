@@ -26,7 +26,7 @@ SHORT_HISTORY = 512
 
 
 def state_dtype(params):
-    """The record of one state; its history has room for `max_turns` plays (one of two sizes, each compiled once)."""
+    """Return the record of one state; its history has room for `max_turns` plays (in one of two sizes)."""
     longest = SHORT_HISTORY if params["max_turns"] < SHORT_HISTORY else 10_001
     return np.dtype(
         (
@@ -57,12 +57,12 @@ ARRANGEMENTS = sorted(set(itertools.permutations(STANDARD_PIE)))  # §7, in dict
 
 
 def pack_pie(clockwise):
-    """The `pie` of nine sizes read clockwise from the gap."""
+    """Return the `pie` of nine sizes read clockwise from the gap."""
     return sum(int(size) << 2 * offset for offset, size in enumerate(clockwise, start=1))
 
 
 def _piece_tables():
-    """For every hand the actions whose size is held; for three neighbours on a side the actions they allow."""
+    """Return by hand the actions whose size is held; by three neighbours on a side the actions they allow."""
     held, three_alike = np.zeros(64, np.int64), np.zeros(64, np.int64)
     clockwise, anticlockwise = np.zeros(64, np.int64), np.zeros(64, np.int64)
     for packed in range(64):
@@ -75,7 +75,7 @@ def _piece_tables():
 
 
 def _bit_tables():
-    """For every set of six actions: how many there are, and the n-th of them at 8 * set + n."""
+    """Return for every set of six actions how many there are, and the n-th of them at 8 * set + n."""
     count, nth = np.zeros(64, np.int64), np.zeros(64 * 8, np.int64)
     for mask in range(64):
         actions = [action for action in range(6) if mask >> action & 1]
@@ -134,7 +134,7 @@ def next_seat_in(state, seat):
 
 @kernel
 def allowed(state, seat):
-    """The legal plays of a seat as a set of bits, one an action."""
+    """Return the legal plays of a seat as a set of bits, one an action."""
     clear = CLOCKWISE[state.pie >> 2 & 63] | ANTICLOCKWISE[state.pie >> 14 & 63]
     return HELD[hand_of(state, seat)] & clear & 63  # the last mask only tells the compiler that no index is negative
 
@@ -150,7 +150,7 @@ def legal_actions(state, actions):
 
 @kernel
 def random_action(state, rng, actions):
-    """One of the legal actions, all equally likely."""
+    """Return a legal action, all equally likely."""
     mask = allowed(state, state.seat)
     return NTH[8 * mask + below(rng, COUNT[mask]) & 511]
 
@@ -160,7 +160,7 @@ def random_action(state, rng, actions):
 
 @kernel
 def offset_of(action):
-    """Where the piece taken lies, clockwise from the gap."""
+    """Return where the piece taken lies, clockwise from the gap."""
     size = action >> 1
     return size + 1 if action & 1 == 0 else SLOTS - 1 - size
 
@@ -188,7 +188,7 @@ def apply_action(state, action):
 
 @kernel
 def begin_turn(state, seat):
-    """Hand the turn to `seat`, or to the next one that can move; then see whether the match is over (§5, §6)."""
+    """Give the turn to `seat`, or to the next one that can move; then see whether the match is over (§5, §6)."""
     while allowed(state, seat) == 0:
         eliminate(state, seat)
         seat = next_seat_in(state, seat)
@@ -204,7 +204,7 @@ def begin_turn(state, seat):
 
 @kernel
 def eliminate(state, seat):
-    """The seat leaves with its pieces; nothing seen before can come again."""
+    """Take the seat out with its pieces; no position seen before can come again."""
     state.seats_in -= 1
     state.ranks[seat] = state.seats_in
     state.hands &= ~(63 << 6 * seat)
@@ -216,7 +216,7 @@ def eliminate(state, seat):
 
 @kernel
 def occurrences(state):
-    """Note the position; how often it has now occurred. The same seat moves every `seats_in` positions."""
+    """Note the position; return how often it has occurred. The same seat moves every `seats_in` positions."""
     key = state.pie | state.hands << 20 | state.seat << 50
     count = 1
     i = state.seen - state.seats_in  # a range with a step known only here would cost a division
@@ -275,5 +275,5 @@ def apply_chance(state, outcome):
 
 @kernel
 def used_words(state):
-    """How many 64-bit words of the record hold the state; the rest of the history is unused."""
+    """Return how many 64-bit words of the record hold the state; the rest of the history is unused."""
     return HEADER_WORDS + state.seen

@@ -34,7 +34,7 @@ EMPTY_PIE = "." * SLOTS
 
 
 def pie_letters(state: np.record) -> str:
-    """Ten letters for slots 0 to 9, `.` for the gap; all dots before the deal."""
+    """Return ten letters for slots 0 to 9, `.` for the gap; all dots before the deal."""
     if state.seat == CHANCE:
         return EMPTY_PIE
     pie = int(state.pie)
@@ -44,12 +44,12 @@ def pie_letters(state: np.record) -> str:
 
 
 def hand_letters(hands: int, seat: int) -> str:
-    """The pieces that a seat holds, in the order S, M, L; empty when it is out."""
+    """Return the pieces that a seat holds, in the order S, M, L; none when it is out."""
     return "".join(size * (hands >> 6 * seat + 2 * i & 3) for i, size in enumerate(SIZES))
 
 
 def write_position(game: KernelGame, state: np.record) -> str:
-    """`PIE HANDS SEAT TURN`."""
+    """Return `PIE HANDS SEAT TURN`."""
     packed = int(state.hands)
     hands = "/".join(hand_letters(packed, seat) or f"x{state.ranks[seat]}" for seat in range(game.players))
     seat = "-" if state.seat < 0 else state.seat
@@ -57,7 +57,7 @@ def write_position(game: KernelGame, state: np.record) -> str:
 
 
 def memory(state: np.record) -> bytes:
-    """What the position leaves out: the positions that have occurred since the last elimination, in no order."""
+    """Return what the position leaves out: the positions since the last elimination, in no order."""
     return np.sort(state.history[: state.seen]).tobytes()
 
 
@@ -143,7 +143,7 @@ def _read_seat(state: np.record, text: str) -> None:
 
 
 def _check_start(game: KernelGame, text: str) -> None:
-    """At TURN 0 only a start will do: the standard one, or what some deal leaves."""
+    """Check that at TURN 0 there is a start: the standard one, or what some deal leaves."""
     start = game.new_initial_state()
     if start.current_player() != CHANCE:
         if start.position != text:
@@ -155,7 +155,7 @@ def _check_start(game: KernelGame, text: str) -> None:
 
 
 class LastPlay(NamedTuple):
-    """A play, the slot that its piece was put into, and how many slots clockwise from there the piece taken stood."""
+    """A play, the slot its piece was put into, and how many slots clockwise from there the piece taken stood."""
 
     action: int
     slot: int
@@ -163,7 +163,7 @@ class LastPlay(NamedTuple):
 
 
 def last_play(state: KernelState) -> LastPlay | None:
-    """What was played last; None at the start, after a deal, and in a state read from a position."""
+    """Return the last play; None at the start, after a deal, and in a state read from a position."""
     history, gap = state.history(), int(state.record.gap)
     if not history or not state.record.turn:
         return None
@@ -172,7 +172,7 @@ def last_play(state: KernelState) -> LastPlay | None:
 
 
 def draw(state: KernelState) -> str:
-    """The pie as a ring, the gap and the last play marked, and every hand."""
+    """Draw the pie as a ring, the gap and the last play marked, and every hand."""
     record = state.record
     letters = list(pie_letters(record).replace(".", "_"))
     cells = [f" {letter} " for letter in letters]

@@ -10,7 +10,9 @@ MIDS = {2: 15, 3: 11, 4: 8}  # of a seat, by number of players
 
 
 def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
-    """Every turn but the last leaves a mid in the mover's hand. Reached where it was tried, unless large mids are safe.
+    """Return bounds; each was reached where it was tried, unless large mids are safe.
+
+    Every turn but the last leaves a mid in the mover's hand.
 
     A seat has m mids, and its hand only shrinks in its own turn; placing the last mid ends the match. So a turn has at
     most m - 1 placements, the last turn of the match m. Every roll of a turn leads to a placement, except that the

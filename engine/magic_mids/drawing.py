@@ -49,7 +49,7 @@ WIDTH, HEIGHT = PANEL + 330, TOP + ROWS * CELL + RING + 14
 
 
 def svg(state: KernelState) -> str:
-    """A picture that needs nothing else: board, hands, roll, status."""
+    """Draw board, hands, roll and status, as a self-contained picture."""
     return drawing(
         WIDTH,
         HEIGHT,
@@ -85,7 +85,7 @@ def _board(record: np.record) -> list[str]:
 
 
 def _mid(cell: str, x: int, y: int) -> list[str]:
-    """What stands on a square: nothing, or a pyramid with its seat's number in the corner."""
+    """Draw what stands on a square: nothing, or a pyramid with its seat's number in the corner."""
     if cell == FREE:
         return []
     return [
@@ -95,7 +95,7 @@ def _mid(cell: str, x: int, y: int) -> list[str]:
 
 
 def _ring(cells: list[str]) -> list[str]:
-    """What lies beyond the edges, faint and half as large: the board wraps around."""
+    """Draw what lies beyond the edges, faint and half as large: the board wraps around."""
     width, height = CELL * COLUMNS + 2 * RING, CELL * ROWS + 2 * RING
     border = {"fill": "none", "stroke": LINE, "stroke_dasharray": "3 4"}
     parts = [element("rect", x=LEFT - RING, y=TOP - RING, width=width, height=height, **border)]
@@ -110,14 +110,14 @@ def _ring(cells: list[str]) -> list[str]:
 
 
 def _beyond(start: int, place: int, places: int) -> float:
-    """The middle of a row or column, of which the ring shows half when it lies beyond the edge."""
+    """Return the middle of a row or column, of which the ring shows half when it lies beyond the edge."""
     if place < 0:
         return start - RING / 2
     return start + CELL * place + (RING if place == places else CELL) / 2
 
 
 def _last(record: np.record) -> list[str]:
-    """The last placement's square filled, the squares it emptied crossed."""
+    """Draw the last placement's square filled, the squares it emptied crossed."""
     placed = last_placement(record)
     if placed is None:
         return []
@@ -133,7 +133,7 @@ def _last(record: np.record) -> list[str]:
 
 
 def _hand(state: KernelState, seat: int) -> list[str]:
-    """One line of the panel: how many of each size a seat has in hand, and its rank at the end."""
+    """Draw a line of the panel: how many of each size a seat has in hand, and its rank at the end."""
     top = TOP - RING + SEAT_HEIGHT * seat
     box = (PANEL, top, WIDTH - PANEL - 12, SEAT_HEIGHT - 6)
     rank = state.ranks()[seat] if state.is_terminal() else None
@@ -147,7 +147,7 @@ def _hand(state: KernelState, seat: int) -> list[str]:
 
 
 def _dice(state: KernelState) -> list[str]:
-    """The three faces that the seat must now use, or three empty places."""
+    """Draw the three faces that the seat must now use, or three empty places."""
     if state.is_terminal():
         return []
     rolled = "" if state.is_chance_node() else OUTCOMES[state.record.roll]

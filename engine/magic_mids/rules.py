@@ -54,12 +54,12 @@ WORDS = STATE.itemsize // 8
 
 
 def state_dtype(params):
-    """The record of one state, the same for all options."""
+    """Return the record of one state, the same for all options."""
     return STATE
 
 
 def pack_hand(counts):
-    """The hand that holds so many small, medium and large mids."""
+    """Return the hand that holds so many small, medium and large mids."""
     return sum(count << SQUARES * size for size, count in enumerate(counts))
 
 
@@ -81,7 +81,7 @@ EACH_BYTE = 0x0101010101010101
 
 @kernel
 def count_by_byte(members):
-    """The set with every eight bits replaced by their number."""
+    """Return the set with every eight bits replaced by their number."""
     twos = members - (members >> 1 & 0x5555555555555555)
     fours = (twos & 0x3333333333333333) + (twos >> 2 & 0x3333333333333333)
     return fours + (fours >> 4) & 0x0F0F0F0F0F0F0F0F
@@ -89,18 +89,18 @@ def count_by_byte(members):
 
 @kernel
 def count(members):
-    """How many members a set has."""
+    """Return how many members a set has."""
     return count_by_byte(members) * EACH_BYTE >> 56
 
 
 @kernel
 def lowest(members):
-    """The smallest member of a set that is not empty: as many bits as lie below it."""
+    """Return the smallest member of a set that is not empty: as many bits as lie below it."""
     return count((members & -members) - 1)
 
 
 def _byte_table():
-    """At 8 * byte + n the n-th bit, from 0, of those set in the byte."""
+    """Return a table with, at 8 * byte + n, the n-th bit, from 0, of those set in the byte."""
     nth_bit = np.zeros(256 * 8, np.int64)
     for byte in range(256):
         bits = [bit for bit in range(8) if byte >> bit & 1]
@@ -113,7 +113,7 @@ NTH_BIT = _byte_table()
 
 @kernel
 def nth(members, n):
-    """The n-th smallest member, from 0: first the byte that it lies in, then its place there."""
+    """Return the n-th smallest member, from 0: first the byte that it lies in, then its place there."""
     sums = count_by_byte(members) * EACH_BYTE  # byte k: how many members lie in bytes 0 to k
     bytes_passed = count((n + 64) * EACH_BYTE - sums & 64 * EACH_BYTE)  # those whose sum is at most n
     shift = 8 * bytes_passed
@@ -123,14 +123,14 @@ def nth(members, n):
 
 @kernel
 def as_hand(mids):
-    """A set of mids counted by size, as a hand."""
+    """Return a set of mids counted by size, as a hand."""
     small, medium, large = mids & BOARD, mids >> SQUARES & BOARD, mids >> 2 * SQUARES
     return count(small) | count(medium) << SQUARES | count(large) << 2 * SQUARES
 
 
 @kernel
 def left(state, seat):
-    """How many mids a seat has in hand."""
+    """Return how many mids a seat has in hand."""
     return state.hands[seat] * EACH_SIZE >> 2 * SQUARES & 15
 
 
@@ -151,7 +151,7 @@ def rolling_seat(state):
 
 @kernel
 def end_turn(state):
-    """The dice go to the next seat, unless the cap is reached (§6)."""
+    """Give the dice to the next seat, unless the cap is reached (§6)."""
     state.turn += 1
     state.roll = NO_ROLL
     state.seat = state.seat + 1 if state.seat + 1 < state.players else 0
@@ -168,12 +168,12 @@ ORDERINGS = tuple(len(set(itertools.permutations(roll))) for roll in ROLLS)
 
 
 def mids_of(size, columns):
-    """The set of all mids of a size in some columns."""
+    """Return the set of all mids of a size in some columns."""
     return sum(1 << SQUARES * size + COLUMNS * row + column for row in range(ROWS) for column in columns)
 
 
 def placements_without_blanks(faces):
-    """What three faces allow: aces small, pairs medium, triples large."""
+    """Return what three faces allow: aces small, pairs medium, triples large."""
     face = max(faces, key=faces.count)
     number = faces.count(face)
     if number < 2:
@@ -185,7 +185,7 @@ def placements_without_blanks(faces):
 
 
 def placements(roll):
-    """The union over all that the blanks can copy; three blanks allow everything."""
+    """Return the union over all that the blanks can copy; three blanks allow everything."""
     shown = [face for face in roll if face != BLANK]
     if not shown:
         return BOARD * EACH_SIZE
@@ -215,7 +215,7 @@ def sample_chance(state, rng):
 
 @kernel
 def apply_chance(state, outcome):
-    """The seat must use the roll; when it allows nothing, the turn is over."""
+    """Have the seat use the roll; when it allows nothing, the turn is over."""
     state.roll = outcome
     if allowed(state) == 0:
         end_turn(state)
@@ -226,7 +226,7 @@ def apply_chance(state, outcome):
 
 @kernel
 def sizes_held(hand):
-    """All mids of the sizes that the hand still has."""
+    """Return all mids of the sizes that the hand still has."""
     return (hand + 7 * EACH_SIZE >> 3 & EACH_SIZE) * BOARD
 
 
@@ -238,13 +238,13 @@ def squares_taken(state):
 
 @kernel
 def on_free_squares(state):
-    """All mids on the squares that are free; a mask, of which only the 60 bits of a set mean anything."""
+    """Return all mids on free squares, a mask of which only the 60 bits of a set mean anything."""
     return ~(squares_taken(state) * EACH_SIZE)
 
 
 @kernel
 def allowed(state):
-    """The set of mids that the seat may place with its roll."""
+    """Return the set of mids that the seat may place with its roll."""
     return PLACEMENTS[state.roll & 63] & sizes_held(state.hands[state.seat]) & on_free_squares(state)
 
 
@@ -262,7 +262,7 @@ def legal_actions(state, actions):
 
 @kernel
 def random_action(state, rng, actions):
-    """One of the legal actions, all equally likely."""
+    """Return a legal action, all equally likely."""
     members = allowed(state)
     return nth(members, below(rng, count(members)))
 
@@ -288,7 +288,7 @@ def apply_action(state, action):
 
 @kernel
 def finish_turn(state, ending):
-    """The turn in which the match ends counts."""
+    """End a turn that ended the match; it counts."""
     state.turn += 1
     finish(state, ending)
 
@@ -300,12 +300,12 @@ FAR_SQUARES = 5  # the eight lines from a square end on only so many
 
 
 def square_at(row, column):
-    """The number of a square, wrapped around the board's edges."""
+    """Return the number of a square, wrapped around the board's edges."""
     return COLUMNS * (row % ROWS) + column % COLUMNS
 
 
 def _line_tables():
-    """For every square the far ends of its lines, and the set of all mids on the squares between, by far end."""
+    """Return by square the far ends of its lines, and the set of all mids on the squares between, by far end."""
     far, between = np.zeros((SQUARES, FAR_SQUARES), np.int64), np.zeros((SQUARES, FAR_SQUARES), np.int64)
     for square in range(SQUARES):
         row, column = divmod(square, COLUMNS)
@@ -318,7 +318,7 @@ def _line_tables():
 
 
 def _prey_table():
-    """The set of all mids with too little power, by option, size placed, and bit 2 ** size of the far mid (0: none)."""
+    """Return all mids with too little power, by option, size placed and 2 ** size of the far mid (0: none)."""
     prey = np.zeros((2, SIZES, 8), np.int64)
     for near, far, captive in itertools.product(range(SIZES), repeat=3):
         powers = near + 1, far + 1
@@ -334,7 +334,7 @@ PREY = _prey_table()
 
 @kernel
 def captured(state, seat, size, square):
-    """The set of mids that a placement captures, every line judged on the board as it stands."""
+    """Return the set of mids that a placement captures, every line judged on the board as it stands."""
     own = state.mids[seat]
     others = (state.mids[0] | state.mids[1] | state.mids[2] | state.mids[3]) ^ own
     caught = 0
@@ -347,7 +347,7 @@ def captured(state, seat, size, square):
 
 @kernel
 def return_captured(state):
-    """Captured mids go back to their owners' hands."""
+    """Return captured mids to their owners' hands."""
     for seat in range(state.players):
         lost = state.mids[seat] & state.caught
         state.mids[seat] ^= lost
@@ -371,7 +371,7 @@ def ended(state):
 
 @kernel
 def ranks(state, out):
-    """By mids in hand, fewest first, ties shared: the winner has none."""
+    """Write ranks by mids in hand, fewest first, ties shared: the winner has none."""
     for seat in range(state.players):
         out[seat] = 0
         for other in range(state.players):
@@ -384,7 +384,7 @@ def ranks(state, out):
 
 @kernel
 def scores(state, out):
-    """Mids on the board."""
+    """Write the number of mids on the board."""
     for seat in range(state.players):
         out[seat] = count(state.mids[seat])
 
@@ -394,7 +394,7 @@ def scores(state, out):
 
 @kernel
 def used_words(state):
-    """How many 64-bit words of the record hold the state: all."""
+    """Return how many 64-bit words of the record hold the state: all."""
     return WORDS
 
 
@@ -403,7 +403,7 @@ def used_words(state):
 
 @kernel
 def random_finish(state, rng, actions):
-    """Play uniformly at random to the end; (decisions, plies), a chance outcome being a ply too."""
+    """Play uniformly at random to the end; return (decisions, plies), a chance outcome being a ply too."""
     decisions = rolls = 0
     while state.seat != TERMINAL:
         if state.roll == NO_ROLL:
@@ -416,7 +416,7 @@ def random_finish(state, rng, actions):
 
 @kernel
 def roll_until_allowed(state, rng):
-    """Roll seat after seat, until a placement is allowed or the cap is reached; how many rolls it took."""
+    """Roll seat after seat until a placement is allowed or the cap is reached; return how many rolls it took."""
     free = on_free_squares(state)
     seat, turn, rolls = state.seat, state.turn, 0
     while turn < state.max_turns:

@@ -45,7 +45,7 @@ FREE = ".."
 
 
 def board_cells(state: np.record) -> list[str]:
-    """Twenty cells, row by row: seat digit and size letter, or `..`."""
+    """Return twenty cells, row by row: seat digit and size letter, or `..`."""
     cells = [FREE] * SQUARES
     for seat, mids in enumerate(state.mids.tolist()):
         for action, name in enumerate(ACTIONS):
@@ -55,12 +55,12 @@ def board_cells(state: np.record) -> list[str]:
 
 
 def hand_counts(state: np.record, seat: int) -> list[int]:
-    """How many small, medium and large mids a seat has in hand."""
+    """Return how many small, medium and large mids a seat has in hand."""
     return [int(state.hands[seat]) >> SQUARES * size & 15 for size in range(len(SIZE_LETTERS))]
 
 
 def write_position(game: KernelGame, state: np.record) -> str:
-    """`BOARD HANDS SEAT ROLL TURN`."""
+    """Return `BOARD HANDS SEAT ROLL TURN`."""
     cells = board_cells(state)
     board = "/".join("".join(cells[start : start + COLUMNS]) for start in range(0, SQUARES, COLUMNS))
     hands = "/".join("".join(map(str, hand_counts(state, seat))) for seat in range(game.players))
@@ -114,7 +114,7 @@ def _read_hands(state: np.record, hands: Sequence[str]) -> None:
 
 
 def _ending(state: np.record) -> int:
-    """How a match with this board and turn is over, 0 when it runs; raises when somebody won out of turn."""
+    """Return how a match with this board and turn is over, 0 when it runs; raises when somebody won out of turn."""
     mover = (int(state.turn) - 1) % int(state.players)
     for seat in range(state.players):
         if state.hands[seat] == 0 and seat != mover:
@@ -162,7 +162,7 @@ def _read_roll(state: np.record, text: str) -> None:
 
 
 def last_placement(state: np.record) -> tuple[int, int] | None:
-    """(seat, action) of the last placement; None when the state remembers none."""
+    """Return (seat, action) of the last placement; None when the state remembers none."""
     action = int(state.last) - 1
     if action < 0:
         return None
@@ -170,12 +170,12 @@ def last_placement(state: np.record) -> tuple[int, int] | None:
 
 
 def captures(state: np.record) -> list[int]:
-    """What the last placement captured, as the actions that had placed it."""
+    """Return what the last placement captured, as the actions that had placed it."""
     return [action for action in range(len(ACTIONS)) if state.caught >> action & 1]
 
 
 def draw(state: KernelState) -> str:
-    """The board with the last placement marked, what it captured, and every hand."""
+    """Draw the board with the last placement marked, what it captured, and every hand."""
     record = state.record
     cells = [f" {cell.replace('..', ' .')} " for cell in board_cells(record)]
     placed = last_placement(record)

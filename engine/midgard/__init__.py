@@ -12,7 +12,7 @@ MOST_SEEDS = 69
 
 
 def read_seeds(value: Value) -> Value:
-    """Loki's seeds in canonical form: a multiple of 3, or different interior cells in board order joined by `+`."""
+    """Return Loki's seeds in canonical form: a multiple of 3, or interior cells in board order joined by `+`."""
     text = str(value)
     if re.fullmatch("[0-9]{1,9}", text):
         if int(text) % 3 or int(text) > MOST_SEEDS:
@@ -40,7 +40,7 @@ def seeds_need_loki(params: Mapping[str, Value], changed: Mapping[str, object]) 
 
 
 def opening(params: Mapping[str, Value]) -> str:
-    """Two random drops where nothing else tells two matches apart."""
+    """Return two random drops where nothing else tells two matches apart."""
     by_chance = params["variant"] == "loki" and str(params["seeds"]).isdecimal() and params["seeds"] != "0"
     return "none" if by_chance else "random:2"
 
@@ -50,7 +50,7 @@ ORBITS = 32
 
 
 def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
-    """At most 69 drops fit on the board; in Odin each may follow a declaration. Tight.
+    """Return bounds, all reached: at most 69 drops fit on the board; in Odin each may follow a declaration.
 
     No drop is beside an earlier one. Neighbours point opposite ways, and all 69 cells that point down can take one; the
     54 others besides the centre can each be paired with a different neighbour, so no set without neighbours is larger.

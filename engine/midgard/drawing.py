@@ -31,7 +31,7 @@ INKS = {"s": PAPER, "l": INK, ICE: DIM, BLIZZARD: DIM}
 
 
 def svg(state: KernelState) -> str:
-    """The board with both hands above it; the last drop is outlined."""
+    """Draw the board with both hands above it; the last drop is outlined."""
     letters = board_letters(state.record)
     marked = marked_blizzard(state)
     return drawing(
@@ -73,7 +73,7 @@ def _cell(cell: int, letter: str, marked: bool) -> str:
 
 
 def _sign(letter: str, marked: bool, x: float, y: float) -> str:
-    """The path of a wave, a peak or a snowflake; empty for a cell that carries none."""
+    """Return the path of a wave, a peak or a snowflake; none for a cell that carries none."""
     if letter == "s":
         return f"M{x - 9:.1f} {y:.1f}q4.5 -7 9 0t9 0"
     if letter == "l":
@@ -82,7 +82,7 @@ def _sign(letter: str, marked: bool, x: float, y: float) -> str:
 
 
 def _last(state: KernelState) -> list[str]:
-    """The last drop's outline, on a pale edge that parts it from tiles of every colour, and its name."""
+    """Draw the last drop's outline, on a pale edge that parts it from tiles of every colour, and its name."""
     dropped = last_drop(state)
     if dropped is None:
         return []
@@ -95,7 +95,7 @@ def _last(state: KernelState) -> list[str]:
 
 
 def _hand(state: KernelState, seat: int) -> list[str]:
-    """A side's cells, as a number and as a bar that grows inward; a full bar is an empty hand."""
+    """Draw a side's cells, as a number and as a bar that grows inward; a full bar is an empty hand."""
     cells = TILES - int(state.record.hand[seat])
     edge, anchor = ((20, "start"), (WIDTH - 20, "end"))[seat]
     filled = BAR * cells / TILES

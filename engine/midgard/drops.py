@@ -6,7 +6,7 @@ from engine.midgard.rules import CELLS, CENTRE, CENTRES, NEIGHBOURS, cell_number
 
 
 def most_drops(seeds: Iterable[str]) -> int:
-    """The most cells, no two of them neighbours, among those that are neither the centre nor a seed.
+    """Return the most cells, no two of them neighbours, among those that are neither the centre nor a seed.
 
     Neighbours point opposite ways. So this is the number of cells less the most pairs of neighbours that can be made
     without using a cell twice (König, 1931), found one pair at a time.

@@ -25,7 +25,7 @@ FULL = (1 << WORD) - 1
 
 
 def state_dtype(params):
-    """The record of one state; blizzard is what is neither ice nor tile."""
+    """Return the record of one state; blizzard is what is neither ice nor tile."""
     return np.dtype(
         (
             np.record,
@@ -48,7 +48,7 @@ STATE_WORDS = state_dtype({}).itemsize // 8
 
 
 def _centres():
-    """Every cell's centre: half edges to the right of the apex, and thirds of a row's height below it."""
+    """Return every cell's centre: half edges to the right of the apex, and thirds of a row's height below it."""
     centres = []
     for row, length in enumerate(ROW_LENGTHS):
         for number in range(1, length + 1):
@@ -69,7 +69,7 @@ def _neighbours():
 
 
 def _orbits():
-    """The interior cells but the centre, in threes that a third of a turn about the centre carries into each other."""
+    """Return the interior cells but the centre, in threes that turn into each other about the centre."""
     x0, y0 = CENTRES[CENTRE]
     orbits = set()
     for cell in INTERIOR:
@@ -83,19 +83,19 @@ def _orbits():
 
 
 def cell_set(cells):
-    """The two words of a set of cells."""
+    """Return the two words of a set of cells."""
     bits = sum(1 << cell for cell in set(cells))
     return bits & FULL, bits >> WORD
 
 
 def cells_of(words):
-    """The cells of a set, in board order."""
+    """Return the cells of a set, in board order."""
     bits = int(words[0]) | int(words[1]) << WORD
     return [cell for cell, bit in enumerate(reversed(f"{bits:b}")) if bit == "1"]
 
 
 def _set_table(sets):
-    """A table of sets, one a cell, 128 rows long so that `cell & 127` tells the compiler that no index is negative."""
+    """Return a table of sets, one a cell; 128 rows, so that `cell & 127` tells the compiler: no index is negative."""
     table = np.zeros((128, 2), np.int64)
     for cell, cells in enumerate(sets):
         table[cell] = cell_set(cells)
@@ -133,7 +133,7 @@ def set_up(state, players, params):
 
 
 def cell_number(name):
-    """The number of a cell such as `g8`; raises `ValueError` for what names no cell."""
+    """Return the number of a cell such as `g8`; raises `ValueError` for anything else."""
     row, number = "abcdefghijk".index(name[:1] or "?"), name[1:]
     if not (number.isdecimal() and number == str(int(number)) and 1 <= int(number) <= ROW_LENGTHS[row]):
         raise ValueError(f"{name} is no cell")
@@ -145,7 +145,7 @@ def cell_number(name):
 
 @kernel
 def bit_count(word):
-    """How many bits are set: the one instruction of that name, once LLVM has seen through this."""
+    """Return how many bits are set; LLVM makes this the one instruction for it."""
     bits = np.uint64(word)
     bits -= bits >> np.uint64(1) & np.uint64(0x5555555555555555)
     bits = (bits & np.uint64(0x3333333333333333)) + (bits >> np.uint64(2) & np.uint64(0x3333333333333333))
@@ -160,7 +160,7 @@ def count(low, high):
 
 @kernel
 def first_cell(low, high):
-    """The first cell, in board order, of a set that is not empty."""
+    """Return the first cell, in board order, of a set that is not empty."""
     word = low if low else high
     return bit_count((word & -word) - 1) + (0 if low else WORD)
 
@@ -182,7 +182,7 @@ def list_cells(low, high, cells):
 
 @kernel
 def nth_bit(word, n):
-    """The place of a word's n-th set bit, counted from 0."""
+    """Return the place of a word's n-th set bit, counted from 0."""
     place = 0
     for half in (32, 16, 8, 4, 2, 1):
         below_half = bit_count(word & (1 << half) - 1)
@@ -241,7 +241,7 @@ def legal_actions(state, actions):
 
 @kernel
 def random_action(state, rng, actions):
-    """One of the legal actions, all equally likely."""
+    """Return a legal action, all equally likely."""
     low, high = state.ice[0], state.ice[1]
     in_low = bit_count(low)
     cells = in_low + bit_count(high)
@@ -320,7 +320,7 @@ def terraform_enclosed(state, cell, mover):
 
 @kernel
 def survey(state, start, among_low, among_high, ice_low, ice_high):
-    """The region of `start` within a set of cells, and sea's lead in influence on it.
+    """Return the region of `start` within a set of cells, and sea's lead in influence on it.
 
     Influence counts border edges, not border tiles. Nothing (0, 0, 0) as soon as a cell is seen to be beside ice.
     """
@@ -390,7 +390,7 @@ def share(state, low, high, mover):
 
 @kernel
 def declare(state):
-    """Say that no ice is left; the match ends when the other seat has just said so too."""
+    """Declare that no ice is left; the match ends when the other seat has just declared so too."""
     seat = state.seat
     if state.declared:
         nothing_dropped = tiles_low(state) | tiles_high(state) == 0
@@ -416,7 +416,7 @@ def finish(state, mover):
 
 @kernel
 def scores(state, out):
-    """The cells that each seat owns."""
+    """Write the number of cells that each seat owns."""
     out[SEA] = TILES - state.hand[SEA]
     out[LAND] = TILES - state.hand[LAND]
 
@@ -428,7 +428,7 @@ def perimeter_cells(state, seat):
 
 @kernel
 def ranks(state, out):
-    """More cells win, then more perimeter cells."""
+    """Write ranks: more cells win, then more perimeter cells."""
     lead = state.hand[LAND] - state.hand[SEA]
     if lead == 0:
         lead = perimeter_cells(state, SEA) - perimeter_cells(state, LAND)
@@ -446,7 +446,7 @@ def ended(state):
 
 @kernel
 def chance_outcomes(state, outcomes, weights):
-    """The orbits not yet picked, all equally likely."""
+    """Write the orbits not yet picked, all equally likely."""
     n = 0
     for orbit in range(MAX_OUTCOMES):
         if state.picked >> orbit & 1 == 0:
@@ -486,7 +486,7 @@ def used_words(state):
 
 @kernel
 def random_finish(state, rng, actions):
-    """Play uniformly at random to the end; (decisions, plies). The drops stay in `actions`, unless in Odin.
+    """Play uniformly at random to the end; return (decisions, plies). `actions` holds the drops, unless in Odin.
 
     Filling an enclosed region changes nothing outside it, so regions can wait until no ice is left; but if a hand is
     then empty the match ended earlier, and is played again by the rules. A tied region's halves may lie otherwise than
@@ -535,7 +535,7 @@ def drop_at_random(ice_low, ice_high, rng, actions):
 
 @kernel
 def resolve_at_once(state, drops, n):
-    """Make `n` drops that leave no ice, then resolve all regions; False, and nothing done, when a hand runs out."""
+    """Make `n` drops that leave no ice, then resolve all regions; return False, unchanged, when a hand runs out."""
     sea_low, sea_high = state.tiles[SEA, 0], state.tiles[SEA, 1]
     land_low, land_high = state.tiles[LAND, 0], state.tiles[LAND, 1]
     sea_hand, land_hand = state.hand[SEA], state.hand[LAND]

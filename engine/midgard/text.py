@@ -41,7 +41,7 @@ SEAT_NAMES = ("sea", "land")
 
 
 def board_letters(state: np.record) -> str:
-    """A character per cell in board order: `.` ice, `*` blizzard, `s` sea, `l` land."""
+    """Return a character per cell in board order: `.` ice, `*` blizzard, `s` sea, `l` land."""
     letters = [BLIZZARD] * CELLS
     for letter, cells in ((ICE, state.ice), ("s", state.tiles[SEA]), ("l", state.tiles[LAND])):
         for cell in cells_of(cells):
@@ -50,7 +50,7 @@ def board_letters(state: np.record) -> str:
 
 
 def write_position(game: KernelGame, state: np.record) -> str:
-    """`BOARD MOVER FLAG`."""
+    """Return `BOARD MOVER FLAG`."""
     letters = board_letters(state)
     board = "/".join(letters[start : start + length] for start, length in zip(ROW_STARTS, ROW_LENGTHS, strict=True))
     mover = {CHANCE: "?", TERMINAL: "-"}.get(int(state.seat)) or SEATS[state.seat]
@@ -121,7 +121,7 @@ def _read_mover(state: np.record, letters: str, mover: str) -> None:
 
 
 def _read_picked(state: np.record, letters: str) -> None:
-    """Before Loki's last seed the board shows the orbits picked so far, and nothing else but the centre."""
+    """Read the orbits picked so far, before Loki's last seed: the board shows nothing else but the centre."""
     picked = [orbit for orbit, cells in enumerate(ORBITS) if all(letters[cell] == BLIZZARD for cell in cells)]
     seeds = {CENTRE, *(cell for orbit in picked for cell in ORBITS[orbit])}
     shown = "".join(BLIZZARD if cell in seeds else ICE for cell in range(CELLS))
@@ -132,7 +132,7 @@ def _read_picked(state: np.record, letters: str) -> None:
 
 
 def _check_no_enclosure(letters: str) -> None:
-    """From the ice every blizzard cell must be reached through blizzard."""
+    """Check that every blizzard cell can be reached from the ice through blizzard."""
     reached = [cell for cell in range(CELLS) if letters[cell] == ICE]
     enclosed = {cell for cell in range(CELLS) if letters[cell] == BLIZZARD}
     for cell in reached:  # grows while it is walked
@@ -154,14 +154,14 @@ def _read_flag(state: np.record, flag: str) -> None:
 
 
 def last_drop(state: KernelState) -> int | None:
-    """The cell that the last action dropped a tile on; None after a declaration, a chance outcome or nothing at all."""
+    """Return the cell of the last action's drop; None after a declaration, a chance outcome or nothing at all."""
     history = state.history()
     seeded_last = not any(state.record.tiles.flat)
     return history[-1] if history and not seeded_last and history[-1] != DECLARE else None
 
 
 def marked_blizzard(state: KernelState) -> set[int]:
-    """Blizzard cells that a drawing marks: in Mere Mortal all, else those that no tile beside them tells of."""
+    """Return the blizzard cells that a drawing marks: in Mere Mortal all, else those beside no tile."""
     letters = board_letters(state.record)
     blizzard = {cell for cell in range(CELLS) if letters[cell] == BLIZZARD}
     if state.game.params["variant"] == "mere_mortal":
@@ -170,7 +170,7 @@ def marked_blizzard(state: KernelState) -> set[int]:
 
 
 def draw(state: KernelState) -> str:
-    """The triangle of triangles: `~~` sea, `##` land, `**` marked blizzard; other empty cells show their numbers.
+    """Draw the triangle of triangles: `~~` sea, `##` land, `**` marked blizzard; other empty cells show their numbers.
 
     The last drop stands in brackets.
     """
@@ -188,7 +188,7 @@ def draw(state: KernelState) -> str:
 
 
 def _draw_cell(canvas: list[list[str]], cell: int, content: str, sides: str = "") -> None:
-    """Two lines a row of cells, four columns an edge: content stands where a triangle is broad."""
+    """Draw a cell, two lines a row and four columns an edge; its content stands where the triangle is broad."""
     x, y = CENTRES[cell]
     row, points_up = divmod(y - 1, 3)
     column = 24 + 2 * x
@@ -210,7 +210,7 @@ def _hands(state: KernelState) -> list[str]:
 
 
 def status(state: KernelState) -> str:
-    """Whose turn it is and what is open to it, or how the match ended."""
+    """Return whose turn it is and what is open to it, or how the match ended."""
     who = state.current_player()
     if who == CHANCE:
         return f"before the start, {3 * int(state.record.to_pick)} seeds to come"

@@ -8,7 +8,7 @@ from engine.specs import Parameter, Value
 
 
 def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
-    """Arranging, placing, and by turn the fights and one rotation or move. Tight.
+    """Return bounds, all reached: arranging, placing, and by turn the fights and one rotation or move.
 
     A tile beside the mover's meets it with two enemy fighters, each fought at most once a turn: two fights for each
     tile beside the mover's. All fights can tie, so no fighter need fall.
@@ -19,7 +19,7 @@ def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
 
 
 def most_tiles_beside(players: int, turns: int) -> int:
-    """How many tiles lie beside the mover's, added up over the turns, at most; tiles that are gone count nowhere.
+    """Return how many tiles lie beside the mover's at most, added up over the turns; tiles gone count nowhere.
 
     Two and three players: one and two tiles in every turn, which can be had for ever (rows with the mover's tile in
     the middle; a third tile cannot lie beside two that lie beside each other).

@@ -37,7 +37,7 @@ MIN_WIDTH = 400
 
 
 def svg(state: KernelState) -> str:
-    """The whole state as a self-contained drawing."""
+    """Draw the whole state as a self-contained picture."""
     record, table = state.record, table_of(state.record)
     unplaced = [seat for seat in range(record.players) if record.tiles[seat] and not on_table(record, seat)]
     width = max(MIN_WIDTH, LEFT + TILE * len(table.columns) + 16, 20 + (TILE + GAP) * len(unplaced))
@@ -68,7 +68,7 @@ def _status(state: KernelState) -> str:
 
 
 def _table(state: KernelState) -> list[str]:
-    """The tiles on the table between their coordinates; marks and seats' numbers lie above all tiles."""
+    """Draw the tiles on the table between their coordinates; marks and seats' numbers lie above all tiles."""
     table, last = table_of(state.record), last_ply(state)
     top = HEAD + LABELS
     places = {seat: (LEFT + TILE * column, top + TILE * row) for seat, (column, row) in table.cells.items()}
@@ -83,7 +83,7 @@ def _table(state: KernelState) -> list[str]:
 
 
 def _seat(state: KernelState, seat: int, top: float, width: float) -> str:
-    """A seat's line: what it has left, and at the end its rank."""
+    """Draw a seat's line: what it has left, and at the end its rank."""
     mover = state.rolling_seat() if state.is_chance_node() else state.current_player()
     words, rank = seat_line(state, seat), state.ranks()[seat] if state.is_terminal() else None
     if rank is not None and state.record.tiles[seat]:
@@ -105,14 +105,14 @@ def _tile(record: np.record, seat: int, left: float, top: float) -> str:
 
 
 def _badge(seat: int, left: float, top: float) -> str:
-    """The seat's number in the middle of its tile."""
+    """Draw the seat's number in the middle of its tile."""
     x, y = left + TILE / 2, top + TILE / 2
     circle = element("circle", cx=x, cy=y, r=10, fill=PAPER, stroke=SEAT_COLOURS[seat], stroke_width=2)
     return circle + text(x, y + 5, str(seat), 14, text_anchor="middle", font_weight="bold")
 
 
 def _fighter(fighter: int | None, colour: str, x: float, y: float) -> str:
-    """A pyramid with its pips, the stone, or a faint dot where the fighter is gone; (x, y) is the space's middle."""
+    """Draw a pyramid with its pips, the stone, or a faint dot for a fighter that is gone, around (x, y)."""
     if fighter is None:
         return element("circle", cx=x, cy=y, r=4, fill="none", stroke=FAINT, stroke_dasharray="2 2")
     if fighter == STONE:
@@ -122,7 +122,7 @@ def _fighter(fighter: int | None, colour: str, x: float, y: float) -> str:
 
 
 def _marks(seat: int, left: float, top: float, last: LastPly) -> list[str]:
-    """Frames round the tile or the spaces of the last ply."""
+    """Draw frames round the tile or the spaces of the last ply."""
     frames = [(left + 2, top + 2, TILE - 4)] if seat == last.tile else []
     for marked, space in sorted(last.spaces):
         if marked == seat:

@@ -65,17 +65,17 @@ WORDS = STATE.itemsize // 8
 
 
 def state_dtype(params):
-    """The record of one state, the same for all options."""
+    """Return the record of one state, the same for all options."""
     return STATE
 
 
 def pack_tile(fighters):
-    """The `tiles` entry of four fighters clockwise from top-left, None where a space is empty."""
+    """Return the `tiles` entry of four fighters clockwise from top-left, None where a space is empty."""
     return sum(1 << 4 * space + fighter for space, fighter in enumerate(fighters) if fighter is not None)
 
 
 def _pairs():
-    """For two spaces' bits, own << 4 | enemy: 4 * own fighter + enemy fighter, -1 when either space is empty."""
+    """Return, by the bits of two spaces, own << 4 | enemy: 4 * own fighter + enemy fighter, -1 when one is empty."""
     pairs = np.full(256, -1, np.int64)
     for own, enemy in itertools.product(range(FIGHTERS), repeat=2):
         pairs[1 << own + 4 | 1 << enemy] = 4 * own + enemy
@@ -83,7 +83,7 @@ def _pairs():
 
 
 def _contacts():
-    """For the occupied spaces of two tiles, moved << 4 | other: the sides of the other where fighters would touch."""
+    """Return the other tile's sides where fighters would touch, by the occupied spaces of both, moved << 4 | other."""
     contacts = np.zeros(256, np.int64)
     for moved, other, side in itertools.product(range(16), range(16), range(SIDES)):
         first = other >> side & 1 and moved >> (side + 3) % 4 & 1
@@ -93,7 +93,7 @@ def _contacts():
 
 
 def _offsets():
-    """For two tiles' offset (`offset_between`): the side towards the other, the same as a set, and shared places.
+    """Return, by two tiles' `offset_between`, the side towards the other, the same as a set, and shared places.
 
     The last table is indexed by 16 * offset + a set of the other tile's sides; it holds the sides of the first
     tile that lead to the same places.
@@ -110,7 +110,7 @@ def _offsets():
 
 
 def _seat_sets():
-    """For every set of seats: its lowest member, and at 8 * set + n the n-th."""
+    """Return for every set of seats its lowest member, and at 8 * set + n the n-th."""
     lowest, nth = np.zeros(32, np.int64), np.zeros(32 * 8, np.int64)
     for seats in range(1, 32):
         members = [seat for seat in range(MAX_PLAYERS) if seats >> seat & 1]
@@ -157,7 +157,7 @@ def on_table(state, seat):
 
 @kernel
 def lowest(seats):
-    """The lowest member of a set of seats."""
+    """Return the lowest member of a set of seats."""
     return LOWEST[seats & 31] & 7  # the masks here and below only tell the compiler that no index is negative
 
 
@@ -218,7 +218,7 @@ def arrange(state, action):
 
 @kernel
 def offset_between(state, tile, other):
-    """How the other tile lies from this one, 5 * (y + 2) + x + 2; 0, which has no place in common, if beyond 2."""
+    """Return how the other tile lies from this one, 5 * (y + 2) + x + 2; 0, with no common place, if beyond 2."""
     x = state.x[other] - state.x[tile] + 2
     y = state.y[other] - state.y[tile] + 2
     return (5 * y + x) & 31 if 0 <= x <= 4 and 0 <= y <= 4 else np.int64(0)
@@ -226,7 +226,7 @@ def offset_between(state, tile, other):
 
 @kernel
 def anchor_number(tile, anchor):
-    """The anchor's place among the seats other than the tile's."""
+    """Return the anchor's place among the seats other than the tile's."""
     return anchor - (anchor > tile)
 
 
@@ -237,7 +237,7 @@ def anchor_seat(tile, number):
 
 @kernel
 def open_sides(state, tile, anchor):
-    """The sides of the anchor where the place is free, and the anchor the lowest tile there but for the one laid."""
+    """Return the sides of the anchor with a free place whose lowest tile, but for the one laid, is the anchor."""
     sides = np.int64(ALL_SIDES)
     left = state.table & ~(1 << anchor)
     while left != 0:
@@ -271,7 +271,7 @@ def list_places(state, actions):
 
 @kernel
 def turned(tile, turns):
-    """A tile's fighters after quarter turns clockwise."""
+    """Return a tile's fighters after quarter turns clockwise."""
     return (tile << 4 * turns | tile >> 16 - 4 * turns) & 0xFFFF
 
 
@@ -330,7 +330,7 @@ def begin_turn(state, seat):
 
 @kernel
 def fighter_on(tile, space):
-    """The fighter's bit on a space, spaces counted on round the tile."""
+    """Return the fighter's bit on a space, spaces counted on round the tile."""
     return tile >> 4 * (space & 3) & 15
 
 
@@ -406,7 +406,7 @@ def strike_out_fights(state):
 
 @kernel
 def knock_out(state, seat, fighter):
-    """The fighter leaves; with the last pyramid the tile leaves too, and the seat is out."""
+    """Take the fighter out; with its last pyramid the tile leaves too, and the seat is out."""
     state.tiles[seat] &= ~(0x1111 << fighter)
     if state.tiles[seat] & PYRAMIDS == 0:
         state.tiles[seat] = 0
@@ -421,7 +421,7 @@ def knock_out(state, seat, fighter):
 
 @kernel
 def list_rotations_and_moves(state, actions):
-    """A single tile must be moved if it can be; otherwise any tile may be rotated or moved."""
+    """Write what may be rotated or moved: a single tile must be moved if it can be, otherwise any tile may."""
     single = single_tiles(state)
     if single == 0:
         return list_moves(state, state.table, actions, list_rotations(state, actions))
@@ -431,7 +431,7 @@ def list_rotations_and_moves(state, actions):
 
 @kernel
 def single_tiles(state):
-    """The set of tiles on the table with no tile beside them."""
+    """Return the set of tiles on the table with no tile beside them."""
     single = np.int64(0)
     for tile in range(state.players):
         single |= (on_table(state, tile) and state.beside[tile] == 0) << tile
@@ -474,7 +474,7 @@ def list_sides(sides, first, actions, count):
 
 @kernel
 def move_sides(state, tile, anchor, groups):
-    """The sides of the anchor to which the tile may move: open, in contact, every group held still touched."""
+    """Return the sides of the anchor to which the tile may move: open, in contact, every group held still touched."""
     sides = open_sides(state, tile, anchor) & contact_sides(state, tile, anchor)
     while groups != 0:
         sides &= sides_touching(state, anchor, groups & 31)
@@ -484,7 +484,7 @@ def move_sides(state, tile, anchor, groups):
 
 @kernel
 def occupied_spaces(tile):
-    """The set of a tile's spaces where a fighter stands, one bit each."""
+    """Return the set of a tile's spaces where a fighter stands, one bit each."""
     tile |= tile >> 2
     tile = (tile | tile >> 1) & 0x1111
     return tile * 0x1248 >> 12 & 15
@@ -492,7 +492,7 @@ def occupied_spaces(tile):
 
 @kernel
 def contact_sides(state, tile, anchor):
-    """The sides of the anchor where a fighter of the tile would be adjacent to a fighter of any other tile."""
+    """Return the sides of the anchor where a fighter of the tile would be adjacent to a fighter of any other tile."""
     fighters = occupied_spaces(state.tiles[tile]) << 4
     sides = CONTACTS[fighters | occupied_spaces(state.tiles[anchor])]
     left = state.table & ~(1 << tile | 1 << anchor)
@@ -506,7 +506,7 @@ def contact_sides(state, tile, anchor):
 
 @kernel
 def sides_touching(state, anchor, group):
-    """The sides of the anchor whose places touch a tile of the group."""
+    """Return the sides of the anchor whose places touch a tile of the group."""
     if group >> anchor & 1:
         return np.int64(ALL_SIDES)
     sides = np.int64(0)
@@ -518,7 +518,7 @@ def sides_touching(state, anchor, group):
 
 @kernel
 def groups_held(state, tile):
-    """The groups that a move of the tile must touch again, five bits each; 0 when nothing hangs by it.
+    """Return the groups that a move of the tile must touch again, five bits each; 0 when nothing hangs by it.
 
     These are the groups it joins when there are several, or its only neighbour when that has no other. Of two tiles
     left, either can only go to the other.
@@ -538,7 +538,7 @@ def groups_held(state, tile):
 
 @kernel
 def group_without(state, start, tile):
-    """The set of tiles that hang together with `start` when the tile is taken away."""
+    """Return the set of tiles that hang together with `start` when the tile is taken away."""
     group = np.int64(1 << start)
     new = group
     while new != 0:
@@ -597,7 +597,7 @@ def scores(state, out):
 
 @kernel
 def ranks(state, out):
-    """Those out as they went; of those still in at the cap, more pyramids rank ahead unless all tie."""
+    """Write ranks: those out as they went; of those still in at the cap more pyramids rank ahead, unless all tie."""
     for seat in range(state.players):
         out[seat] = state.ranks[seat]
         if on_table(state, seat) and state.ended == CAP and state.cap_draws == 0:
@@ -615,13 +615,13 @@ def ended(state):
 
 @kernel
 def used_words(state):
-    """How many 64-bit words of the record hold the state: all of them."""
+    """Return how many 64-bit words of the record hold the state: all of them."""
     return np.int64(WORDS)
 
 
 @kernel
 def random_member(seats, size, rng):
-    """A seat out of a set of that size."""
+    """Return a random seat of a set of that size."""
     return nth_member(seats, below(rng, size))
 
 
@@ -632,7 +632,7 @@ def nth_member(seats, n):
 
 @kernel
 def random_action(state, rng, actions):
-    """One of the legal actions, all equally likely."""
+    """Return a legal action, all equally likely."""
     if bound_to_singles(state):
         return actions[below(rng, legal_actions(state, actions))]
     action = candidate(state, rng)
@@ -648,7 +648,7 @@ def bound_to_singles(state):
 
 @kernel
 def candidate(state, rng):
-    """An action of the phase, all equally likely, though perhaps not allowed; not for a seat bound to single tiles."""
+    """Return an action of the phase, all equally likely, perhaps not allowed; not for a seat bound to single tiles."""
     if state.phase == MOVE:
         return candidate_turn(state, rng)
     if state.phase == FIGHT:
@@ -680,7 +680,7 @@ def candidate_turn(state, rng):
 
 @kernel
 def is_allowed(state, action):
-    """Whether a candidate is a legal action."""
+    """Return whether a candidate is a legal action."""
     if MOVES <= action < FIRST_TILES:
         choice = action - MOVES
         tile = choice >> 4
@@ -695,7 +695,7 @@ def is_allowed(state, action):
 
 @kernel
 def random_finish(state, rng, actions):
-    """Play at random to the end, turn by turn; (decisions, plies)."""
+    """Play at random to the end, turn by turn; return (decisions, plies)."""
     decisions = rolls = 0
     while state.phase <= PLACE:
         action = candidate(state, rng)

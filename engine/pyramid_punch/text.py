@@ -64,14 +64,14 @@ MOST_DIGITS = 18  # so that differences of coordinates fit the record
 
 
 def fighters_on(tile: int) -> list[int | None]:
-    """The fighters on a tile's four spaces, clockwise from top-left; None where a space is empty."""
+    """Return the fighters on a tile's four spaces, clockwise from top-left; None where a space is empty."""
     return [
         next((fighter for fighter in range(FIGHTERS) if tile >> 4 * space + fighter & 1), None) for space in range(4)
     ]
 
 
 def tile_letters(tile: int) -> str:
-    """The four spaces of a tile as letters, `.` where the fighter is gone."""
+    """Return the four spaces of a tile as letters, `.` where the fighter is gone."""
     return "".join("." if fighter is None else LETTERS[fighter] for fighter in fighters_on(tile))
 
 
@@ -79,7 +79,7 @@ def tile_letters(tile: int) -> str:
 
 
 def write_position(game: KernelGame, state: np.record) -> str:
-    """`TILES SEAT PHASE TURN`."""
+    """Return `TILES SEAT PHASE TURN`."""
     tiles = "/".join(_tile_text(state, seat) for seat in range(state.players))
     seat = state.seat if state.phase != OVER else "-"
     return f"{tiles} {seat} {_phase_text(state)} {state.turn}"
@@ -232,7 +232,7 @@ def _read_end(state: np.record) -> None:
 
 
 def _read_opening_seat(state: np.record, phase: str) -> None:
-    """Before the first turn the seats arrange, then place, in order, one each."""
+    """Read the seat before the first turn, when the seats arrange, then place, in order, one each."""
     done = [
         int(state.tiles[seat] != 0) if phase == "a" else int(on_table(state, seat)) for seat in range(state.players)
     ]
@@ -269,7 +269,7 @@ def _read_fights(state: np.record, fought: str | None, fight: str | None) -> Non
 
 
 def _met(state: np.record, enemy: int, fighter: int) -> bool:
-    """Whether an enemy fighter stands at the mover's tile; the one it fought may be gone."""
+    """Return whether an enemy fighter stands at the mover's tile; the one it fought may be gone."""
     if enemy >= state.players or not state.beside[state.seat] >> enemy & 1 or not stands(state, enemy, fighter):
         return False
     side = TOWARDS[offset_between(state, enemy, state.seat)]
@@ -288,7 +288,7 @@ class LastPly(NamedTuple):
 
 
 def last_ply(state: KernelState) -> LastPly:
-    """What happened last, for a drawing to mark; an empty text when nothing has."""
+    """Return what happened last, for a drawing to mark; an empty text when nothing has."""
     history = state.history()
     if not history:
         return LastPly("", None, frozenset())
@@ -304,7 +304,7 @@ def last_ply(state: KernelState) -> LastPly:
 
 
 def _fight_spaces(state: np.record, fight: int | None) -> frozenset[tuple[int, int]]:
-    """The spaces of a fight's two sides; where one has been knocked out, the space that the other faces."""
+    """Return the spaces of a fight's two sides; where one has been knocked out, the space that the other faces."""
     if fight is None or not on_table(state, state.seat):
         return frozenset()
     own, enemy, theirs = LETTERS.index(ACTIONS[fight][0]), int(ACTIONS[fight][2]), LETTERS.index(ACTIONS[fight][3])
@@ -331,7 +331,7 @@ class Table(NamedTuple):
 
 
 def table_of(state: np.record) -> Table:
-    """Where drawings put the tiles; every gap, however wide, becomes one column or row."""
+    """Return where drawings put the tiles; every gap, however wide, becomes one column or row."""
     seats = [seat for seat in range(state.players) if on_table(state, seat)]
     if not seats:
         return Table([], [], {})
@@ -350,7 +350,7 @@ def _with_gaps(used: set[int]) -> list[int | None]:
 
 
 def seat_line(state: KernelState, seat: int) -> str:
-    """What a seat has left, in words."""
+    """Return what a seat has left, in words."""
     record = state.record
     if record.tiles[seat] == 0:
         return "to be arranged" if record.phase == ARRANGE else f"out, rank {record.ranks[seat]}"
@@ -365,7 +365,7 @@ SPACE_AT = ((2, 1), (6, 1), (6, 3), (2, 3))  # column and row of a tile's spaces
 
 
 def draw(state: KernelState) -> str:
-    """The tiles where they lie, the mover and the last ply marked, and what every seat has left."""
+    """Draw the tiles where they lie, the mover and the last ply marked, and what every seat has left."""
     who, last = state.current_player(), last_ply(state)
     mover = state.rolling_seat() if who == CHANCE else who
     lines = _draw_table(state.record, mover, last)
@@ -412,7 +412,7 @@ def _write(canvas: list[list[str]], column: int, row: int, text: str) -> None:
 
 
 def _label(coordinate: int | None) -> str:
-    """A coordinate for the margin; `..` for a gap and for what has no room."""
+    """Return a coordinate for the margin; `..` for a gap and for what has no room."""
     text = ".." if coordinate is None else str(coordinate)
     return text if len(text) < MARGIN else ".."
 

@@ -17,7 +17,7 @@ WIDTH, HEIGHT = 690, 408
 
 
 def svg(state: KernelState) -> str:
-    """A picture that needs nothing else: board, last drop, lines, seats, status."""
+    """Draw board, last drop, lines, seats and status, as a self-contained picture."""
     return drawing(
         WIDTH,
         HEIGHT,
@@ -34,12 +34,12 @@ def svg(state: KernelState) -> str:
 
 
 def centre(column: int, row: int) -> tuple[float, float]:
-    """The middle of a cell."""
+    """Return the middle of a cell."""
     return LEFT + CELL * (column + 0.5), TOP + CELL * (ROWS - row - 0.5)
 
 
 def in_lines(stones: int) -> int:
-    """The set of the stones that are part of a line of four."""
+    """Return the set of the stones that are part of a line of four."""
     cells = 0
     for step in STEPS:
         starts = stones & stones >> step & stones >> 2 * step & stones >> 3 * step

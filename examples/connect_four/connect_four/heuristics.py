@@ -1,4 +1,4 @@
-"""Connect four: how good a position is for a seat."""
+"""Connect four: an evaluation."""
 
 from connect_four.rules import BOARD, STEPS
 from engine.kernel import kernel
@@ -8,7 +8,7 @@ MOST = 69 * 3  # every line of the board open, with three stones in each
 
 @kernel
 def evaluate(state, seat):
-    """The stones in lines that are still open to the seat, less the other's, each counted once a line, over 207.
+    """Return the seat's stones in lines still open to it less the other's, each counted once per line, over 207.
 
     A line of four cells is open to a seat when the other one has no stone in it.
     """
@@ -17,7 +17,7 @@ def evaluate(state, seat):
 
 @kernel
 def stones_in_open_lines(state, seat):
-    """For every line that is open to the seat the number of its stones there, added up."""
+    """Return the number of a seat's stones in every line that is open to it, added up."""
     mine = state.stones[seat]
     free = BOARD & ~state.stones[1 - seat]
     total = 0
@@ -31,7 +31,7 @@ def stones_in_open_lines(state, seat):
 
 @kernel
 def count(cells):
-    """How many cells a set has."""
+    """Return how many cells a set has."""
     twos = cells - (cells >> 1 & 0x5555555555555555)
     fours = (twos & 0x3333333333333333) + (twos >> 2 & 0x3333333333333333)
     return (fours + (fours >> 4) & 0x0F0F0F0F0F0F0F0F) * 0x0101010101010101 >> 56

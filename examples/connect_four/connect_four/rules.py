@@ -41,7 +41,7 @@ WORDS = STATE.itemsize // 8
 
 
 def state_dtype(params):
-    """The record of one state."""
+    """Return the record of one state."""
     return STATE
 
 
@@ -76,13 +76,13 @@ def legal_actions(state, actions):
 
 @kernel
 def landing(filled, shift):
-    """The set of the one cell that a stone dropped into an open column falls to; `shift` is the column's first bit."""
+    """Return the set of the cell that a stone dropped into an open column falls to; `shift` is its first bit."""
     return filled + (1 << shift) & COLUMN << shift
 
 
 @kernel
 def has_four(stones):
-    """Whether a set of cells holds four in a line."""
+    """Return whether a set of cells holds four in a line."""
     found = 0
     for step in STEPS:
         pairs = stones & stones >> step
@@ -107,7 +107,7 @@ def apply_action(state, column):
 
 @kernel
 def finish(state, seat, ending):
-    """The match is over by a drop of `seat`."""
+    """End the match by a drop of `seat`."""
     state.seat = TERMINAL
     state.last_seat = seat
     state.ended = ending
@@ -115,7 +115,7 @@ def finish(state, seat, ending):
 
 @kernel
 def ranks(state, out):
-    """The winner before the loser; both first on a full board."""
+    """Write ranks: the winner before the loser; both first on a full board."""
     out[0] = out[1] = 0
     if state.ended == NORMAL:
         out[1 - state.last_seat] = 1
@@ -131,7 +131,7 @@ def ended(state):
 
 @kernel
 def open_columns(filled):
-    """(list, count): the columns that are not full, each a byte that holds the number of the column's first bit."""
+    """Return (list, count): the columns that are not full, each a byte with the number of its first bit."""
     listed = count = 0
     for shift in range(0, HEIGHT * COLUMNS, HEIGHT):
         is_open = ~filled >> shift + ROWS - 1 & 1
@@ -142,7 +142,7 @@ def open_columns(filled):
 
 @kernel
 def random_finish(state, rng, actions):
-    """Play uniformly at random to the end; (decisions, plies).
+    """Play uniformly at random to the end; return (decisions, plies).
 
     One random word serves nine drops: a fraction of 60 bits, of which a factor of `count` brings one digit to the front
     and leaves the rest. No column is favoured by more than 7^9 / 2^60 < 2^-34.
@@ -184,5 +184,5 @@ def random_finish(state, rng, actions):
 
 @kernel
 def used_words(state):
-    """How many 64-bit words of the record hold the state: all of them."""
+    """Return how many 64-bit words of the record hold the state: all of them."""
     return np.int64(WORDS)

@@ -21,12 +21,12 @@ EMPTY = "."
 
 
 def bit(column: int, row: int) -> int:
-    """The set of one cell."""
+    """Return the set of one cell."""
     return 1 << HEIGHT * column + row
 
 
 def rows(state: np.record) -> list[str]:
-    """The board as it is seen: six rows of seven letters, the uppermost first."""
+    """Return the board as it is seen: six rows of seven letters, the uppermost first."""
     first, second = map(int, state.stones)
     letters = {(1, 0): STONES[0], (0, 1): STONES[1], (0, 0): EMPTY}
     return [
@@ -38,7 +38,7 @@ def rows(state: np.record) -> list[str]:
 
 
 def write_position(game: KernelGame, state: np.record) -> str:
-    """`BOARD SEAT`."""
+    """Return `BOARD SEAT`."""
     return f"{'/'.join(rows(state))} {'-' if state.seat == TERMINAL else state.seat}"
 
 
@@ -90,7 +90,7 @@ def _made_by_one_drop(state: np.record, seat: int) -> bool:
 
 
 def last_drop(state: KernelState) -> tuple[int, int] | None:
-    """(column, row) of the last drop; None at the start and in a state read from a position."""
+    """Return (column, row) of the last drop; None at the start and in a state read from a position."""
     history = state.history()
     if not history:
         return None
@@ -100,7 +100,7 @@ def last_drop(state: KernelState) -> tuple[int, int] | None:
 
 
 def draw(state: KernelState) -> str:
-    """The board with the last drop in brackets, and the seats."""
+    """Draw the board with the last drop in brackets, and the seats."""
     last = last_drop(state)
     lines = []
     for row, letters in zip(reversed(range(ROWS)), rows(state.record), strict=True):
@@ -113,7 +113,7 @@ def draw(state: KernelState) -> str:
 
 
 def status(state: KernelState) -> str:
-    """How the match stands, in a few words."""
+    """Return how the match stands, in a few words."""
     drops = int(state.record.stones[0] | state.record.stones[1]).bit_count()
     if state.is_terminal():
         return f"over after {drops} drops ({state.ended}), ranks {state.ranks()}"
