@@ -23,11 +23,12 @@ from arena.runner.options import Matchup, StopRule
 from arena.store import Store
 from arena.store.digests import TABLES, block_keys, row_digest, whole_matches
 from arena.store.schema import lock_log
+from arena.verify import walk
 from arena.verify.exports import _same
 from arena.verify.findings import Findings
 from arena.verify.plans import read_contents
 from arena.verify.reruns import chosen_blocks, plan_again
-from arena.verify.verification import verify, walk
+from arena.verify.verification import verify
 from engine import load_game
 from tests.support.tournaments import home_of, write
 
