@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from arena.cli.output import Output, plain_table, say
-from arena.cli.progress_display import tell
+from arena.cli.output import Output, plain_table, say, tell
 from arena.core.errors import ConfigError
 from arena.plan.resolve import ResolvedBot, Wanted, resolve_bots
 from arena.registry.discovery import find_bot, named_bots

@@ -6,17 +6,13 @@ import json
 import math
 import os
 import shlex
-import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from rich.console import Console
-from rich.live import Live
-
 from arena.cli.exit_codes import FINE, INTERRUPTED, NOT_ALL_PLAYED
-from arena.cli.output import OWN_DICE, Output, plain_table, say
-from arena.cli.progress_display import LINE_EVERY, REFRESH, STOPPING, can_draw, matches, tell
+from arena.cli.output import OWN_DICE, Output, matches, plain_table, say, tell
+from arena.cli.progress import Display
 from arena.plan.resolve import Plan
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
@@ -32,16 +28,24 @@ BAR = 20
 def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool, home: Path | None) -> int:
     """`arena compare`; the exit code."""
     again = _again(matchup, stop, workers, as_json, home)
-    screen = Screen()
+    display = Display()
+
+    def planned(plan: Plan) -> None:
+        for line in plan.remarks:
+            tell(line)
+
+    def show(progress: Progress, tally: Tally) -> None:
+        display.show(lambda: progress_line(progress, tally), stopping=progress.stopping)
+
     started = time.monotonic()
     try:
-        found = compare(matchup, stop, workers, home, show=screen.show, planned=screen.begin)
+        found = compare(matchup, stop, workers, home, show=show, planned=planned)
     except KeyboardInterrupt:  # while planning
-        screen.end()
+        display.end()
         tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
         return INTERRUPTED
     finally:
-        screen.end()
+        display.end()
     seconds = time.monotonic() - started
     if as_json:
         print(json.dumps({**found.as_dict(), "seconds": round(seconds, 3)}, indent=1, ensure_ascii=False))
@@ -73,40 +77,6 @@ def _again(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool,
     given += [part for filler in matchup.fillers for part in ("--with", filler)]
     given += ["--common-dice"] * matchup.common_dice + ["--json"] * as_json
     return shlex.join(["arena", "compare", matchup.a, matchup.b, *given])
-
-
-class Screen:
-    """How a comparison goes: a line that changes on a terminal, a line now and then elsewhere."""
-
-    def __init__(self) -> None:
-        self.live: Live | None = None
-        if can_draw(sys.stderr):
-            console = Console(stderr=True, markup=False, emoji=False, highlight=False)
-            self.live = Live("Getting ready …", console=console, refresh_per_second=REFRESH, transient=True)
-            self.live.start(refresh=True)
-        self.shown = time.monotonic() if self.live is None else 0.0
-        self.stopping = False
-
-    def begin(self, plan: Plan) -> None:
-        for line in plan.remarks:
-            tell(line)
-
-    def show(self, progress: Progress, tally: Tally) -> None:
-        if progress.stopping and not self.stopping and self.live is None:
-            tell(STOPPING)
-        self.stopping = progress.stopping
-        if time.monotonic() - self.shown < (LINE_EVERY if self.live is None else 1 / REFRESH):
-            return
-        self.shown = time.monotonic()
-        line = progress_line(progress, tally)
-        if self.live is None:
-            tell(line)
-        else:
-            self.live.update(f"{line}\n{STOPPING}" if progress.stopping else line)
-
-    def end(self) -> None:
-        if self.live is not None:
-            self.live.stop()
 
 
 def progress_line(progress: Progress, tally: Tally) -> str:

@@ -6,7 +6,6 @@ import ctypes
 import importlib
 import os
 import platform
-import re
 import resource
 import shutil
 import signal
@@ -17,10 +16,13 @@ import textwrap
 from collections.abc import Callable, Iterator, Sequence
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from arena.cli.findings import MISSING, NOTE, OK, WARNING, Finding, Status, size
 from arena.core.paths import home_path
+
+if TYPE_CHECKING:
+    from packaging.requirements import Requirement
 
 ROOM = 2**30
 """Bytes that the arena's home should have free."""
@@ -77,31 +79,31 @@ def findings(home: str | Path | None = None, address: str | None = None) -> Iter
 
 
 def packages(name: str = "pyramid-arena") -> Finding:
-    """The installed packages that the arena asks for, each with its version."""
+    """Return the installed packages that the arena requires, each with its version."""
     try:
-        wanted = [text for text in requires(name) or () if "extra ==" not in text]
+        from packaging.requirements import Requirement  # may be what is missing
+
+        every = map(Requirement, requires(name) or ())
     except PackageNotFoundError:
         return Finding(MISSING, "packages", f"{name} is not installed; {_pip(f'--editable {_root()}')}")
-    found = {text: _satisfied(text) for text in wanted}
-    lacking = [text for text in wanted if not found[text]]
-    if lacking:
-        return Finding(MISSING, "packages", f"{', '.join(lacking)}; {_pip(' '.join(map(repr, lacking)))}")
+    except ImportError:
+        return Finding(MISSING, "packages", f"packaging; {_pip('packaging')}")
+    wanted = [each for each in every if each.marker is None or each.marker.evaluate({"extra": ""})]
+    found = {each: _satisfied(each) for each in wanted}
+    missing = [str(each) for each in wanted if not found[each]]
+    if missing:
+        return Finding(MISSING, "packages", f"{', '.join(missing)}; {_pip(' '.join(map(repr, missing)))}")
     return Finding(OK, "packages", ", ".join(found.values()))
 
 
-def _satisfied(requirement: str) -> str:
-    """Name and version of what is installed for a requirement such as `numpy>=2.1`; empty when it is not enough."""
-    name, _, least = requirement.partition(">=")
+def _satisfied(requirement: Requirement) -> str:
+    """Return name and version of the package installed for a requirement; empty when it does not satisfy it."""
     try:
-        installed = version(name)
+        installed = version(requirement.name)
     except PackageNotFoundError:
         return ""
-    return f"{name} {installed}" if _release(installed) >= _release(least) else ""
-
-
-def _release(text: str) -> tuple[int, ...]:
-    """A version's leading numbers, to compare by."""
-    return tuple(map(int, re.findall(r"\d+", re.split(r"[^\d.]", text)[0])))
+    fits = requirement.specifier.contains(installed, prereleases=True)
+    return f"{requirement.name} {installed}" if fits else ""
 
 
 def _pip(what: str) -> str:

@@ -7,8 +7,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena import api
-from arena.cli.output import Output, say
-from arena.cli.progress_display import matches
+from arena.cli.output import Output, matches, say
 from arena.core.names import COMPARISONS
 from arena.core.paths import home_folder
 from arena.transfer.merging import Merged, merge

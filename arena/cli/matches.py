@@ -8,8 +8,7 @@ from typing import NoReturn
 
 import engine
 from arena import api
-from arena.cli.output import isolation_of, print_detail, say
-from arena.cli.progress_display import tell
+from arena.cli.output import isolation_of, print_detail, say, tell
 from arena.core.errors import ArenaError, ConfigError, RecordError
 from arena.core.match_ids import match_id
 from arena.match.game_faults import GameError, GameFault, again

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TextIO, get_args
 
 from rich import box
 from rich.cells import cell_len
@@ -50,8 +51,24 @@ class Output(Console):
 
 
 def say(text: str) -> None:
-    """Print prose, wrapped to the width there is."""
+    """Print prose, wrapped to the width of the output."""
     Output().print(text)
+
+
+def tell(line: str) -> None:
+    """Print a line on standard error; a closed stream is no error."""
+    with contextlib.suppress(OSError):
+        print(line, file=sys.stderr, flush=True)
+
+
+def can_draw(stream: TextIO) -> bool:
+    """Return whether a stream is a terminal that can move its cursor."""
+    return stream.isatty() and not Console(file=stream).is_dumb_terminal
+
+
+def matches(count: int) -> str:
+    """Return a number of matches in words."""
+    return "1 match" if count == 1 else f"{count:,} matches"
 
 
 def plain_table(*columns: str) -> Table:

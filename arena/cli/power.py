@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from arena.cli.output import OWN_DICE, Output, check_format, print_json, say
-from arena.cli.progress_display import matches
+from arena.cli.output import OWN_DICE, Output, check_format, matches, print_json, say
 from arena.results.power import Power, PowerOptions, as_frame, power
 from arena.results.tables import as_csv, markdown, records
 

@@ -4,25 +4,30 @@ from __future__ import annotations
 
 import os
 import shlex
-import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import pandas as pd
 from rich.cells import cell_len
+from rich.console import Group, RenderableType
+from rich.table import Table
 
 from arena import api
 from arena.cli.boards import print_board
 from arena.cli.exit_codes import FINE, INTERRUPTED, NOT_ALL_PLAYED
-from arena.cli.output import Output, say
-from arena.cli.progress_display import Live, Plain, can_draw, matches, tell
+from arena.cli.output import Output, matches, say, tell
+from arena.cli.progress import Display, bar
 from arena.core.errors import ClusterError, UnwritableError, has_no_room, no_room
 from arena.match.game_faults import lines_of
 from arena.plan.resolve import Plan
-from arena.runner.progress import duration
+from arena.runner.progress import Progress, duration
 from arena.stats.power import open_ranks
 
+LEADERS = 3
+"""Bots of a board that are shown while it is played."""
+LONGEST = 16
+"""Letters of their labels."""
 MOST_TIMES = 100
 """A pair that so many times the blocks would not tell apart is as good as equal."""
 
@@ -31,20 +36,26 @@ def run_tournament(
     config: Path, workers: int | None, backend: str, address: str | None, fresh: bool, home: Path | None, quiet: bool
 ) -> int:
     """`arena run`; the exit code."""
-    screen = Live() if not quiet and can_draw(sys.stderr) else Plain(quiet)
+    display = Display(quiet)
+    plans = []
 
     def planned(plan: Plan, kept: Path | None) -> None:
+        plans.append(plan)
         if kept is not None:
             tell(f"The old log is kept as {kept}.")
         for line in (*plan.left_out, *plan.remarks) if not quiet else ():
             tell(line)
-        screen.begin(plan)
+        if display.live is None and not quiet:
+            tell(f"{plan.name}: {size_in_words(plan)}")
+
+    def show(progress: Progress) -> None:
+        display.show(lambda: progress.line, lambda width: drawing(plans[0], progress, width), progress.stopping)
 
     again = resuming_command(config, workers, backend, address, home)
     try:
-        result = api.run(config, home, workers, backend, address, fresh, screen.show, planned)
+        result = api.run(config, home, workers, backend, address, fresh, show, planned)
     except KeyboardInterrupt:  # while planning, or while rating
-        screen.end()
+        display.end()
         tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
         return INTERRUPTED
     except UnwritableError as error:
@@ -57,7 +68,7 @@ def run_tournament(
     except ClusterError as error:
         raise ClusterError(f"{error}. Every match that was finished is saved. To go on: {again}") from None
     finally:
-        screen.end()
+        display.end()
     outcome, progress = result.outcome, result.outcome.progress
     for (game, players), frame in result.leaderboards.items():
         print_board(game, players, frame)
@@ -72,6 +83,41 @@ def run_tournament(
         tell(f"Interrupted: {saved:,} of {progress.total:,} matches are saved. To go on:\n  {again}")
         return INTERRUPTED
     return NOT_ALL_PLAYED if outcome.not_played else FINE
+
+
+def size_in_words(plan: Plan) -> str:
+    """Return the size of a plan in words."""
+    schedule = plan.schedule
+    boards = "1 board" if len(schedule.boards) == 1 else f"{len(schedule.boards)} boards"
+    return f"{matches(schedule.total_matches)} of {len(schedule.entries)} bots on {boards}"
+
+
+def drawing(plan: Plan, progress: Progress, width: int) -> RenderableType:
+    """Return the progress of a run as a bar, with the leaders of every board."""
+    done = progress.found + progress.played
+    text = f"{done:,}/{progress.total:,} matches  {progress.rate:,.0f}/s  left {progress.eta}  {progress.where}"
+    table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), width=width)
+    table.add_column(no_wrap=True)
+    table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
+    for number, board in enumerate(plan.schedule.boards):
+        table.add_row(board.title, leaders(plan, progress, number))
+    return Group(bar(done, progress.total, text), table)
+
+
+def leaders(plan: Plan, progress: Progress, board: int) -> str:
+    """Return the best bots of a board so far by mean return."""
+    means = [
+        (-sums[0] / sums[1], plan.schedule.entries[entry].label)
+        for (number, entry), sums in progress.sums.items()
+        if number == board and sums[1]
+    ]
+    return "  ".join(f"{_short(label)} {-mean:+.2f}" for mean, label in sorted(means)[:LEADERS])
+
+
+def _short(label: str) -> str:
+    """Return the beginning and the end of a label; specs of one bot differ in their last letters."""
+    half = LONGEST // 2
+    return label if len(label) <= LONGEST else f"{label[:half]}…{label[1 - half :]}"
 
 
 def resuming_command(config: Path, workers: int | None, backend: str, address: str | None, home: Path | None) -> str:

@@ -14,8 +14,8 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from arena.cli.output import Output, fitted_table, say
-from arena.cli.progress_display import REFRESH, can_draw, tell
+from arena.cli.output import Output, can_draw, fitted_table, say, tell
+from arena.cli.progress import REFRESH
 from arena.core.errors import ArenaError
 from arena.results.run_status import RUNNING, BoardStanding, Standing, standing, standings
 from arena.runner.progress import duration

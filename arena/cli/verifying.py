@@ -3,50 +3,16 @@
 from __future__ import annotations
 
 import json
-import sys
-import time
 from pathlib import Path
 from typing import Literal
 
-from rich import progress as bars
-from rich.console import Console
-
 from arena.cli.exit_codes import FINE, USER_ERROR
-from arena.cli.output import Output, isolation_of, plain_table, say
-from arena.cli.progress_display import LINE_EVERY, can_draw, matches, tell
+from arena.cli.output import Output, isolation_of, matches, plain_table, say
+from arena.cli.progress import Display, bar
 from arena.core.errors import ConfigError
 from arena.verify.archive import bundle
 from arena.verify.verification import Report, verify
 from engine.errors import one_line
-
-
-class Bar:
-    """What is being checked, on standard error: a bar on a terminal, elsewhere a line now and then."""
-
-    def __init__(self, quiet: bool) -> None:
-        self.shown = time.monotonic()
-        self.bar = None
-        if can_draw(sys.stderr) and not quiet:
-            text = bars.TextColumn("{task.description}  {task.fields[count]}")
-            console = Console(stderr=True, markup=False, emoji=False)
-            self.bar = bars.Progress(bars.BarColumn(bar_width=16), text, console=console, transient=True)
-            self.task = self.bar.add_task("reading", total=None, count="")
-            self.bar.start()
-        self.quiet = quiet
-
-    def show(self, what: str, done: int, total: int) -> None:
-        """Told by `arena.verify.verification.verify`."""
-        count = f"{done:,}/{matches(total)}" if total else ""
-        if self.bar is not None:
-            self.bar.update(self.task, description=what, total=total or None, completed=done, count=count)
-        elif not self.quiet and time.monotonic() - self.shown > LINE_EVERY:
-            self.shown = time.monotonic()
-            tell(f"{what} {count}".rstrip())
-
-    def end(self) -> None:
-        """Clear the terminal for the report."""
-        if self.bar is not None:
-            self.bar.stop()
 
 
 def print_verification(
@@ -60,11 +26,16 @@ def print_verification(
 ) -> int:
     """`arena verify`; the exit code."""
     level = isolation_of(isolation) if isolation is not None else None
-    bar = Bar(as_json)
+    display = Display(quiet=as_json)
+
+    def show(what: str, done: int, total: int) -> None:
+        text = f"{what} {done:,}/{matches(total)}" if total else what
+        display.show(lambda: text, lambda width: bar(done, total or None, text))
+
     try:
-        report = verify(target, home, _rerun(rerun), seed, workers, level, bar.show)
+        report = verify(target, home, _rerun(rerun), seed, workers, level, show)
     finally:
-        bar.end()
+        display.end()
     if as_json:
         print(json.dumps(report.as_dict(), indent=1, ensure_ascii=False))
     else:

@@ -49,7 +49,7 @@ def test_a_test_that_gives_up_says_so(home, capsys):
 def test_what_a_fixed_number_of_blocks_leaves_no_use_for_is_refused(home, capsys):
     for option in ("--elo0", "--elo1", "--alpha", "--beta", "--max-blocks"):
         assert compare(home, "--fixed", "2", option, "5") == 1
-        assert capsys.readouterr().err.strip().endswith(f"--fixed: tests nothing, so {option} says nothing")
+        assert capsys.readouterr().err.strip().endswith(f"--fixed: runs no test, so {option} has no effect")
     assert compare(home, "--fixed", "2", "--model", "logistic") == 1
 
 

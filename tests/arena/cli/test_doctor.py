@@ -112,7 +112,7 @@ def test_packages_that_are_absent_or_old_are_named_with_the_command_that_install
     def version(name):
         if name == "absent":
             raise PackageNotFoundError
-        return {"old": "1.9.12", "new": "2.0rc1", "pinless": "0.1"}[name]
+        return {"old": "1.9.12", "new": "2.1rc1", "pinless": "0.1"}[name]
 
     wanted = ["absent>=3", "old>=1.10", "new>=2", "pinless", 'tests>=1; extra == "dev"']
     monkeypatch.setattr(doctor, "requires", lambda name: wanted)
@@ -120,7 +120,7 @@ def test_packages_that_are_absent_or_old_are_named_with_the_command_that_install
     told = f"absent>=3, old>=1.10; {sys.executable} -m pip install 'absent>=3' 'old>=1.10'"
     assert doctor.packages() == Finding(MISSING, "packages", told)
     del wanted[:2]
-    assert doctor.packages() == Finding(OK, "packages", "new 2.0rc1, pinless 0.1")
+    assert doctor.packages() == Finding(OK, "packages", "new 2.1rc1, pinless 0.1")
 
 
 def test_a_home_that_cannot_be_written_is_missing(tmp_path):

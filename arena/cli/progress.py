@@ -1,0 +1,72 @@
+"""Progress on standard error, for every command that takes long."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import time
+from collections.abc import Callable
+
+from rich.console import Console, Group, RenderableType
+from rich.live import Live
+from rich.progress_bar import ProgressBar
+from rich.table import Table
+
+from arena.cli.output import can_draw, tell
+
+ECHO = 6
+"""Columns left free at the right: a terminal echoes Ctrl-C as ^C, and a line that wraps spoils the drawing."""
+LINE_EVERY = 10.0
+"""Seconds between two lines where there is no terminal."""
+REFRESH = 4
+"""Drawings a second."""
+STOPPING = "Finishing the matches in play. Press Ctrl-C again to drop them."
+
+
+class Display:
+    """Progress on standard error: redrawn in place on a terminal, elsewhere a line now and then."""
+
+    def __init__(self, quiet: bool = False) -> None:
+        self.quiet = quiet
+        self.stopping = False
+        self.live: Live | None = None
+        if can_draw(sys.stderr) and not quiet:
+            console = Console(stderr=True, markup=False, emoji=False, highlight=False)
+            self.width = console.width - ECHO
+            self.live = Live("Getting ready …", console=console, refresh_per_second=REFRESH, transient=True)
+            self.live.start(refresh=True)
+        self.shown = 0.0 if self.live else time.monotonic()
+
+    def show(
+        self,
+        line: Callable[[], str],
+        drawing: Callable[[int], RenderableType] | None = None,
+        stopping: bool = False,
+    ) -> None:
+        """Show a line, or on a terminal a drawing of a given width; skipped if the last one was a moment ago."""
+        if stopping and not self.stopping and self.live is None:
+            tell(STOPPING)
+        self.stopping = stopping
+        if self.quiet or time.monotonic() - self.shown < (1 / REFRESH if self.live else LINE_EVERY):
+            return
+        self.shown = time.monotonic()
+        if self.live is None:
+            tell(line())
+            return
+        with contextlib.suppress(OSError):  # the terminal may be gone; the command goes on
+            self.live.update(Group(drawing(self.width) if drawing else line(), STOPPING if stopping else ""))
+
+    def end(self) -> None:
+        """Clear the terminal for the result."""
+        if self.live is not None:
+            with contextlib.suppress(OSError):
+                self.live.stop()
+
+
+def bar(done: int, total: int | None, text: str) -> RenderableType:
+    """Return a progress bar with a text; `total` is None when it is unknown."""
+    table = Table.grid(padding=(0, 1))
+    table.add_column(width=16)
+    table.add_column(no_wrap=True)
+    table.add_row(ProgressBar(total=total, completed=done, width=16, pulse=total is None), text)
+    return table
