@@ -144,7 +144,8 @@ BARE = """
 import sys, time
 from arena.registry.bundles import bundle_file
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
-from arena.match.referee import Contestant, play_match
+from arena.match.player import Contestant
+from arena.match.referee import play_match
 from bots.random_bot import Random
 import engine
 game = engine.load_game("epicycle", 2)

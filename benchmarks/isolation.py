@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import engine
 from arena.match.dice import Streams
-from arena.match.referee import Contestant, Entrant, play_match, warm_up
+from arena.match.player import Contestant, Entrant
+from arena.match.referee import play_match, warm_up
 from arena.match.result import Clocking
 from arena.registry.bundles import Bundle, bundle_module
 from arena.registry.manifest import bundle_program

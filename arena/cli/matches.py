@@ -11,9 +11,10 @@ from arena import api
 from arena.cli.output import isolation_of, print_detail, say, tell
 from arena.core.errors import ArenaError, ConfigError, RecordError
 from arena.core.match_ids import match_id
+from arena.core.text import without_controls
+from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.game_faults import GameError, GameFault, again
 from arena.match.json_lines import read_records
-from arena.match.referee import GAME_SECONDS, Alarm, without_controls
 from arena.match.replay import Ply, check_draws, replay
 from arena.match.stored import StoredMatch
 from arena.plan.files import with_key

@@ -128,7 +128,7 @@ def print_json(rows: list[dict[str, Any]]) -> None:
 
 def print_detail(text: str) -> None:
     """The end of what a bot said when it failed, indented; of a traceback its own part."""
-    from arena.match.referee import without_controls
+    from arena.core.text import without_controls
 
     if BUNDLED.search(text):
         text = BUNDLED.sub("", OUR_FRAME.sub("", text))

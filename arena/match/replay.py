@@ -10,7 +10,8 @@ from typing import Any
 from arena.core.errors import StoreError
 from arena.core.match_ids import match_id
 from arena.match.dice import Dice, KeyPair
-from arena.match.referee import CAUSES, MAX_NOTE, clean_note
+from arena.match.faults import CAUSES
+from arena.match.player import MAX_NOTE, clean_note
 from arena.match.result import final_hash, ranks_with_forfeits
 from arena.match.stored import StoredMatch
 from arena.schedule.blocks import Board

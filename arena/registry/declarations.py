@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from arena.core.errors import BotError
-from arena.match.referee import without_controls
+from arena.core.text import without_controls
 from engine.specs import Parameter
 
 SHORT, LONG = 200, 4000

@@ -21,6 +21,7 @@ from typing import Any
 from arena.core.files import own_folder
 from arena.core.paths import ROOT
 from arena.registry.bundles import API_FILE, API_MODULES, Bundle, with_api
+from bots.base import made as made
 from engine.cache import cache_root
 
 BUILTINS = dict(vars(builtins))

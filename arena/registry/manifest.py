@@ -13,7 +13,7 @@ import engine
 from arena.core.errors import BotError, ConfigError
 from arena.core.models import Model, Scalar, as_tuple, different_numbers, parse_toml, read_toml, validated
 from arena.core.names import plain_name
-from arena.match.referee import without_controls
+from arena.core.text import without_controls
 from arena.registry.bundles import MANIFEST, Bundle, Folder
 from engine.specs import Parameter
 

@@ -15,8 +15,8 @@ from typing import Literal
 
 from arena.core.errors import BotError, ConfigError, WorkerError
 from arena.core.limits import Isolation
+from arena.match.faults import CLOCK_CAUSES
 from arena.match.json_lines import bare
-from arena.match.referee import CLOCK_CAUSES
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages

@@ -13,7 +13,8 @@ from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import Kind
-from arena.match.referee import CLOCK_CAUSES, MAX_NOTES
+from arena.match.faults import CLOCK_CAUSES
+from arena.match.referee import MAX_NOTES
 from arena.match.stored import StoredMatch
 from arena.store import LONG_MOVES, MAX_MOVES
 

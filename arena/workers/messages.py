@@ -12,8 +12,8 @@ from typing import Any, NamedTuple, get_args
 
 from arena.core import records
 from arena.core.limits import Isolation, Limits
+from arena.match.faults import Charge
 from arena.match.game_faults import GameFault
-from arena.match.referee import Charge
 from arena.match.result import MatchRow
 from arena.registry.bundles import Bundle
 from engine.specs import Value

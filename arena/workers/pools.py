@@ -7,7 +7,7 @@ import threading
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from arena.match.referee import Charge
+from arena.match.faults import Charge
 from arena.schedule.blocks import MatchSpec
 from arena.workers.messages import Death, Lost, MatchOrder, PlayChunk, WorkerPlan, encode
 from arena.workers.process import WorkerProcess

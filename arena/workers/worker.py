@@ -24,14 +24,16 @@ import engine
 from arena.core.errors import BotError, has_no_room, no_room
 from arena.core.process_trees import close_to_others, keep_orphans
 from arena.core.versions import code_hash, versions
+from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.dice import Streams
 from arena.match.game_faults import GameFailed, fault_of
 from arena.match.heartbeat import NOBODY, SIZE, Status
-from arena.match.referee import GAME_SECONDS, Alarm, Contestant, Entrant, Report, play_match, warm_up
+from arena.match.player import Contestant, Entrant
+from arena.match.referee import Report, play_match, warm_up
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
 from arena.registry.describe import OTHERWISE, defaults, describe, is_as_planned
-from arena.registry.loader import is_built_in, lay_out, load_class
+from arena.registry.loader import is_built_in, lay_out, load_class, made
 from arena.workers.interpreter import Interpreter
 from arena.workers.messages import (
     Describe,
@@ -177,7 +179,7 @@ class Table:
             self.interpreter.accept_threads()
             if not is_as_planned(defaults(bot_class), bot.params, bot.options):
                 raise BotError(OTHERWISE)
-            return Contestant(bot_class, bot.params)
+            return Contestant(functools.partial(made, bot_class), bot.params)
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
 

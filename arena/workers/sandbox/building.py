@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, BinaryIO
 from arena.core.errors import has_no_room
 from arena.core.files import own_folder
 from arena.core.process_trees import below, resident, threads_of, wait_for, wake
-from arena.match.referee import Fault, Killed
+from arena.match.faults import Fault, Killed
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import Program
 from arena.workers.sandbox.host import bound_threads

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.core.process_trees import below, resident, threads_of, wake
-from arena.match.referee import MAX_TRACEBACK, Fault
+from arena.match.faults import MAX_TRACEBACK, Fault
 from arena.workers.sandbox.launch import MOST_FILES
 
 MAX_LINE = 65_536

@@ -8,11 +8,11 @@ import traceback
 from typing import Any
 
 import engine
-from arena.match.referee import MAX_TRACEBACK, answer_of
+from arena.match.faults import MAX_TRACEBACK
+from arena.match.player import ask_move
 from arena.registry.bundles import Bundle
 from arena.registry.describe import defaults, describe
-from arena.registry.loader import load_class
-from bots.base import made
+from arena.registry.loader import load_class, made
 from engine.game import ILLEGAL
 
 PROTOCOL = 1
@@ -64,7 +64,7 @@ class Client:
         state = self.state
         for _, text in message["plies"]:
             state.apply_action(state.string_to_action(text))
-        given = answer_of(self.bot, state.clone(), message["clock"]["move"])
+        given = ask_move(self.bot, state.clone(), message["clock"]["move"])
         answer = {"type": "action"} if given.note is None else {"type": "action", "note": given.note}
         if given.action == ILLEGAL or given.action not in state.legal_actions():
             detail = given.refusal or str(state.refuse(given.action))

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from arena.core.limits import Limits
-from arena.match.referee import KILLS, Fault, Killed
+from arena.match.faults import Fault, Killed
+from arena.match.referee import KILLS
 from arena.workers.messages import Describe
 from arena.workers.sandbox.channel import Ended
 from arena.workers.sandbox.host import RemoteBot, ended

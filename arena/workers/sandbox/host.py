@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from arena.core.errors import WorkerError
 from arena.core.limits import Limits
-from arena.match.referee import Fault, Killed
+from arena.match.faults import Fault, Killed
 from arena.registry.bundles import Bundle, imported_names, with_api
 from arena.registry.loader import has_installed_bots
 from arena.workers.process import in_words

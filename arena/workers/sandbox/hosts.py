@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from arena.core.errors import BotError, WorkerError
-from arena.match.referee import Match, Player
+from arena.match.player import MatchView, Player
 from arena.registry.bundles import Bundle
 from arena.workers.process import STARTS
 from arena.workers.sandbox.host import Host, Provision, RemoteBot, trusted_modules
@@ -97,5 +97,5 @@ class RemoteContestant:
     bot: RemoteBot
     hosts: Hosts
 
-    def join(self, match: Match, seat: int) -> Player:
+    def join(self, match: MatchView, seat: int) -> Player:
         return RemotePlayer(self.bot, self.hosts.host(self.bot, match.game), match, seat)

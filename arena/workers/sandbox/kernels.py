@@ -17,7 +17,9 @@ from pathlib import Path
 from arena.core.files import is_plain_path
 from arena.core.limits import Limits
 from arena.match.dice import Streams
-from arena.match.referee import Answer, Contestant, Entrant, Fault, First, Match, Player, play_match
+from arena.match.faults import Fault
+from arena.match.player import Answer, Contestant, Entrant, First, MatchView, Player
+from arena.match.referee import play_match
 from arena.registry.bundles import Bundle, packed, unpacked
 from arena.workers.sandbox.compiled import OWN
 from arena.workers.sandbox.host import Host, RemoteBot
@@ -72,14 +74,14 @@ class _Rehearsal:
         self.bot, self.host = bot, host
         self.found: dict[str, bytes] = {}
 
-    def join(self, match: Match, seat: int) -> Player:
+    def join(self, match: MatchView, seat: int) -> Player:
         return _Rehearsing(self, match, seat)
 
 
 class _Rehearsing(RemotePlayer):
     """Plays a few moves, then is looked at and falls."""
 
-    def __init__(self, rehearsal: _Rehearsal, match: Match, seat: int) -> None:
+    def __init__(self, rehearsal: _Rehearsal, match: MatchView, seat: int) -> None:
         super().__init__(rehearsal.bot, rehearsal.host, match, seat)
         self.rehearsal = rehearsal
         self.moves = 0

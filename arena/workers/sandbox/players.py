@@ -7,7 +7,8 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
-from arena.match.referee import Answer, Fault, Killed, Match, clean_note
+from arena.match.faults import Fault, Killed
+from arena.match.player import Answer, MatchView, clean_note
 from arena.registry.describe import OTHERWISE, is_as_planned
 from arena.workers.sandbox.channel import Channel, Ended
 from arena.workers.sandbox.client import PROTOCOL
@@ -23,7 +24,7 @@ class RemotePlayer:
 
     guarded = False
 
-    def __init__(self, bot: RemoteBot, host: Host, match: Match, seat: int) -> None:
+    def __init__(self, bot: RemoteBot, host: Host, match: MatchView, seat: int) -> None:
         self.bot, self.host, self.match, self.seat = bot, host, match, seat
         self.channel: Channel | None = None
         self.used = 0.0  # processor time of its process in earlier matches

@@ -9,7 +9,7 @@ import subprocess
 from typing import Any
 
 from arena.core.limits import Limits
-from arena.match.referee import Fault, Killed
+from arena.match.faults import Fault, Killed
 from arena.registry.bundles import MANIFEST
 from arena.registry.manifest import read_program
 from arena.workers.sandbox.building import built

@@ -21,7 +21,10 @@ from arena.core.errors import WorkerError
 from arena.core.limits import Limits
 from arena.core.records import decode, encode
 from arena.match import referee
-from arena.match.referee import Clock, Contestant, Fault, play_match
+from arena.match.alarm import Clock
+from arena.match.faults import MAX_DETAIL, Fault
+from arena.match.player import Answer, Contestant
+from arena.match.referee import play_match
 from arena.match.result import Clocking, MatchRow, row_of
 from arena.registry.manifest import bundle_program
 from arena.store import Store
@@ -274,7 +277,7 @@ class Distant:
 
     def choose(self, limit):
         self.spend(next(self.moves, 0.0), limit)
-        return referee.Answer(self.match.state.legal_actions()[0], None)
+        return Answer(self.match.state.legal_actions()[0], None)
 
     def cpu(self):
         return self.used
@@ -331,7 +334,7 @@ class Verbose(Distant):
 
 def test_no_more_is_kept_of_a_fault_than_fits_a_log():
     result = play(Hours(), Verbose(Hours()), Random)
-    assert len(result.forfeits[0].detail) == referee.MAX_DETAIL
+    assert len(result.forfeits[0].detail) == MAX_DETAIL
     assert result.forfeits[0].detail.endswith("long end")
 
 

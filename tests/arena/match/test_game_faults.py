@@ -13,10 +13,12 @@ from pathlib import Path
 import pytest
 
 import engine
-from arena.match import game_faults, referee
+from arena.match import game_faults
+from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.dice import Streams
 from arena.match.game_faults import FILE, GameFailed, again, read_faults, write_faults
-from arena.match.referee import Alarm, Contestant, First, play_match
+from arena.match.player import Contestant, First
+from arena.match.referee import play_match
 from engine import registry
 from engine.errors import in_short
 from tests.support import count_up
@@ -125,9 +127,7 @@ def test_rules_that_hang_are_interrupted_and_bots_are_not(game, monkeypatch):
     slow = type("Slow", (First,), {"choose": lambda self, state: time.sleep(0.2) or state.legal_actions()[0]})
     threading.Thread(target=watch).start()
     try:
-        with pytest.raises(
-            GameFailed, match=f"TimeUp: the rules did not come back in {referee.GAME_SECONDS:g} s .*{HERE}"
-        ):
+        with pytest.raises(GameFailed, match=f"TimeUp: the rules did not come back in {GAME_SECONDS:g} s .*{HERE}"):
             play(game("hangs"), (First, slow))
     finally:
         done.set()

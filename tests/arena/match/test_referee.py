@@ -13,18 +13,10 @@ import engine
 from arena.core.errors import BotError, WorkerError
 from arena.core.limits import Limits
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
-from arena.match.referee import (
-    MAX_NOTE,
-    MAX_NOTES,
-    MAX_TRACEBACK,
-    NOBODY,
-    Charge,
-    Contestant,
-    clean_note,
-    final_hash,
-    play_match,
-    ranks_with_forfeits,
-)
+from arena.match.faults import MAX_TRACEBACK, Charge
+from arena.match.player import MAX_NOTE, Contestant, clean_note
+from arena.match.referee import MAX_NOTES, NOBODY, play_match, ranks_with_forfeits
+from arena.match.result import final_hash
 from bots import Bot
 from bots.random_bot import Random
 

@@ -15,7 +15,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
 from arena.core.limits import Limits
-from arena.match.referee import CLOCK_CAUSES
+from arena.match.faults import CLOCK_CAUSES
 from arena.plan.resolve import Wanted, resolve_bots
 from arena.registry.discovery import find_bot, spec_at
 from arena.registry.init_bot import LANGUAGES, init_bot

@@ -7,8 +7,8 @@ import tracemalloc
 
 import pytest
 
+from arena.match.faults import Charge
 from arena.match.heartbeat import NOBODY
-from arena.match.referee import Charge
 from arena.match.result import SeatRow
 from arena.runner import queue as work
 from arena.runner import run as runner

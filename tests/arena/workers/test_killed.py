@@ -18,7 +18,8 @@ from arena.core.errors import ConfigError, WorkerError
 from arena.core.limits import Limits
 from arena.core.process_trees import below
 from arena.match.dice import Streams
-from arena.match.referee import KILLS, Contestant, play_match
+from arena.match.player import Contestant
+from arena.match.referee import KILLS, play_match
 from arena.plan.resolve import Wanted, resolve_bots
 from arena.registry.bundles import bundle_file
 from arena.registry.manifest import bundle_program

@@ -11,7 +11,8 @@ import pytest
 
 import engine
 from arena.match.dice import Streams
-from arena.match.referee import Contestant, play_match
+from arena.match.player import Contestant
+from arena.match.referee import play_match
 from arena.registry.manifest import bundle_program, read_program
 from arena.workers.sandbox import building
 from arena.workers.sandbox.host import RemoteBot

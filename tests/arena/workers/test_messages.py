@@ -3,8 +3,8 @@
 import pytest
 
 from arena.core.limits import Limits
+from arena.match.faults import Charge
 from arena.match.game_faults import GameFault
-from arena.match.referee import Charge
 from arena.match.result import SeatRow
 from arena.registry.bundles import Bundle
 from arena.workers import messages

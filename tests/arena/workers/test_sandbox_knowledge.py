@@ -11,7 +11,8 @@ import pytest
 import engine
 from arena.core.limits import Limits
 from arena.match.dice import Streams
-from arena.match.referee import Contestant, play_match
+from arena.match.player import Contestant
+from arena.match.referee import play_match
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import bundle_program
 from arena.workers.sandbox.host import RemoteBot

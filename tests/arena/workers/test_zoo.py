@@ -24,7 +24,8 @@ from arena.core.limits import Limits
 from arena.core.match_ids import Kind
 from arena.core.process_trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
 from arena.match.dice import Streams, key_pair
-from arena.match.referee import Contestant, play_match
+from arena.match.player import Contestant
+from arena.match.referee import play_match
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.registry.bundles import bundle_file

@@ -1,0 +1,60 @@
+"""Faults of players: for these a seat forfeits its match."""
+
+from __future__ import annotations
+
+import traceback
+from typing import NamedTuple
+
+from arena.core.errors import WorkerError
+
+CAUSES = ("illegal_action", "timeout", "crash", "memory", "protocol", "init")
+"""Why a seat may forfeit."""
+CLOCK_CAUSES = ("timeout", "memory")
+"""Causes that depend on the machine, so that the match cannot be repeated."""
+MAX_TRACEBACK = 4000
+"""Characters that are kept of a traceback, and of what a bot wrote to stderr: the last ones."""
+MAX_DETAIL = 2 * MAX_TRACEBACK
+
+
+class Fault(Exception):
+    """A player's fault with a known cause."""
+
+    def __init__(self, cause: str, detail: str) -> None:
+        super().__init__(detail)
+        self.cause = cause
+
+
+class Killed(Fault):
+    """A bot's process was killed from outside: neither by us, nor for a limit of its own, nor by itself."""
+
+    def __init__(self, how: str) -> None:
+        super().__init__("memory", how)
+
+
+class Charge(NamedTuple):
+    """A fault that is known before the match: a worker ended while this seat was to move."""
+
+    seat: int
+    ply: int
+    cause: str
+    how: str = ""
+    """How the worker ended, in words."""
+
+    @property
+    def detail(self) -> str:
+        """What is kept of the fault."""
+        return f"the worker process ended while this bot was at work{f': {self.how}' if self.how else ''}"
+
+
+def fault_of_player(error: BaseException, guarded: bool) -> Fault:
+    """Return the fault in what a player raised, who may raise anything; `guarded` ones are bots, and know no causes.
+
+    Raises `WorkerError` when it comes from an unguarded player: that is the machine's.
+    """
+    if isinstance(error, WorkerError) and not guarded:
+        raise error
+    if isinstance(error, MemoryError):
+        return Fault("memory", "MemoryError")
+    if isinstance(error, Fault) and not guarded:
+        return error
+    return Fault("crash", "".join(traceback.format_exception(error))[-MAX_TRACEBACK:])

@@ -1,0 +1,181 @@
+"""Players: bots in the seats of a match, in this process or wherever an `Entrant` puts them."""
+
+from __future__ import annotations
+
+import time
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, NamedTuple, Protocol
+
+from arena.core.errors import ArenaError
+from arena.core.limits import Limits
+from arena.core.text import without_controls
+from arena.match.dice import Streams
+from arena.match.faults import MAX_TRACEBACK, Fault
+from engine import Game, State
+from engine.game import ILLEGAL, as_int
+from engine.specs import Value
+
+MAX_NOTE = 200
+"""Characters that are kept of a bot's note on a move."""
+
+
+class Answer(NamedTuple):
+    """What a bot gave for a move, in plain values."""
+
+    action: int
+    note: str | None
+    refusal: str = ""
+    """Why it is no action at all."""
+
+
+class MatchView(Protocol):
+    """A match as its players see it."""
+
+    game: Game
+    streams: Streams
+    limits: Limits
+    state: State
+    moves: list[str]
+    movers: list[int]
+    """By ply: the seat that moved, or `CHANCE`."""
+    left: list[float]
+    """By seat: seconds for the rest of the match."""
+    finished: bool
+
+    @property
+    def ended(self) -> str: ...
+
+    def ranks(self) -> list[int]: ...
+
+    def margin(self, seat: int) -> float: ...
+
+
+class Player(Protocol):
+    """A bot in a seat of one match; whatever its methods raise is its fault."""
+
+    guarded: bool
+    """Whether it runs here, where the referee's alarm can interrupt it; others keep to the limit by themselves."""
+
+    def start(self, limit: float) -> None:
+        """Start its process, if it is not guarded."""
+
+    def prepare(self, limit: float) -> bool:
+        """Get ready for the match; return whether its moves depend on a clock."""
+
+    def choose(self, limit: float) -> Answer:
+        """Return its move in the present state of the match."""
+
+    def cpu(self) -> float:
+        """Return the seconds of processor time that its process has used since some fixed moment."""
+
+    def close(self) -> None:
+        """Drop the bot."""
+
+
+class Entrant(Protocol):
+    """Something that can take a seat."""
+
+    def join(self, match: MatchView, seat: int) -> Player: ...
+
+
+@dataclass(frozen=True)
+class Contestant:
+    """A bot that plays in this process."""
+
+    make: Callable[..., Any]
+    """Makes the bot from game, seat, seed and parameters: its class, or a function."""
+    params: Mapping[str, Value]
+
+    def join(self, match: MatchView, seat: int) -> Player:
+        return LocalPlayer(self, match, seat)
+
+
+class LocalPlayer:
+    """A bot in the referee's own process."""
+
+    guarded = True
+
+    def __init__(self, contestant: Contestant, match: MatchView, seat: int) -> None:
+        self.contestant, self.match, self.seat = contestant, match, seat
+        self.bot: Any = None
+
+    def start(self, limit: float) -> None:
+        raise NotImplementedError("a bot in this process has nothing to start")
+
+    def prepare(self, limit: float) -> bool:
+        match = self.match
+        seed = match.streams.bot_seed(self.seat)
+        self.bot = self.contestant.make(match.game, self.seat, seed, self.contestant.params)
+        self.bot.prepare()
+        return bool(getattr(self.bot, "timed", False))
+
+    def choose(self, limit: float) -> Answer:
+        return ask_move(self.bot, self.match.state.clone(), limit)
+
+    def cpu(self) -> float:
+        return time.process_time()
+
+    def close(self) -> None:
+        self.bot = None
+
+
+class Absent:
+    """A bot that could not take its seat."""
+
+    guarded = False
+
+    def __init__(self, error: BaseException) -> None:
+        text = str(error) if isinstance(error, ArenaError) else "".join(traceback.format_exception(error))
+        self.fault = Fault("memory" if isinstance(error, MemoryError) else "init", text[-MAX_TRACEBACK:])
+
+    def start(self, limit: float) -> None:
+        raise self.fault
+
+    def prepare(self, limit: float) -> bool:
+        raise self.fault
+
+    def choose(self, limit: float) -> Answer:
+        raise self.fault
+
+    def cpu(self) -> float:
+        return 0.0
+
+    def close(self) -> None:
+        """Do nothing: there is no bot."""
+
+
+class First:
+    """A bot that plays the first legal action, for warming up."""
+
+    def __init__(self, *_: object) -> None:
+        pass
+
+    def prepare(self) -> None:
+        pass
+
+    def choose(self, state: State) -> int:
+        return state.legal_actions()[0]
+
+
+def ask_move(bot: Any, state: State, limit: float) -> Answer:
+    """Ask a bot for a move and read its answer; all of this may run the bot's code."""
+    bot.seconds_left = limit
+    given = bot.choose(state)
+    note = getattr(bot, "note", None)
+    if note is not None:
+        bot.note = None
+        note = clean_note(note)
+    try:
+        return Answer(given if type(given) is int else as_int(given), note)
+    except TypeError:
+        return Answer(ILLEGAL, note, str(state.refuse(given)))
+
+
+def clean_note(note: object) -> str | None:
+    """Return the part of a bot's note that is kept."""
+    if not isinstance(note, str):
+        return None
+    plain = str.__getitem__(note, slice(MAX_NOTE))  # a subclass of the bot's own could hand out anything
+    return without_controls(plain).replace("\n", " ")
