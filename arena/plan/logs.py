@@ -17,8 +17,7 @@ from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages
 from arena.plan.files import logged_plan
 from arena.plan.model import ResolvedPlan
-from arena.store import Store
-from arena.store.merging import readable
+from arena.store import Store, readable
 
 LOG = "matches.db"
 """Name of a log in its tournament's folder."""

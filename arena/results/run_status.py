@@ -21,8 +21,7 @@ from arena.plan.coverage import coverage
 from arena.plan.disqualification import disqualified
 from arena.plan.logs import find_log, logs_under, open_plan
 from arena.schedule.blocks import Schedule
-from arena.store import Store
-from arena.store.writers import Writer, read_writer
+from arena.store import Store, Writer, read_writer
 from engine.errors import one_line
 
 RUNNING, COMPLETE, INTERRUPTED, OPEN = "running", "complete", "interrupted", "not complete"

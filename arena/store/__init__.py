@@ -2,9 +2,12 @@
 
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import SecretKey, StoredMatch
+from arena.store.locking import Writer, read_writer
+from arena.store.merging import check_rows, first_start, merge_logs
+from arena.store.reading import readable
 from arena.store.rows import MAX_MOVES, BotRow, Finished, read_clocks, read_moves
 from arena.store.schema import SCHEMA_VERSION
-from arena.store.writing import LONG_MOVES, Store, set_aside
+from arena.store.writing import LONG_MOVES, Store, move_into_place, set_aside
 
 __all__ = [
     "LONG_MOVES",
@@ -17,7 +20,14 @@ __all__ = [
     "SecretKey",
     "Store",
     "StoredMatch",
+    "Writer",
+    "check_rows",
+    "first_start",
+    "merge_logs",
+    "move_into_place",
     "read_clocks",
     "read_moves",
+    "read_writer",
+    "readable",
     "set_aside",
 ]

@@ -1,16 +1,14 @@
-"""Taking the rows of one log into another: what both hold has to be the same."""
+"""Copy the rows of logs into another log; what several of them hold must be the same."""
 
 from __future__ import annotations
 
-import contextlib
 import itertools
-import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from arena.core.errors import ArenaError, StoreError
+from arena.core.errors import StoreError
 from arena.store.digests import Row, WholeMatch, block_keys, block_rows, damaged_rows, timing_digest, whole_matches
-from arena.store.reading import OF_CONTENT, StoreReader, primary
+from arena.store.reading import StoreReader, readable
 from arena.store.rows import read_moves
 from arena.store.writing import Store
 
@@ -26,60 +24,67 @@ BLOCK = (
     "key of the dice",
 )
 MATCH = ("line-up", "ending", "length", "mark of a clock", "final position", "moves", "notes")
-SEAT = ("number", "bot", "rank", "score", "cause", "forfeit")
+SEAT = ("number", "bot", "rank", "score", "cause", "ply of the forfeit")
 Run = tuple[str, str, str]
-"""Plan, versions, UTC time of the start."""
+"""Plan, versions, UTC start time."""
 
 
-class Taken(NamedTuple):
-    """Matches that were new, and that were there."""
+class Merged(NamedTuple):
+    """Counts of matches that a merge copied, and that the target had already."""
 
     added: int
     known: int
 
 
-@contextlib.contextmanager
-def readable(log: StoreReader) -> Iterator[None]:
-    """Whatever the rows of a damaged log make fail within, as a `StoreError` that names the log."""
-    try:
-        yield
-    except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
-        ours = isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT
-        if ours or isinstance(error, ArenaError):
-            raise
-        raise StoreError(f"{log.path}: is damaged: {error}; `arena verify` tells more") from None
+def merge_logs(target: Store, sources: Sequence[StoreReader]) -> Merged:
+    """Copy everything in the sources into a log, within a transaction of the caller.
+
+    All logs have passed `check_rows`. Of matches in several sources the first source's rows in side tables (times,
+    texts of faults) are kept. Raises `StoreError` for matches that are damaged, or differ between logs.
+    """
+    added = known = 0
+    for source, runs in zip(sources, _take_runs(target, sources), strict=True):
+        with readable(source):
+            _take_keys(target, source)
+            _take_bots(target, source)
+            counts = _take_matches(target, source, runs)
+        added, known = added + counts.added, known + counts.known
+    return Merged(added, known)
+
+
+def first_start(log: StoreReader) -> tuple[str, str, str]:
+    """Return a sort key of logs: when the first run of a log started."""
+    with readable(log):
+        return min((_age(run) for run, _ in _runs_of(log).values()), default=("", "", ""))
 
 
 def check_rows(log: StoreReader) -> None:
-    """Raise `StoreError` for a run, bot, bundle or key that has changed: a copy would have a digest that fits."""
+    """Raise `StoreError` for a damaged run, bot, bundle or key: its copy would get a digest that fits."""
     for name in damaged_rows(log._db):
         raise StoreError(f"{log.path}: {name} is damaged; `arena verify` tells more")
 
 
-def runs_of(log: StoreReader) -> dict[int, tuple[Run, str | None]]:
-    """A log's runs by number, each with when it was finished."""
+def _runs_of(log: StoreReader) -> dict[int, tuple[Run, str | None]]:
+    """Return a log's runs by number, each with its finishing time."""
     query = "SELECT run, plan, versions, started, finished FROM runs ORDER BY run"
     return {row[0]: (tuple(row[1:4]), row[4]) for row in log._db.execute(query)}
 
 
-def age(run: Run) -> tuple[str, str, str]:
-    """Runs are ordered by it: by their start."""
+def _age(run: Run) -> tuple[str, str, str]:
+    """Return the sort key of runs: their start."""
     plan, versions, started = run
     return started, plan, versions
 
 
-def take_runs(target: Store, sources: Sequence[StoreReader]) -> list[dict[int, int]]:
-    """Take the runs of all sources, the oldest first, so that the latest of all is the latest again.
-
-    For each source: the numbers of its runs in the target.
-    """
-    theirs = [runs_of(source) for source in sources]
+def _take_runs(target: Store, sources: Sequence[StoreReader]) -> list[dict[int, int]]:
+    """Copy the runs of all sources in the order of their starts; return the new numbers of each source's runs."""
+    theirs = [_runs_of(source) for source in sources]
     finished: dict[Run, str | None] = {}
     for run, when in itertools.chain.from_iterable(runs.values() for runs in theirs):
         finished[run] = min(filter(None, (when, finished.get(run))), default=None)
-    ours = runs_of(target)
+    ours = _runs_of(target)
     numbers = {run: number for number, (run, _) in reversed(ours.items())}
-    for run in sorted(finished, key=age):
+    for run in sorted(finished, key=_age):
         if run not in numbers:
             numbers[run] = _append(target, run, finished[run])
         elif finished[run] is not None:
@@ -95,16 +100,16 @@ def _append(target: Store, run: Run, finished: str | None) -> int:
 
 
 def _repeat_latest(target: Store) -> None:
-    """Note the run that started last once more when older ones have come after it: the last one's plan counts."""
-    runs = runs_of(target)
+    """Repeat the run that started last if older ones were appended after it: the plan of the last row counts."""
+    runs = _runs_of(target)
     if runs:
-        latest, finished = max(runs.values(), key=lambda run: age(run[0]))
+        latest, finished = max(runs.values(), key=lambda run: _age(run[0]))
         if runs[max(runs)][0] != latest:
             _append(target, latest, finished)
 
 
-def take_keys(target: Store, source: StoreReader) -> None:
-    """Take the keys of secret dice; what either log has disclosed is disclosed."""
+def _take_keys(target: Store, source: StoreReader) -> None:
+    """Copy the keys of secret dice; a key that either log has disclosed is disclosed."""
     ours = {key.checked() for key in target.secret_keys()}
     for key in source.secret_keys():
         if key.checked() not in ours:
@@ -113,8 +118,8 @@ def take_keys(target: Store, source: StoreReader) -> None:
             target._set("keys", "disclosed", key.disclosed, f"hash = '{key.hash}'")
 
 
-def take_bots(target: Store, source: StoreReader) -> None:
-    """Take bots and their sources; a bot that came with imported records has none until now."""
+def _take_bots(target: Store, source: StoreReader) -> None:
+    """Copy bots and their bundles; a bot of imported matches gets its bundle if the source has it."""
     for key, files in source._db.execute("SELECT bundle, files FROM bundles ORDER BY bundle"):
         target._insert_new("bundles", key, files)
     ours = {row[1]: row for row in target._db.execute("SELECT * FROM bots")}
@@ -127,8 +132,8 @@ def take_bots(target: Store, source: StoreReader) -> None:
             target._insert_new("bots", known[0], *row)
 
 
-def take_matches(target: Store, source: StoreReader, runs: dict[int, int]) -> Taken:
-    """Take the matches that the target lacks; raises `StoreError` for one that it has otherwise, or that is damaged."""
+def _take_matches(target: Store, source: StoreReader, runs: dict[int, int]) -> Merged:
+    """Copy missing matches; raises `StoreError` for one that is damaged or differs from the target's."""
     added = known = 0
     for keys in block_keys(source._db):
         places = _places(target, source, block_rows(source._db, keys))
@@ -146,11 +151,11 @@ def take_matches(target: Store, source: StoreReader, runs: dict[int, int]) -> Ta
                 _check_same(source, match, ours)
         _insert(target, new, places, runs)
         added += len(new)
-    return Taken(added, known)
+    return Merged(added, known)
 
 
 def _places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[int, int]:
-    """The target's keys of a source's blocks, made if need be; the blocks are the same or refused."""
+    """Return the target's keys of a source's blocks, inserting missing ones; raises `StoreError` for other content."""
     places = {}
     for key, row in blocks.items():
         identity, id, game, players, *rest = row
@@ -173,7 +178,7 @@ def _places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[
 
 
 def _check_same(source: StoreReader, match: WholeMatch, ours: WholeMatch) -> None:
-    """Raise `StoreError` that names what differs; moves may have been packed by another version of zlib."""
+    """Raise `StoreError` that names what differs; moves may be compressed by different versions of zlib."""
     if not ours.is_sound:
         raise StoreError(f"match {ours.id} is damaged in the other log; `arena verify` tells more")
     assert match.match is not None and ours.match is not None

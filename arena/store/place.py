@@ -1,4 +1,4 @@
-"""Whether a log that is written to is still where it was, and what can be saved of it when it is not."""
+"""Detect that a log was removed, replaced or overwritten while it is written to, and save its content."""
 
 from __future__ import annotations
 
@@ -10,38 +10,36 @@ import time
 from pathlib import Path
 
 from arena.core.files import own_folder
-from arena.store.shape import harden
+from arena.store.shape import OF_SQLITE, harden
 
-OF_SQLITE = ("-wal", "-shm")
-"""What the names of the two files end with that SQLite keeps beside an open database."""
 WRITTEN = ("", "-wal")
-"""What the names of those end with that hold what is written."""
+"""Endings of the names of the files that hold the data."""
 RARELY = 20
-"""A log that others change is looked through anew after so many times as long as that has taken."""
+"""Pause between two checks of a log that others change, in multiples of the duration of a check."""
 Row = tuple[str, bytes | None]
-"""One of a log's rows: its table, and its digest; None when the table is empty."""
+"""Table and digest of a row; None when the table is empty."""
 
 
 def is_file(descriptor: int, path: Path) -> bool:
-    """Whether an open file is the one that is found under a path."""
+    """Whether an open file is the one at a path."""
     with contextlib.suppress(OSError):
         return os.path.samestat(os.fstat(descriptor), os.stat(path))
     return False
 
 
 class Place:
-    """The files of an open log, as they were found when it was opened, and as its only writer left them last."""
+    """The files of an open log: their inodes when it was opened, their states after its writer's last transaction."""
 
     def __init__(self, log: Path, newest: Row) -> None:
-        """`newest` is a row that was written lately."""
+        """Take the files as they are; `newest` is a recently written row."""
         self.log = log
         self._known = {suffix: found for suffix in ("", *OF_SQLITE) if (found := self._found(suffix)) is not None}
         self.next_look = 0.0
-        """When what others have changed is looked through again, by the clock `time.monotonic`."""
+        """Time of the next check of changed files, by `time.monotonic`."""
         self.leave(newest)
 
     def _found(self, suffix: str) -> tuple[int, int] | None:
-        """Device and number of a file; None when it is not there."""
+        """Return device and inode of a file; None when it is missing."""
         try:
             found = os.stat(f"{self.log}{suffix}")
         except OSError:
@@ -53,18 +51,18 @@ class Place:
 
     @property
     def is_whole(self) -> bool:
-        """Whether all of them are still there; those of SQLite are made with the first write."""
+        """Whether all files are still the same; SQLite creates its own with the first write."""
         return all(map(self._is_ours, self._known)) and all(
             self._is_ours(suffix) for suffix in OF_SQLITE if self._found(suffix) is not None
         )
 
     def leave(self, newest: Row) -> None:
-        """Remember the files as they are after a transaction, and a row that it has written."""
+        """Record the files' states after a transaction, and a row that it wrote."""
         self.newest = newest
         self._left = {suffix: self._state(suffix) for suffix in WRITTEN}
 
     def _state(self, suffix: str) -> tuple[int, int] | None:
-        """Size of a file, and when it was written to; None when it is not there."""
+        """Return size and modification time of a file; None when it is missing."""
         try:
             found = os.stat(f"{self.log}{suffix}")
         except OSError:
@@ -72,13 +70,14 @@ class Place:
         return found.st_size, found.st_mtime_ns
 
     def size(self, suffix: str) -> int:
-        """Bytes of a file, as far as it is there."""
+        """Return the size of a file in bytes, 0 when it is missing."""
         return (self._state(suffix) or (0, 0))[0]
 
     def holds_what_we_left(self, *suffixes: str) -> bool:
-        """Whether nobody has overwritten files, of `WRITTEN`, since they were left.
+        """Whether files, of `WRITTEN`, still hold what the last transaction left.
 
-        What others may do to a log in use (bring its -wal into it) changes them too, so then its content decides.
+        Other programs may copy the -wal of a log in use into it, which changes both files; so of changed files the
+        content is checked.
         """
         now = {suffix: self._state(suffix) for suffix in suffixes}
         changed = [suffix for suffix, state in now.items() if self._left[suffix] != state]
@@ -92,9 +91,9 @@ class Place:
         return True
 
     def _is_sound(self, how: str) -> bool:
-        """Whether the files are sound and hold what was written; if `immutable`, the log without its -wal.
+        """Whether the database is sound and holds the newest row; with `immutable`, the log without its -wal.
 
-        Without it: a -wal of which nothing has been brought in hides what stands in the log now.
+        The second is needed because a -wal that was not copied yet hides what is in the log itself.
         """
         with contextlib.suppress(sqlite3.Error):
             address = f"{self.log.absolute().as_uri()}?{how}"
@@ -104,7 +103,7 @@ class Place:
         return False
 
     def save(self, db: sqlite3.Connection) -> str:
-        """Save what an open log of which a file is gone held; what has happened and where it is now, in words."""
+        """Save the content of an open log that lost a file; return what happened and where the content is now."""
         ours = self._is_ours("")
         if ours and self._state("") == self._left[""] and not self.is_whole and _brought_in(db):
             return f"{self.log}: its -wal or -shm file has been taken away; all that was written is in it: start again"
@@ -121,7 +120,7 @@ class Place:
         return f"{self.log}: {gone} while it was written to; what it held is in {saved}: rename that to go on"
 
     def _cut_off(self) -> None:
-        """Nothing of ours is to be brought from the -wal into what stands in the log now, by us or by others."""
+        """Empty our -wal, so that nothing of it is ever copied into the file that now has the log's name."""
         for path in Path("/proc/self/fd").glob("*"):
             with contextlib.suppress(OSError):
                 found = path.stat()
@@ -131,13 +130,13 @@ class Place:
             Path(f"{self.log}{suffix}").unlink(missing_ok=True)
 
     def _remove_ours(self) -> None:
-        """Nobody is to take our SQLite files for those of the file that is there now."""
+        """Remove our SQLite files if the log was replaced: they do not belong to the new file."""
         for suffix in OF_SQLITE:
             if self._is_ours(suffix) and not self._is_ours(""):
                 Path(f"{self.log}{suffix}").unlink(missing_ok=True)
 
     def _copy_out(self, db: sqlite3.Connection) -> Path:
-        """Copy an open database, wherever its file is, into a new one beside its place."""
+        """Copy an open database, also one whose file was removed, into a new file beside the log's path."""
         self.log.parent.mkdir(parents=True, exist_ok=True)
         with own_folder(self.log.parent, ".saved-") as folder:
             made = folder / "saved.db"
@@ -152,7 +151,7 @@ class Place:
 
 
 def _holds(db: sqlite3.Connection, newest: Row) -> bool:
-    """Whether a log is sound, as far as SQLite can tell, and holds a row."""
+    """Whether a database passes SQLite's integrity check and holds a row."""
     table, digest = newest
     query = f"SELECT EXISTS (SELECT 1 FROM {table} WHERE ? IN (digest, 0)) = ?"
     there = db.execute(query, (digest or 0, digest is not None)).fetchone()[0]
@@ -160,7 +159,7 @@ def _holds(db: sqlite3.Connection, newest: Row) -> bool:
 
 
 def _brought_in(db: sqlite3.Connection) -> bool:
-    """Whether all of the write-ahead log could be brought into the database."""
+    """Copy the whole -wal into the database; return whether that was possible."""
     with contextlib.suppress(sqlite3.Error):
         return not db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
     return False

@@ -1,4 +1,4 @@
-"""Reading a log, also while a run writes to it."""
+"""Read a log, also while a run writes to it."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ from arena.store.upgrading import connect_to_read
 
 BATCH = 500
 FROM_CONTENT = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""What may be raised by whatever is read."""
+"""Errors that the content of a damaged log may cause."""
 OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG)
-"""SQLite's errors that come from what a log holds; 0 are those of Python, such as of text that is none."""
+"""SQLite's errors that the content of a log causes; 0 are those of its Python module, such as of invalid UTF-8."""
 SHORT_ID = 12
-"""Hexadecimal digits that tell the matches of all but the largest logs apart."""
+"""Hexadecimal digits that distinguish the matches of all but the largest logs."""
 
 
 class StoreReader:
-    """An open log as it is read; `arena.store.Store` is the whole."""
+    """The reading half of `arena.store.Store`."""
 
     def __init__(self, path: Path, connection: sqlite3.Connection, lock: int | None) -> None:
         self.path = path
@@ -43,15 +43,15 @@ class StoreReader:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open for reading, also while a run writes; an older log as it would be in this version.
+        """Open a log for reading, also while a run writes; an older one is read as if it were upgraded.
 
-        Raises `StoreError` when there is no log.
+        Raises `StoreError` if there is no log.
         """
         if not path.is_file():
             raise StoreError(f"{path}: no such match log; `arena run` makes one")
         try:
             db = connect_to_read(path)
-            db.execute("BEGIN")  # everything read from now on is the log at one moment, whatever a run adds meanwhile
+            db.execute("BEGIN")  # all reads see the log at this moment, whatever a run adds meanwhile
             return cls(path, db, None)
         except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
             raise StoreError(f"{path}: is not a match log: {error}") from None
@@ -62,7 +62,7 @@ class StoreReader:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """Close the log. An error that its content explains becomes a `StoreError` of one line."""
+        """Close the log; turn an error that its content causes into a `StoreError` of one line."""
         try:
             if isinstance(error, FROM_CONTENT) and not isinstance(error, ArenaError):
                 self._explain(error)
@@ -70,7 +70,7 @@ class StoreReader:
             self.close()
 
     def _explain(self, error: BaseException) -> None:
-        """Raise what a user is told of an error, unless it has nothing to do with what was read."""
+        """Raise a `StoreError` for an error, unless it has nothing to do with the content."""
         if isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT:
             return
         with contextlib.suppress(sqlite3.Error):
@@ -87,14 +87,14 @@ class StoreReader:
             self._lock = None
 
     def last_plan(self) -> str:
-        """The resolved plan of the latest run, JSON."""
+        """Return the resolved plan of the latest run, as JSON."""
         row = self._db.execute("SELECT plan FROM runs ORDER BY run DESC LIMIT 1").fetchone()
         if row is None:
             raise StoreError(f"{self.path}: holds no run")
         return str(row[0])
 
     def last_versions(self) -> dict[str, str]:
-        """Of Python and the packages, in the latest run."""
+        """Return the versions of Python and the packages in the latest run."""
         row = self._db.execute("SELECT versions FROM runs ORDER BY run DESC LIMIT 1").fetchone()
         return json.loads(row[0]) if row else {}
 
@@ -104,7 +104,7 @@ class StoreReader:
         return row is not None and row[0] is not None
 
     def last_run(self) -> RunRow:
-        """The latest run, and who has played how many matches in which."""
+        """Return the latest run, and how many matches each worker played in which run."""
         row = self._db.execute("SELECT run, started FROM runs ORDER BY run DESC LIMIT 1").fetchone()
         if row is None:
             raise StoreError(f"{self.path}: holds no run")
@@ -116,9 +116,9 @@ class StoreReader:
         return bool(self._db.execute("SELECT count(DISTINCT plan) < 2 FROM runs").fetchone()[0])
 
     def secret_keys(self) -> list[SecretKey]:
-        """The keys of secret dice in the order in which they were drawn, unchecked.
+        """Return the keys of secret dice in the order of their creation, unchecked.
 
-        Raises `StoreError` when one that matches were played with is gone.
+        Raises `StoreError` if a key that matches were played with is missing.
         """
         found = self._keys()
         marks = ",".join("?" * len(found))
@@ -128,14 +128,14 @@ class StoreReader:
         return [*found.values()]
 
     def _keys(self) -> dict[int, SecretKey]:
-        """The same by number."""
+        """Return the keys of secret dice by number."""
         query = "SELECT number, CAST(key AS BLOB), hash, created, disclosed FROM keys ORDER BY number"
         return {number: SecretKey(*row) for number, *row in self._db.execute(query)}
 
     def known(self, schedule: Schedule) -> Schedule:
-        """A schedule with all keys of the log, so that a block is found with whichever it was played.
+        """Return a schedule with all keys of the log, so that blocks are found whichever key they were played with.
 
-        The plan's own come last, as what is not there yet is drawn with the last one.
+        The plan's own keys come last: new blocks use the last one.
         """
         former = schedule.secret_dice == Kind.VERSION_1
         if former or schedule.count_matches is not None or not schedule.has_secret_dice:
@@ -151,11 +151,11 @@ class StoreReader:
         return StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
 
     def dice_kinds(self) -> set[Kind]:
-        """The kinds of dice that blocks were played with."""
+        """Return the kinds of dice that blocks were played with."""
         return {Kind(kind) for (kind,) in self._db.execute("SELECT DISTINCT dice FROM blocks")}
 
     def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
-        """The line-ups already played of each block that has any; in batches, for plans of any size."""
+        """Return the finished line-ups of each block that has any."""
         found: dict[bytes, set[int]] = {}
         for start in range(0, len(identities), BATCH):
             part = identities[start : start + BATCH]
@@ -168,12 +168,12 @@ class StoreReader:
         return found
 
     def block_keys(self, game: str, players: int) -> dict[bytes, int]:
-        """A board's blocks: their keys in the log by identity."""
+        """Return the keys of a board's blocks by identity."""
         query = "SELECT identity, block FROM blocks JOIN boards USING (board) WHERE game = ? AND players = ?"
         return dict(self._db.execute(query, (game, players)))
 
     def match_rows(self, game: str, players: int) -> sqlite3.Cursor:
-        """A board's matches by block and line-up: (block, lineup, timed, ended, moves as they are stored)."""
+        """Return a board's matches by block and line-up: (block, lineup, timed, ended, moves as stored)."""
         return self._db.execute(
             "SELECT m.block, m.lineup, m.timed, m.ended, m.moves FROM boards o JOIN blocks b USING (board) "
             "JOIN matches m USING (block) WHERE o.game = ? AND o.players = ? ORDER BY m.block, m.lineup",
@@ -181,7 +181,7 @@ class StoreReader:
         )
 
     def seat_rows(self, game: str, players: int) -> sqlite3.Cursor:
-        """The seats of those matches in the same order: (block, lineup, seat, rank, score, cause)."""
+        """Return the seats of those matches in the same order: (block, lineup, seat, rank, score, cause)."""
         return self._db.execute(
             "SELECT s.block, s.lineup, s.seat, s.rank, s.score, s.cause FROM boards o JOIN blocks b USING (board) "
             "JOIN seats s USING (block) WHERE o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat",
@@ -189,7 +189,7 @@ class StoreReader:
         )
 
     def forfeits(self, game: str, players: int) -> dict[int, dict[bytes, list[tuple[int, int, str]]]]:
-        """A board's forfeited seats by round and block: (line-up, seat, cause), in that order."""
+        """Return a board's forfeited seats by round and block: (line-up, seat, cause), in that order."""
         found: dict[int, dict[bytes, list[tuple[int, int, str]]]] = {}
         query = (
             "SELECT b.round, b.identity, s.lineup, s.seat, s.cause FROM seats s "
@@ -201,7 +201,7 @@ class StoreReader:
         return found
 
     def forfeits_of(self, identities: Sequence[bytes]) -> dict[bytes, list[tuple[int, int]]]:
-        """The forfeited seats of each block that has any: (line-up, seat), in that order."""
+        """Return the forfeited seats of each block that has any: (line-up, seat), in that order."""
         found: dict[bytes, list[tuple[int, int]]] = {}
         for start in range(0, len(identities), BATCH):
             part = identities[start : start + BATCH]
@@ -215,7 +215,7 @@ class StoreReader:
         return found
 
     def block_sizes(self, game: str, players: int) -> dict[bytes, int]:
-        """How many matches of each of a board's blocks are in the log."""
+        """Return how many matches of each of a board's blocks are in the log."""
         query = (
             "SELECT b.identity, count(*) FROM blocks b JOIN boards o USING (board) JOIN matches m USING (block) "
             "WHERE o.game = ? AND o.players = ? GROUP BY b.block"
@@ -223,7 +223,7 @@ class StoreReader:
         return dict(self._db.execute(query, (game, players)))
 
     def count(self, game: str, players: int, lineups: int) -> tuple[int, int]:
-        """A board's matches, and its complete blocks."""
+        """Return the numbers of a board's matches and complete blocks."""
         query = (
             "SELECT coalesce(sum(n), 0), coalesce(sum(n = ?), 0) FROM (SELECT count(*) AS n FROM blocks b "
             "JOIN boards o USING (board) JOIN matches m USING (block) WHERE o.game = ? AND o.players = ? "
@@ -233,7 +233,7 @@ class StoreReader:
         return matches, blocks
 
     def forfeited(self, game: str, players: int) -> int:
-        """A board's forfeited seats."""
+        """Return the number of a board's forfeited seats."""
         query = (
             "SELECT count(*) FROM seats JOIN blocks USING (block) JOIN boards USING (board) "
             "WHERE cause IS NOT NULL AND game = ? AND players = ?"
@@ -241,7 +241,7 @@ class StoreReader:
         return int(self._db.execute(query, (game, players)).fetchone()[0])
 
     def seconds(self, game: str, players: int) -> float:
-        """The median of what a board's matches took a worker; the first ones, which compile, hardly count. 0: none."""
+        """Return the median duration of a board's matches in seconds, so that first ones, which compile, hardly count."""
         query = (
             "FROM timings t JOIN blocks b USING (block) JOIN boards o USING (board) WHERE o.game = ? AND o.players = ?"
         )
@@ -251,12 +251,12 @@ class StoreReader:
         return float(row[0]) if row else 0.0
 
     def short_id(self, identity: bytes, lineup: int) -> str:
-        """The beginning of a match's id, as much of it as means no other match of the log, and its line-up."""
+        """Return the shortest beginning of a match's id that is unique in the log, with its line-up."""
         shortened = (f"{identity.hex()[:digits]}-{lineup}" for digits in range(SHORT_ID, 2 * len(identity)))
         return next((short for short in shortened if len(self.find_matches(short)) < 2), match_id(identity, lineup))
 
     def find_matches(self, prefix: str) -> list[tuple[bytes, int]]:
-        """(identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
+        """Return (identity, line-up) of the matches whose id begins with `prefix`, at most two of them."""
         check_match_id(prefix)
         stem, dash, lineup = prefix.partition("-")
         low = bytes.fromhex(stem.ljust(32, "0"))
@@ -269,14 +269,14 @@ class StoreReader:
         return list(self._db.execute(query + " ORDER BY identity, lineup LIMIT 2", parameters))
 
     def match(self, identity: bytes, lineup: int) -> StoredMatch:
-        """One match, whole; raises `StoreError` when it is not there or cannot be read."""
+        """Return one match; raises `StoreError` if it is missing or cannot be read."""
         found = self._whole("b.identity = ? AND lineup = ?", (identity, lineup))
         if not found:
             raise StoreError(f"{self.path}: has no match {match_id(identity, lineup)}")
         return found[0]
 
     def matches(self, identities: Sequence[bytes]) -> dict[bytes, list[StoredMatch]]:
-        """The matches of each block that has any, by line-up; one query for up to `BATCH` blocks."""
+        """Return the matches of each block that has any, by line-up."""
         found: dict[bytes, list[StoredMatch]] = {}
         for start in range(0, len(identities), BATCH):
             part = identities[start : start + BATCH]
@@ -285,7 +285,7 @@ class StoreReader:
         return found
 
     def _whole(self, where: str, parameters: Sequence[object]) -> list[StoredMatch]:
-        """The matches that a condition on blocks and line-ups is true of."""
+        """Return the matches that fulfil a condition on blocks and line-ups."""
         seats: dict[tuple[int, int], list[tuple[Any, ...]]] = {}
         query = (
             "SELECT block, lineup, o.spec, rank, score, cause, forfeit_ply FROM blocks b JOIN seats s USING (block) "
@@ -309,13 +309,25 @@ class StoreReader:
         return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), keys.get(row[10])) for row in rows]
 
     def damaged(self) -> Iterator[str]:
-        """What has changed since it was written, by digests: ids of matches, and names of rows of other tables."""
+        """Yield what does not fit its digest: ids of matches, and names of rows of other tables."""
         return damaged(self._db)
 
     def totals(self) -> tuple[int, int]:
-        """Matches and forfeited seats in the whole log."""
+        """Return the numbers of matches and forfeited seats in the whole log."""
         matches = self._db.execute("SELECT count(*) FROM matches").fetchone()[0]
         return matches, self._db.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
+
+
+@contextlib.contextmanager
+def readable(log: StoreReader) -> Iterator[None]:
+    """Turn errors that rows of a damaged log cause within into a `StoreError` that names the log."""
+    try:
+        yield
+    except FROM_CONTENT as error:
+        ours = isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT
+        if ours or isinstance(error, ArenaError):
+            raise
+        raise StoreError(f"{log.path}: is damaged: {error}; `arena verify` tells more") from None
 
 
 def _stored(
@@ -350,5 +362,5 @@ def _stored(
 
 
 def primary(error: sqlite3.Error) -> int:
-    """SQLite's number of an error, without what goes into detail."""
+    """Return SQLite's primary code of an error."""
     return getattr(error, "sqlite_errorcode", 0) & 0xFF

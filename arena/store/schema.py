@@ -1,15 +1,13 @@
-"""The tables of the log, and how its file is opened.
+"""The tables of the log, and how its database is opened.
 
 A block has an integer key in the order of its first result; its identity is unique. Matches and seats are keyed by
-(block, line-up), so that inserting stays as cheap in a log of millions. What differs from run to run (times, hosts,
-tracebacks) lies in side tables.
+(block, line-up), so that inserting stays cheap in a log of millions. What differs from run to run (times, hosts,
+tracebacks) is kept in side tables.
 """
 
 from __future__ import annotations
 
 import contextlib
-import errno
-import fcntl
 import functools
 import os
 import sqlite3
@@ -18,14 +16,11 @@ from pathlib import Path
 
 from arena.core.errors import OlderLogError, StoreError
 from arena.core.files import open_regular
-from arena.store.beside import check_beside
-from arena.store.place import is_file
-from arena.store.shape import Parts, check_shape, harden, laid_out
-from arena.store.writers import note_writer
+from arena.store.shape import Parts, check_beside, check_shape, harden, laid_out
 
 SCHEMA_VERSION = 5
 OLDEST = 3
-"""The first version that `arena.store.upgrading` knows."""
+"""The oldest version that `arena.store.upgrading` can upgrade."""
 
 SCHEMA = """
 CREATE TABLE runs (
@@ -133,7 +128,7 @@ ALTER TABLE matches RENAME COLUMN moves TO course;
 ALTER TABLE seats RENAME COLUMN forfeit_ply TO fell;
 ALTER TABLE timings RENAME COLUMN retried TO again;
 """
-"""What turns the tables of this version into those of version 4, on an empty database."""
+"""SQL that turns an empty database of this version into one of version 4."""
 BACK_TO_3 = """
 DROP TABLE waiting;
 DROP TABLE keys;
@@ -157,16 +152,15 @@ CREATE TABLE blocks (
     secret INTEGER NOT NULL
 );
 """
-"""What turns the tables of version 4 into those of version 3, on an empty database."""
+"""SQL that turns an empty database of version 4 into one of version 3."""
 OLDER = {4: BACK_TO_4, 3: BACK_TO_4 + BACK_TO_3}
 
-
 HEADER = b"SQLite format 3\0"
-"""How every database begins."""
+"""The first bytes of every SQLite database."""
 
 
 def check_file(log: Path) -> None:
-    """Raise `StoreError` for what is there and no log, before a lock is put beside it."""
+    """Raise `StoreError` if a file exists and is no SQLite database, before a lock file is made beside it."""
     try:
         with open_regular(log) as file:
             head = file.read(len(HEADER))
@@ -178,53 +172,19 @@ def check_file(log: Path) -> None:
         raise StoreError(f"{log}: cannot be used as a match log: file is not a database")
 
 
-def lock_log(log: Path) -> int:
-    """The descriptor that keeps other drivers off a log until it is closed; the lock file tells who holds it."""
-    log.parent.mkdir(parents=True, exist_ok=True)
-    path = log.with_suffix(".lock")
-    while True:
-        try:
-            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
-        except OSError as error:
-            if error.errno != errno.ELOOP:
-                raise
-            raise StoreError(f"{path}: is a link; remove it") from None
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            os.close(lock)
-            raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
-        if is_file(lock, path):  # else somebody removed it before it was locked
-            note_writer(lock)
-            return lock
-        os.close(lock)
-
-
-def keep_locked(log: Path, lock: int) -> int:
-    """The descriptor of a log's lock, taken anew when somebody has removed its file.
-
-    Raises `StoreError` when another driver was faster.
-    """
-    if is_file(lock, log.with_suffix(".lock")):
-        return lock
-    again = lock_log(log)
-    os.close(lock)
-    return again
-
-
 def connect(
     path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None] = lambda db: None, older: bool = False
 ) -> sqlite3.Connection:
-    """An open log of this version, or of an `older` one too, with the tables of a log and nothing else in it.
+    """Open a log that has exactly the tables of its version; `older` versions only on request.
 
-    Raises `OlderLogError` for an older one where none is wanted, `StoreError` or `sqlite3.Error` for all else.
+    Raises `OlderLogError` for an older version, `StoreError` or `sqlite3.Error` for anything else that is no log.
     """
     check_beside(path)
     with contextlib.ExitStack() as undo:
         db = undo.enter_context(contextlib.closing(sqlite3.connect(address(path, mode), uri=True, timeout=30)))
         harden(db)
         prepare(db)
-        db.execute("BEGIN")  # so that version and tables are those of one moment
+        db.execute("BEGIN")  # version and tables of the same moment
         version = version_of(db)
         if not OLDEST <= version <= SCHEMA_VERSION:
             if not path.stat().st_size:
@@ -240,12 +200,12 @@ def connect(
 
 @functools.cache
 def parts_of(version: int) -> Parts:
-    """The tables and indexes of a log of that version."""
+    """Return the tables and indexes of a log of a version."""
     return laid_out(SCHEMA + OLDER.get(version, ""))
 
 
 def remedy(version: int, path: Path) -> str:
-    """What a user can do about a log of another version."""
+    """Return what a user can do about a log of another version."""
     if OLDEST <= version < SCHEMA_VERSION:
         return f"`arena upgrade {path}` brings it to version {SCHEMA_VERSION}, and keeps a backup"
     if version > SCHEMA_VERSION:
@@ -254,16 +214,18 @@ def remedy(version: int, path: Path) -> str:
 
 
 def address(path: Path, mode: str) -> str:
-    """A file as SQLite wants it named; in a folder that cannot be written to, reading needs to be told so."""
+    """Return the URI of a database; it is `immutable` where SQLite could not make the files it needs for reading."""
     at_rest = mode == "ro" and is_at_rest(path)
     return f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * at_rest}"
 
 
 def version_of(db: sqlite3.Connection) -> int:
+    """Return the log version of a database."""
     return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def lay_out(db: sqlite3.Connection) -> None:
+    """Create the tables in an empty database, and have every transaction reach the disk."""
     if db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0] == 0:
         db.execute("PRAGMA journal_mode = WAL")
         with db:
@@ -272,5 +234,5 @@ def lay_out(db: sqlite3.Connection) -> None:
 
 
 def is_at_rest(path: Path) -> bool:
-    """In a folder that we cannot write to, SQLite reads a log only when told that nobody writes to it."""
+    """Whether a log is in a read-only folder, without a -wal: SQLite reads it only if told that nobody writes to it."""
     return not os.access(path.parent, os.W_OK) and not os.path.exists(f"{path}-wal")

@@ -1,36 +1,61 @@
-"""What a file has to be before it is read or written as a log: nothing in it may run, or stand for something else.
+"""Checks of a file before it is used as a log: nothing in it may run code or mislead queries.
 
-Anybody may have made a log. A view or a trigger in it would run with every query; an index of another collation, or a
-default, would change what queries find. So the tables and indexes are compared with the schema word for word, and the
+A log may come from a stranger. A view or a trigger in it would run with every query; an index with another collation,
+or a default, would change what queries find. So tables and indexes are compared with the schema word for word, and the
 types of values, which SQLite does not enforce, column by column.
 """
 
 from __future__ import annotations
 
 import contextlib
+import os
 import re
 import sqlite3
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 
 from arena.core.errors import StoreError
+from arena.core.files import open_regular
 
+OF_SQLITE = ("-wal", "-shm")
+"""Endings of the names of the two files that SQLite keeps beside an open database."""
+JOURNAL = "-journal"
+"""Ending of the name of a rollback journal, which SQLite reads first; a log has one while it is created."""
+POINTS = b"\xd9\xd5\x05\xf9\x20\xa1\x63\xd7"
+"""Last bytes of a journal that names a super-journal, a file that SQLite would delete; the arena writes none."""
 COMMENT = re.compile(r"--[^\n]*")
 SPACE = re.compile(r"[ \t\n\f\r]+")
-"""What SQLite passes over between words."""
+"""White space of SQL."""
 MAX_VALUE = 2**28
-"""Bytes of a value, and of a row."""
+"""Largest value and row, in bytes."""
 MAX_SQL = 2**16
-"""Bytes of a statement, those in the file among them."""
+"""Longest SQL statement, in bytes, those stored in the file included."""
 TYPES = {"INTEGER": "'integer'", "TEXT": "'text'", "BLOB": "'blob'", "REAL": "'real'", "": "'text', 'blob'"}
-"""By a column's type: the types of its values. Scores may have fractions, in a column of integers."""
+"""Types of values by the type of their column; a score may be a float in a column of integers."""
 
 Parts = frozenset[tuple[str, str, str, str | None]]
-"""Of a database: kind, name, table and SQL of everything in it."""
+"""Kind, name, table and SQL of everything in a database."""
+
+
+def check_beside(log: Path) -> None:
+    """Raise `StoreError` for files beside a log that would make SQLite wait, follow a link, or delete another file.
+
+    Only the journal is opened: closing one of the others would release this process's locks on it.
+    """
+    for suffix in (JOURNAL, *OF_SQLITE):
+        path = f"{log}{suffix}"
+        with contextlib.suppress(OSError):
+            if not stat.S_ISREG(os.lstat(path).st_mode):
+                raise StoreError(f"{path}: is no regular file, which SQLite keeps there; remove it")
+    with contextlib.suppress(OSError), open_regular(f"{log.name}{JOURNAL}", log.parent) as file:
+        file.seek(max(0, os.fstat(file.fileno()).st_size - len(POINTS)))
+        if file.read(len(POINTS)) == POINTS:
+            raise StoreError(f"{log}{JOURNAL}: names another file, for SQLite to delete; remove it")
 
 
 def harden(db: sqlite3.Connection) -> None:
-    """Let a file that anybody may have made run nothing, and take no more memory than a log needs."""
+    """Keep a database from running code of its own, and from taking more memory than a log needs."""
     db.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, MAX_VALUE)
     db.setlimit(sqlite3.SQLITE_LIMIT_SQL_LENGTH, MAX_SQL)
     db.setlimit(sqlite3.SQLITE_LIMIT_TRIGGER_DEPTH, 0)
@@ -39,7 +64,7 @@ def harden(db: sqlite3.Connection) -> None:
 
 
 def check_shape(db: sqlite3.Connection, expected: Parts, path: Path, schema: str = "main") -> None:
-    """Raise `StoreError` for a database whose tables and indexes are not exactly those of a log."""
+    """Raise `StoreError` unless the tables and indexes of a database are exactly the expected ones."""
     found = parts(db, schema)
     if found != expected:
         kind, name, *_ = min(found - expected or expected - found, key=str)
@@ -48,7 +73,7 @@ def check_shape(db: sqlite3.Connection, expected: Parts, path: Path, schema: str
 
 
 def parts(db: sqlite3.Connection, schema: str = "main") -> Parts:
-    """What a database holds, however its text is laid out."""
+    """Return the tables and indexes of a database; white space and comments do not count."""
     query = f"SELECT type, name, tbl_name, sql FROM {schema}.sqlite_master LIMIT 100"
     return frozenset((str(kind), str(name), str(table), _words(sql)) for kind, name, table, sql in db.execute(query))
 
@@ -58,20 +83,20 @@ def _words(sql: object) -> str | None:
 
 
 def laid_out(schema: str) -> Parts:
-    """What a schema makes."""
+    """Return the tables and indexes that a schema creates."""
     with contextlib.closing(sqlite3.connect(":memory:")) as db:
         db.executescript(schema)
         return parts(db)
 
 
 def check_values(db: sqlite3.Connection, path: Path) -> None:
-    """Raise `StoreError` for values of other types than their columns'."""
+    """Raise `StoreError` if a value is not of its column's type."""
     for table, column, found in _wrong_values(db):
         raise StoreError(f"{path}: is damaged: {column} of {table} cannot be {found}; `arena verify` tells more")
 
 
 def _wrong_values(db: sqlite3.Connection) -> Iterator[tuple[str, str, str]]:
-    """Table, column and type of the values that are not of their column's type, a few of each."""
+    """Yield table, column and type of values that are not of their column's type, one of each."""
     for (table,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall():
         for _, column, kind, required, _, key in db.execute(f"PRAGMA table_info({table})").fetchall():
             types = TYPES[kind] + ("" if required or key else ", 'null'") + (", 'real'" if column == "score" else "")

@@ -18,46 +18,49 @@ from arena.core.errors import StoreError, UnwritableError
 from arena.match.dice import key_hash
 from arena.match.stored import SecretKey
 from arena.schedule.blocks import Block, Schedule
-from arena.store.beside import check_beside
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
+from arena.store.locking import keep_locked, lock_log
 from arena.store.place import WRITTEN, Place, Row
 from arena.store.reading import StoreReader, primary
 from arena.store.rows import BotRow, Finished
-from arena.store.schema import check_file, connect, keep_locked, lay_out, lock_log
+from arena.store.schema import check_file, connect, lay_out
+from arena.store.shape import OF_SQLITE, check_beside
 from arena.store.upgrading import upgrade
 from arena.store.waiting import Match, end_waiting, key_of, read_waiting, write_waiting
 
 LONG_MOVES = 256
+"""Characters from which the moves of a match are compressed."""
 LOCKED_LIMIT = 600.0
-"""Seconds that a run waits while another program keeps the log locked; other writers wait `LOCKED_SHORT`."""
+"""Longest time in seconds that a run waits for another program to unlock the database."""
 LOCKED_SHORT = 30.0
+"""The same for other writers."""
 LOCKED_LOOK = 1000
-"""Milliseconds from one look at the lock to the next."""
+"""Milliseconds between two attempts."""
 WHOLE = 2.0**51
-"""Whole floats below it go into an integer column as integers."""
+"""Bound of the whole floats that SQLite converts to integers in an integer column."""
 MOST_BLOCKS = 10_000
-"""Blocks of which is remembered where they are in the log."""
+"""Blocks whose keys are cached."""
 
 
 class Store(StoreReader):
     """An open log. Use `Store.create` or `Store.open` as a context manager."""
 
     keep_waiting: Callable[[float], bool] = staticmethod(lambda waited: waited < LOCKED_SHORT)
-    """Asked, about once a second, when another program has kept the log locked for so long."""
+    """Return whether to go on waiting, given the seconds waited so far for another program to unlock the database."""
     remarks: tuple[str, ...] = ()
-    """What a user is to be told of its opening."""
+    """Messages for the user from opening the log."""
     _place: Place | None = None
-    """None for one that is only read."""
+    """The open files; None for a log that is only read."""
     _newest: Row = ("runs", None)
-    """Of the rows that were written, one of the last."""
+    """A recently written row."""
     _checkpoint = 0
-    """Bytes of the -wal from which it is brought into the log."""
+    """Size in bytes of the -wal at which it is copied into the log."""
 
     @classmethod
     def create(cls, path: Path) -> Store:
-        """Open for writing, made or brought to this version if need be.
+        """Open a log for writing, create it if it is missing, upgrade it if it is older.
 
-        Raises `StoreError` when another driver holds it or it is no log.
+        Raises `StoreError` when another process writes to it or it is no log.
         """
         check_file(path)
         lock = lock_log(path)
@@ -76,7 +79,7 @@ class Store(StoreReader):
             raise
 
     def _steer(self) -> None:
-        """See to it that nothing but `_bring_in` writes to the log itself, and that the size of its -wal tells."""
+        """Turn automatic checkpoints off, so that only `_bring_in` writes to the database file itself."""
         pages, page = (self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("wal_autocheckpoint", "page_size"))
         self._checkpoint = pages * page
         self._db.execute("PRAGMA wal_autocheckpoint = 0")
@@ -84,7 +87,7 @@ class Store(StoreReader):
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """Write all or nothing of what is written within; it may be part of a larger one."""
+        """Make all writes within one transaction; an inner one is part of the outer one."""
         if self._db.in_transaction:
             yield
             return
@@ -105,12 +108,12 @@ class Store(StoreReader):
         self.check_place()
 
     def _check_file(self) -> None:
-        """Raise `StoreError` when the log has been overwritten; what is written goes to its -wal alone."""
+        """Raise `StoreError` if the log was overwritten; own writes change only its -wal."""
         if self._place is not None and not self._place.holds_what_we_left(""):
             raise StoreError(f"{self.path}: has been overwritten")
 
     def _bring_in(self) -> None:
-        """Bring the -wal into the log when it has grown; as SQLite would by itself, but at no other moment."""
+        """Copy the -wal into the log when it has grown, as SQLite's automatic checkpoint would, but only here."""
         if self._place is not None:
             if self._place.size("-wal") >= self._checkpoint:
                 with contextlib.suppress(sqlite3.Error):  # then later: nothing is lost
@@ -118,7 +121,7 @@ class Store(StoreReader):
             self._place.leave(self._newest)
 
     def check_place(self) -> None:
-        """Raise `StoreError` when somebody has taken the log away, or overwritten it, or has its lock."""
+        """Raise `StoreError` if the log was removed, replaced or overwritten, or another process has its lock."""
         if self._place is None or self._lock is None:
             return
         if not (self._place.is_whole and self._place.holds_what_we_left(*WRITTEN)):
@@ -138,7 +141,7 @@ class Store(StoreReader):
             super().__exit__(kind, error, trace)
 
     def _begin(self) -> None:
-        """Begin to write as soon as no other program does."""
+        """Begin a write transaction, waiting until no other program writes."""
         started = time.monotonic()
         self._db.execute(f"PRAGMA busy_timeout = {LOCKED_LOOK}")
         while True:
@@ -151,7 +154,7 @@ class Store(StoreReader):
                     raise
 
     def begin_run(self, plan: str, versions: str, started: str, bots: Iterable[BotRow], bundles: dict[str, str]) -> int:
-        """Note a run, its bots and their source (JSON of hexadecimal files by bundle hash); return its number."""
+        """Record a run, its bots and their bundles (JSON of hexadecimal files, by hash); return its number."""
         with self.transaction():
             for key, files in bundles.items():
                 self._insert_new("bundles", key, zlib.compress(files.encode()))
@@ -166,11 +169,11 @@ class Store(StoreReader):
         return run
 
     def _next(self, table: str, key: str) -> int:
-        """One more than the largest key."""
+        """Return one more than the largest key."""
         return int(self._db.execute(f"SELECT coalesce(max({key}), 0) + 1 FROM {table}").fetchone()[0])
 
     def _insert_new(self, table: str, *row: Any) -> None:
-        """Insert a row of a table with digests, unless one with its key is there."""
+        """Insert a row with its digest, unless a row with its key exists."""
         places = ",".join("?" * (len(row) + 1))
         digest = row_digest(table, row)
         self._db.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", (*row, digest))
@@ -178,15 +181,15 @@ class Store(StoreReader):
             self._newest = table, digest
 
     def finish_run(self, when: str, disclose: bool) -> None:
-        """Note that every match of the latest run's plan is in the log and, if so, that its dice key is disclosed."""
+        """Record that every match of the latest run's plan is in the log, and whether its keys are disclosed."""
         with self.transaction():
             self._set("runs", "finished", when, "run = (SELECT max(run) FROM runs)")
             if disclose:
                 self._set("keys", "disclosed", when, "TRUE")
-            self._db.execute("DELETE FROM waiting")  # of plans that nobody plays any more
+            self._db.execute("DELETE FROM waiting")  # of plans that are no longer played
 
     def _set(self, table: str, column: str, value: str, where: str) -> None:
-        """Set a table's last column but for the digest, where it has no value yet."""
+        """Set a table's last column before the digest in rows where it is NULL."""
         for at, *row, _, _ in self._db.execute(
             f"SELECT rowid, * FROM {table} WHERE {where} AND {column} IS NULL"
         ).fetchall():
@@ -196,17 +199,17 @@ class Store(StoreReader):
                 self._newest = table, digest
 
     def keep_key(self, key: bytes, created: str, disclosed: str | None = None) -> SecretKey:
-        """Keep a key of secret dice for good; the same one twice is refused by the database."""
+        """Store a key of secret dice; the database refuses the same key twice."""
         with self.transaction():
             row = (self._next("keys", "number"), key, key_hash(key), created, disclosed)
             self._db.execute("INSERT INTO keys VALUES (?, ?, ?, ?, ?, ?)", (*row, row_digest("keys", row)))
         return SecretKey(key, key_hash(key), created, disclosed)
 
     def add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
-        """Write finished matches in one transaction; a match that is there already is refused by the database."""
+        """Write finished matches in one transaction; the database refuses a match that it has."""
         try:
             self._add(schedule, results, run)
-        except BaseException:  # what was remembered of this transaction is not in the log
+        except BaseException:  # cached keys of this transaction are not in the log
             self._blocks.clear()
             self._boards.clear()
             raise
@@ -242,13 +245,13 @@ class Store(StoreReader):
                 self._newest = "timings", timings[-1][-1]
 
     def keep_apart(self, schedule: Schedule, new: Sequence[Finished], over: Sequence[Match], run: int) -> None:
-        """Keep results that wait for earlier ones; forget those `over`, which have passed or left the plan."""
+        """Store new results that wait for earlier ones; delete those that are `over`: counted, or out of the plan."""
         with self.transaction():
             end_waiting(self._db, over)
             write_waiting(self._db, ((self._as_text(schedule, each.spec.block), each) for each in new), run)
 
     def waiting(self, schedule: Schedule, blocks: Sequence[Block]) -> dict[Match, Finished]:
-        """Results of blocks that wait for earlier ones."""
+        """Return the stored results of blocks that wait for earlier ones."""
         found = read_waiting(self._db, {block.identity: self._as_text(schedule, block) for block in blocks})
         if not found:
             return {}
@@ -258,7 +261,7 @@ class Store(StoreReader):
         return {key_of(spec): Finished(spec, *result) for spec, result in fits}
 
     def _block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
-        """A block's key in the log, and its row there as text; made if need be."""
+        """Return a block's key in the log and its row as text, inserting it if it is missing."""
         found = self._blocks.get(block.identity)
         if found is None:
             if len(self._blocks) > MOST_BLOCKS:
@@ -267,7 +270,7 @@ class Store(StoreReader):
         return found
 
     def _as_text(self, schedule: Schedule, block: Block) -> str:
-        """A block's row as it goes into digests."""
+        """Return a block's row as digests contain it."""
         board = schedule.boards[block.board]
         rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(block.dice))
         named = (block.key,) if block.key else ()
@@ -289,7 +292,7 @@ class Store(StoreReader):
         return found[0], ascii(block_rows(self._db, found)[found[0]])
 
     def _number(self, hash: str) -> int:
-        """Of a key of secret dice."""
+        """Return the number of a key of secret dice, given its hash."""
         row = self._db.execute("SELECT number FROM keys WHERE hash = ?", (hash,)).fetchone()
         if row is None:
             raise self._lost_key()
@@ -311,32 +314,45 @@ class Store(StoreReader):
 
 @contextlib.contextmanager
 def in_words(log: Path) -> Iterator[None]:
-    """SQLite's errors as a `StoreError` that says what to do."""
+    """Turn SQLite's errors within into a `StoreError` that says what to do."""
     try:
         yield
     except sqlite3.Error as error:
         if primary(error) == sqlite3.SQLITE_CONSTRAINT:
             what = f"another program has written to it ({error}); end that one, then start again: nothing is lost"
             raise StoreError(f"{log}: {what}") from None
-        told = {
+        message = {
             sqlite3.SQLITE_FULL: (f"{log}: the disk is full", "Make room"),
             sqlite3.SQLITE_IOERR: (f"{log}: the disk does not take it ({error})", "Make room, or see to the disk"),
             sqlite3.SQLITE_READONLY: (f"{log}: is read-only", "Make it writable"),
             sqlite3.SQLITE_CANTOPEN: (f"{log}: cannot be opened to write", "Make room, or make its folder writable"),
             sqlite3.SQLITE_BUSY: (f"{log}: another program keeps it locked", "End that program"),
         }.get(primary(error))
-        if told is None:
+        if message is None:
             raise StoreError(f"{log}: cannot be used as a match log: {error}") from None
-        raise UnwritableError(*told) from None
+        raise UnwritableError(*message) from None
 
 
 def _as_kept(score: float) -> float:
-    """The database turns a whole score into an integer, and so do we."""
+    """Return a score as SQLite stores it in an integer column."""
     return int(score) if score.is_integer() and abs(score) < WHOLE else score
 
 
+def move_into_place(made: Path, log: Path) -> None:
+    """Rename a new log to its final name; raises `StoreError` if another run has created that one meanwhile."""
+    lock = lock_log(log)
+    try:
+        if log.exists():
+            raise StoreError(f"{log}: another run has made this log meanwhile; try again")
+        for suffix in OF_SQLITE:  # left by a log that was removed: SQLite would take them for this one's
+            Path(f"{log}{suffix}").unlink(missing_ok=True)
+        made.rename(log)
+    finally:
+        os.close(lock)
+
+
 def set_aside(log: Path) -> Path | None:
-    """Rename a log that is there, sound or not, to matches.1.db (or .2, .3 ...); its new path.
+    """Rename an existing log, sound or not, to matches.1.db (or .2, .3 ...) and return its new path.
 
     Raises `StoreError` while a run writes to it.
     """
@@ -346,7 +362,7 @@ def set_aside(log: Path) -> Path | None:
     try:
         _bring_in(log)
         kept = next(path for n in itertools.count(1) if not (path := log.with_suffix(f".{n}.db")).exists())
-        for suffix in ("-wal", "-shm", ""):  # SQLite's own files first: they are found by the name of the log
+        for suffix in (*OF_SQLITE, ""):  # SQLite's own files first: they are found by the name of the log
             part = Path(f"{log}{suffix}")
             if part.exists():
                 part.rename(f"{kept}{suffix}")
@@ -356,7 +372,7 @@ def set_aside(log: Path) -> Path | None:
 
 
 def _bring_in(log: Path) -> None:
-    """Bring the write-ahead log into the database, so that one file is renamed and no moment is bad for a kill."""
+    """Copy the write-ahead log into the database, so that only one file has to be renamed."""
     with contextlib.suppress(sqlite3.Error, StoreError):
         check_beside(log)
         with contextlib.closing(sqlite3.connect(log)) as db:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import itertools
 import json
-import os
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,8 +23,7 @@ from arena.plan.dice_keys import now
 from arena.plan.files import ReadPlan, read_plan, without_keys
 from arena.plan.logs import LOG
 from arena.schedule.blocks import Block, MatchSpec
-from arena.store import BotRow, Finished, MatchRow, SeatRow, Store
-from arena.store.schema import lock_log
+from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_place
 
 BATCH = 256
 """Matches written at a time."""
@@ -72,21 +70,8 @@ def import_records(
         made = folder / "import.db"
         with Store.create(made) as store:
             counts = _take(store, read, files)
-        put(made, log)
+        move_into_place(made, log)
     return Imported(log, *counts)
-
-
-def put(made: Path, log: Path) -> None:
-    """Give a finished log its place, unless somebody was faster."""
-    lock = lock_log(log)
-    try:
-        if log.exists():
-            raise ConfigError(f"{log}: another run has made this log meanwhile; try again")
-        for suffix in ("-wal", "-shm"):  # of a log that somebody has removed: SQLite would take them for this one's
-            Path(f"{log}{suffix}").unlink(missing_ok=True)
-        made.rename(log)
-    finally:
-        os.close(lock)
 
 
 def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int]:

@@ -19,8 +19,7 @@ from arena.core.limits import Isolation
 from arena.core.machine import cores
 from arena.core.match_ids import MATCH_ID
 from arena.plan.logs import LOG, find_log
-from arena.store import Store
-from arena.store.writers import read_writer
+from arena.store import Store, read_writer
 from arena.verify.exports import compare_exports
 from arena.verify.findings import Finding, Findings
 from arena.verify.plans import Contents, LoggedPlan, read_contents

@@ -16,8 +16,7 @@ from arena.cli.app import ADDING, run_command
 from arena.core.command import COMMAND, Command
 from arena.plan.disqualification import disqualified, in_plan
 from arena.results.run_status import standing, standings
-from arena.store import Store
-from arena.store.writers import read_writer
+from arena.store import Store, read_writer
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 from tests.support.tournaments import count, home_of, start_arena, wait_until, write
 
@@ -174,7 +173,7 @@ def test_a_hostile_log_is_told_of_in_printable_lines(log, capsys, change):
 
 def test_looking_at_a_lock_keeps_no_run_from_starting(log):
     fill(log, PLAN)
-    looking = "import sys, time\nfrom pathlib import Path\nfrom arena.store.writers import read_writer\n"
+    looking = "import sys, time\nfrom pathlib import Path\nfrom arena.store import read_writer\n"
     looking += "print(flush=True)\nwhile True: read_writer(Path(sys.argv[1]))"
     with subprocess.Popen([sys.executable, "-c", looking, str(log)], stdout=subprocess.PIPE) as process:
         try:

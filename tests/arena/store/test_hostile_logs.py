@@ -19,8 +19,8 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import StoreError
 from arena.store import Store
-from arena.store.beside import POINTS
 from arena.store.schema import SCHEMA
+from arena.store.shape import POINTS
 from arena.store.writing import set_aside
 from tests.support.tournaments import home_of, log_of, write
 

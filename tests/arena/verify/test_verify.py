@@ -22,8 +22,7 @@ from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.store import Store
 from arena.store.digests import TABLES, block_keys, row_digest, whole_matches
-from arena.store.schema import lock_log
-from arena.verify import walk
+from arena.store.locking import lock_log
 from arena.verify.exports import _same
 from arena.verify.findings import Findings
 from arena.verify.plans import read_contents

@@ -1,12 +1,14 @@
-"""Record who writes to a log in its lock file, and report whether that writer still runs.
+"""The lock file of a log: one writer at a time, and a record of who that is.
 
-Writers are kept apart by the lock of `arena.store.locking.lock_log`. Testing that lock would mean taking it, and could
-stop a run that starts at that moment. So a writer also holds an open file description lock, which can be queried.
+Writers are kept apart by `flock`. Testing that lock would mean taking it, and could stop a run that starts at that
+moment. So a writer also holds an open file description lock, which can be queried. A lock file may be removed or
+replaced by anybody, so its holder compares its inode with what is found under its name whenever it writes.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import json
 import os
@@ -19,6 +21,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from arena.core.command import COMMAND
+from arena.core.errors import StoreError
+from arena.store.place import is_file
 
 FLOCK = "hhqqi4x"
 """The kernel's record of a lock: kind, where it starts from, start, length (0: all), process."""
@@ -54,8 +58,45 @@ def _here() -> str:
     return ""
 
 
-def note_writer(lock: int) -> None:
-    """Write the command of this process into a lock file that it holds; a full disk is ignored: nothing needs it."""
+def lock_log(log: Path) -> int:
+    """Return the descriptor that locks a log until it is closed; the lock file names this process as the writer.
+
+    Raises `StoreError` while another process holds the lock.
+    """
+    log.parent.mkdir(parents=True, exist_ok=True)
+    path = log.with_suffix(".lock")
+    while True:
+        try:
+            lock = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o644)
+        except OSError as error:
+            if error.errno != errno.ELOOP:
+                raise
+            raise StoreError(f"{path}: is a link; remove it") from None
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            os.close(lock)
+            raise StoreError(f"{log}: another run is writing to this log; wait for it or choose another name") from None
+        if is_file(lock, path):  # else it was removed before it was locked
+            _note_writer(lock)
+            return lock
+        os.close(lock)
+
+
+def keep_locked(log: Path, lock: int) -> int:
+    """Return the descriptor of a log's lock, a new one if the lock file was removed.
+
+    Raises `StoreError` if another process has locked the log since.
+    """
+    if is_file(lock, log.with_suffix(".lock")):
+        return lock
+    new = lock_log(log)
+    os.close(lock)
+    return new
+
+
+def _note_writer(lock: int) -> None:
+    """Write the command of this process into a lock file that it holds, as far as possible: nothing depends on it."""
     command = COMMAND.get()
     last = _parsed(os.pread(lock, MAX_BYTES, 0)) if command.adds else None
     before = last.player if last else ("", "")
