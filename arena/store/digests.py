@@ -1,9 +1,9 @@
-"""Digests over the rows of a log, so that a bit that has changed is found, and what it changed is named.
+"""Digests over the rows of a log, so that a flipped bit is found and the damaged row is named.
 
-A digest is BLAKE2b-64 over a tuple of values in Python's ASCII notation: numbers, quoted texts, quoted bytes and None,
-of which no two are written alike; a float is written so that reading it gives the same bits. A match has two: one over
-what follows from the plan (its block, moves, result and causes), which is the same on every machine, and one over that
-and what came with it (times and texts of faults).
+A digest is BLAKE2b-64 over a tuple of values in Python's ASCII notation (`ascii`), in which different numbers, texts,
+bytes and None are written differently, and floats exactly. A match has two: one over what follows from the plan (its
+block, moves, result and causes), the same on every machine, and one over that and its side tables (times and texts of
+faults).
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ SIZE = 8
 BATCH = 256
 """Blocks read at a time."""
 TABLES = ("runs", "keys", "bots", "bundles", "waiting")
-"""Whose rows have a digest each, in their last column."""
+"""Tables whose rows each have a digest, in the last column."""
 PARTS = ("matches", "seats", "timings", "faults")
-"""Whose rows belong to matches; all begin with block and line-up."""
+"""Tables whose rows belong to matches; their first columns are block and line-up."""
 Row = tuple[Any, ...]
 
 
@@ -32,29 +32,29 @@ def _digest(text: str) -> bytes:
 
 
 def match_digest(block: str, match: Row, seats: Iterable[Any]) -> bytes:
-    """Over what follows from the plan: `ascii` of the block's row, the match's, and those of its seats as one."""
+    """Return the digest of what follows from the plan: `ascii` of a block's row, a match's row, its seats' joined rows."""
     return _digest(block + ascii((*match, *seats)))
 
 
 def timing_digest(match: bytes, timing: Row, faults: Iterable[Any]) -> bytes:
-    """Over what came with a match: its `match_digest`, its row in `timings`, and those in `faults` as one."""
+    """Return the digest of a match's `match_digest`, its row in `timings` and its rows in `faults` joined."""
     return _digest(ascii((match, *timing, *faults)))
 
 
 def row_digest(table: str, row: Sequence[Any]) -> bytes:
-    """Over a row of one of `TABLES`, without its digest; long bytes go in as a hash of their own."""
+    """Return the digest of a row of one of `TABLES`, given without it; long bytes are replaced by their hash."""
     short = (hashlib.blake2b(v).digest() if isinstance(v, bytes) and len(v) > 64 else v for v in row)
     return _digest(ascii((table, *short)))
 
 
 class WholeMatch(NamedTuple):
-    """All that a log holds of one match, as it stands there; what is missing is None or empty."""
+    """All rows of one match, unchecked; missing ones are None or empty."""
 
     key: int
-    """Of the block."""
+    """Key of the block."""
     lineup: Any
     block: Row | None
-    """As `block_rows` has it: (identity, id, game, players, round, opening, seed, kind of dice, hash of their key)."""
+    """(identity, id, game, players, round, opening, seed, kind of dice, hash of the key of secret dice)."""
     match: Row | None
     """(lineup, ended, plies, timed, final, moves, notes)."""
     digest: Any
@@ -72,11 +72,11 @@ class WholeMatch(NamedTuple):
 
     @property
     def id(self) -> str:
-        """As `arena.core.match_ids.match_id` has it, as far as it can be told."""
+        """The match id, or a description if the block is missing."""
         return _name(self.key, self.identity, self.lineup)
 
     def digests(self) -> tuple[bytes, bytes]:
-        """Both digests as they should be."""
+        """Return both digests, computed from the rows."""
         first = match_digest(ascii(self.block), self.match or (), itertools.chain.from_iterable(self.seats))
         return first, timing_digest(first, self.timing or (), itertools.chain.from_iterable(self.faults))
 
@@ -92,7 +92,7 @@ def _name(key: Any, identity: Any, lineup: Any) -> str:
 
 
 def block_rows(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Row]:
-    """The rows of blocks with their boards, by key; where they have a key of dice, its hash comes last."""
+    """Return the rows of blocks by key, as in `WholeMatch.block`."""
     query = (
         "SELECT block, identity, id, game, players, round, opening, seed, dice, blocks.key, hash FROM blocks "
         "LEFT JOIN boards USING (board) LEFT JOIN keys ON number = blocks.key "
@@ -106,7 +106,7 @@ def block_rows(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Row]:
 
 
 def whole_matches(db: sqlite3.Connection, keys: Sequence[int]) -> Iterator[WholeMatch]:
-    """The matches of blocks by key and line-up, those too of which only some rows are there."""
+    """Yield the matches of blocks by key and line-up, also those with missing rows."""
     blocks = block_rows(db, keys)
     among = f"WHERE block IN ({','.join('?' * len(keys))})"
     query = f"SELECT block, lineup, ended, plies, timed, final, moves, notes, digest FROM matches {among}"
@@ -134,7 +134,7 @@ def whole_matches(db: sqlite3.Connection, keys: Sequence[int]) -> Iterator[Whole
 
 
 def block_keys(db: sqlite3.Connection) -> Iterator[list[int]]:
-    """The keys of all blocks in order, a batch at a time."""
+    """Yield the keys of all blocks in order, a batch at a time."""
     last = -(2**63)
     while keys := [key for (key,) in db.execute("SELECT block FROM blocks WHERE block > ? LIMIT ?", (last, BATCH))]:
         yield keys
@@ -142,12 +142,12 @@ def block_keys(db: sqlite3.Connection) -> Iterator[list[int]]:
 
 
 def damaged(db: sqlite3.Connection) -> Iterator[str]:
-    """What has changed since it was written: ids of matches, and names of rows of other tables."""
+    """Yield what does not fit its digest: ids of matches, and names of rows of other tables."""
     yield from damaged_rows(db)
     for keys in block_keys(db):
         try:
             found = [whole.id for whole in whole_matches(db, keys) if not whole.is_sound]
-        except sqlite3.Error:  # text that is none, or a page that cannot be read
+        except sqlite3.Error:  # invalid UTF-8, or a page that cannot be read
             found = [name for key in keys for name in _damaged_in(db, key)]
         yield from found
     for part in PARTS:
@@ -156,7 +156,7 @@ def damaged(db: sqlite3.Connection) -> Iterator[str]:
 
 
 def damaged_rows(db: sqlite3.Connection) -> Iterator[str]:
-    """The names of rows of `TABLES` that have changed since they were written."""
+    """Yield the names of rows of `TABLES` that do not fit their digest."""
     for table in TABLES:
         yield from _damaged_rows(db, table)
 
@@ -168,7 +168,7 @@ def _damaged_rows(db: sqlite3.Connection, table: str) -> list[str]:
 
 
 def _damaged_in(db: sqlite3.Connection, key: int) -> list[str]:
-    """The damaged matches of one block, whatever is in its rows."""
+    """Return the damaged matches of one block, whatever its rows hold."""
     try:
         with _any_text(db):
             return [whole.id for whole in whole_matches(db, [key]) if not whole.is_sound]
@@ -177,7 +177,7 @@ def _damaged_in(db: sqlite3.Connection, key: int) -> list[str]:
 
 
 class _any_text:
-    """Within, text that is not UTF-8 is read too."""
+    """Context in which invalid UTF-8 is read too."""
 
     def __init__(self, db: sqlite3.Connection) -> None:
         self._db = db

@@ -241,7 +241,7 @@ class StoreReader:
         return int(self._db.execute(query, (game, players)).fetchone()[0])
 
     def seconds(self, game: str, players: int) -> float:
-        """Return the median duration of a board's matches in seconds, so that first ones, which compile, hardly count."""
+        """Return the median duration of a board's matches in seconds; the first ones, which compile, count little."""
         query = (
             "FROM timings t JOIN blocks b USING (block) JOIN boards o USING (board) WHERE o.game = ? AND o.players = ?"
         )

@@ -1,4 +1,4 @@
-"""What goes into the log and comes out of it: bots, keys and matches as plain records."""
+"""Records that are written to the log, and parsers of its columns."""
 
 from __future__ import annotations
 
@@ -12,11 +12,12 @@ from arena.match.result import Clocking, MatchRow
 from arena.schedule.blocks import MatchSpec
 
 MAX_MOVES = 64 * 2**20
+"""Largest size in bytes of the moves of a match."""
 
 
 @dataclass(frozen=True)
 class BotRow:
-    """A bot as the log keeps it: enough to load it again."""
+    """A bot: all that is needed to load it again."""
 
     identity: str
     spec: str
@@ -32,22 +33,22 @@ class RunRow(NamedTuple):
     started: str
     """UTC."""
     workers: list[tuple[int, str, int]]
-    """Of all runs: number of the run, worker, matches that it played."""
+    """Number of a run, worker, and number of its matches, of all runs."""
 
 
 class Finished(NamedTuple):
-    """A row, where it belongs, and how it came about."""
+    """A finished match with its place in the plan and how it was played."""
 
     spec: MatchSpec
     row: MatchRow
     worker: str
     attempts: int
     run: int | None = None
-    """Number of the run that played it, when that is an earlier one and the result has waited."""
+    """Number of the earlier run that played it, if the result has waited in the log."""
 
 
 def read_clocks(text: str) -> list[Clocking]:
-    """What each call of a bot took, as `MatchRow.clocks` has it."""
+    """Parse `MatchRow.clocks`: what each call of a bot took."""
     try:
         calls = [[int(part) for part in call.split(",")] for call in text.split()]
         return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
@@ -56,7 +57,7 @@ def read_clocks(text: str) -> list[Clocking]:
 
 
 def read_notes(text: str) -> list[tuple[int, str]]:
-    """What bots said of their moves, as `MatchRow.notes` has it."""
+    """Parse the notes of bots on their moves."""
     try:
         notes = [(ply, note) for ply, note in json.loads(text)]
     except (ValueError, TypeError, RecursionError):
@@ -67,7 +68,7 @@ def read_notes(text: str) -> list[tuple[int, str]]:
 
 
 def read_moves(value: str | bytes) -> str:
-    """The moves as text, compressed or not."""
+    """Return the moves as text, decompressing them if needed."""
     if isinstance(value, str):
         return value
     unpacker = zlib.decompressobj()

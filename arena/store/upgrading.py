@@ -1,7 +1,7 @@
-"""Logs of older versions: read as they would be in this one, and brought to it before they are written to.
+"""Read logs of older versions as if they were upgraded, and upgrade them before they are written to.
 
-Version 3 has one key, and blocks with or without it; version 4 has other names of columns. What was damaged stays so:
-no digest is computed anew for a row that it did not fit.
+Version 3 has one key, and blocks with or without it; version 4 has other names of columns. Damaged rows stay damaged:
+a new digest is computed only for a row that fitted its old one.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from arena.store.schema import SCHEMA_VERSION, address, connect, lay_out, parts_
 from arena.store.shape import check_shape, harden
 
 SMALL = 64 * 2**20
-"""Bytes of an older log up to which it is read through a copy in memory."""
+"""Largest size in bytes of an older log that is read through an upgraded copy in memory."""
 FORMER = {
     "created": "drawn",
     "moves": "course",
@@ -31,13 +31,13 @@ FORMER = {
     "dice": "secret",
     "key": "CASE secret WHEN 1 THEN 1 END",
 }
-"""Columns that older versions lack, as SQL over theirs: the last two of version 3, the others of both."""
+"""Columns that older versions lack, as SQL over theirs: the last two in version 3, the others in both."""
 WITHOUT_KEY = 8
-"""Values of a block's row in the digests of version 3."""
+"""Number of values of a block's row in the digests of version 3."""
 
 
 def connect_to_read(path: Path) -> sqlite3.Connection:
-    """A connection to a log, or to a copy in memory of an older one in this version."""
+    """Connect to a log, or to an upgraded copy in memory of an older one."""
     with contextlib.ExitStack() as undo:
         db = undo.enter_context(contextlib.closing(connect(path, "ro", older=True)))
         version = version_of(db)
@@ -57,11 +57,8 @@ def connect_to_read(path: Path) -> sqlite3.Connection:
 
 
 def upgrade(path: Path) -> tuple[str, ...]:
-    """Bring an older log to this version, whole or not at all, and keep a backup; what is to be said of it.
-
-    Whoever calls it holds the lock.
-    """
-    for left_over in path.parent.glob(f"{glob.escape(_prefix(path))}*"):  # by one that was killed
+    """Upgrade an older log atomically and keep a backup; return messages for the user. The caller holds the lock."""
+    for left_over in path.parent.glob(f"{glob.escape(_prefix(path))}*"):  # by a killed upgrade
         shutil.rmtree(left_over)
     with contextlib.closing(connect(path, "rw", lay_out, older=True)) as db:
         version = version_of(db)
@@ -75,12 +72,12 @@ def upgrade(path: Path) -> tuple[str, ...]:
 
 
 def _prefix(path: Path) -> str:
-    """Of the names of temporary folders beside a log."""
+    """Return the beginning of the names of temporary folders beside a log."""
     return f".{path.stem}-upgrade-"
 
 
 def _back_up(db: sqlite3.Connection, path: Path, version: int) -> Path:
-    """Copy a log to matches.v3.db, or matches.v3.1.db, ... when that is taken; the path."""
+    """Copy a log to matches.v3.db, or matches.v3.1.db, ... if that exists; return the path."""
     names = (f".v{version}.db", *(f".v{version}.{n}.db" for n in range(1, 1000)))
     kept = next(free for name in names if not (free := path.with_suffix(name)).exists())
     with tempfile.TemporaryDirectory(prefix=_prefix(path), dir=path.parent) as folder:
@@ -93,7 +90,7 @@ def _back_up(db: sqlite3.Connection, path: Path, version: int) -> Path:
 
 @contextlib.contextmanager
 def _room(path: Path) -> Iterator[sqlite3.Connection]:
-    """A database for the time being: in memory for a small log, else in a file beside it."""
+    """Open a temporary database: in memory for a small log, else in a file beside it."""
     with contextlib.ExitStack() as stack:
         place = ":memory:"
         if path.stat().st_size > SMALL:
@@ -103,10 +100,10 @@ def _room(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def _copy(path: Path, new: sqlite3.Connection) -> None:
-    """Fill an empty database with what an older log holds."""
+    """Fill an empty database with the upgraded rows of an older log."""
     harden(new)
     lay_out(new)
-    new.execute("PRAGMA synchronous = OFF")  # whoever needs it keeps it with a backup
+    new.execute("PRAGMA synchronous = OFF")  # it is temporary
     new.execute("ATTACH ? AS old", (address(path, "ro"),))
     version = int(new.execute("PRAGMA old.user_version").fetchone()[0])
     check_shape(new, parts_of(version), path, "old")
@@ -131,7 +128,7 @@ def _copy_table(db: sqlite3.Connection, table: str) -> None:
 
 
 def _name_keys(db: sqlite3.Connection) -> None:
-    """Bring the key of secret dice into the digests of their matches, but for those that were wrong before."""
+    """Add the key of secret dice to the digests of matches that fitted theirs before."""
     for whole in itertools.chain.from_iterable(whole_matches(db, keys) for keys in block_keys(db)):
         if whole.block is not None and len(whole.block) > WITHOUT_KEY:
             before = whole._replace(block=whole.block[:WITHOUT_KEY])

@@ -1,4 +1,4 @@
-"""The log's table of results that wait: an earlier round decides whether they ever count."""
+"""The table of results that wait until an earlier round decides whether they count."""
 
 from __future__ import annotations
 
@@ -16,16 +16,17 @@ from arena.store.rows import Finished
 Match = tuple[bytes, int]
 """Identity of a block, and line-up."""
 KINDS: tuple[type | tuple[type, ...], ...] = (int, str, int, bool, str, str, list, list, dict, (int, float), str, bool)
-"""Of the values of a `MatchRow`."""
+"""Types of the values of a `MatchRow`."""
 BATCH = 500
 
 
 def key_of(spec: MatchSpec) -> Match:
+    """Return the key of a match in the log."""
     return spec.block.identity, spec.lineup
 
 
 def write_waiting(db: sqlite3.Connection, results: Iterable[tuple[str, Finished]], run: int) -> None:
-    """Keep results, each with the row of its block as text, that a run has played."""
+    """Store results that a run has played, each with the row of its block as text."""
     rows = []
     for block, result in results:
         text = json.dumps([result.row, result.worker, result.attempts, run], separators=(",", ":"))
@@ -35,14 +36,14 @@ def write_waiting(db: sqlite3.Connection, results: Iterable[tuple[str, Finished]
 
 
 def end_waiting(db: sqlite3.Connection, matches: Iterable[Match]) -> None:
-    """Forget what has passed, or has left the plan."""
+    """Delete results that count now, or have left the plan."""
     db.executemany("DELETE FROM waiting WHERE identity = ? AND lineup = ?", matches)
 
 
 def read_waiting(db: sqlite3.Connection, blocks: Mapping[bytes, str]) -> dict[Match, tuple[MatchRow, str, int, int]]:
-    """The results of blocks, given the rows of these as text: what a worker sent, its name, tries, and number of run.
+    """Return results of blocks, given the blocks' rows as text: match row, worker, attempts and number of the run.
 
-    What is damaged, or was drawn otherwise than the block is now, is left out, and played again.
+    Damaged results, and those whose block has other dice now, are left out and played again.
     """
     found = {}
     identities = [*blocks]
@@ -58,7 +59,7 @@ def read_waiting(db: sqlite3.Connection, blocks: Mapping[bytes, str]) -> dict[Ma
 
 
 def _parsed(text: Any, lineup: Any) -> tuple[MatchRow, str, int, int] | None:
-    """A result as `write_waiting` wrote it; None when it is none."""
+    """Read a result that `write_waiting` wrote; None if it is damaged."""
     try:
         row, worker, attempts, run = json.loads(text)
         shape = all(isinstance(value, kind) for value, kind in zip(row, KINDS, strict=True))
@@ -67,5 +68,5 @@ def _parsed(text: Any, lineup: Any) -> tuple[MatchRow, str, int, int] | None:
         bytes.fromhex(result.final)
     except (ValueError, TypeError, RecursionError):
         return None
-    told = isinstance(worker, str) and isinstance(attempts, int) and isinstance(run, int)
-    return (result, worker, attempts, run) if shape and told else None
+    shape = shape and isinstance(worker, str) and isinstance(attempts, int) and isinstance(run, int)
+    return (result, worker, attempts, run) if shape else None
