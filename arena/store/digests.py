@@ -32,7 +32,7 @@ def _digest(text: str) -> bytes:
 
 
 def match_digest(block: str, match: Row, seats: Iterable[Any]) -> bytes:
-    """Return the digest of what follows from the plan: `ascii` of a block's row, a match's row, its seats' joined rows."""
+    """Return the digest of what follows from the plan; `block` is `ascii` of its row, `seats` are all rows joined."""
     return _digest(block + ascii((*match, *seats)))
 
 
