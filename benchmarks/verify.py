@@ -23,7 +23,7 @@ if __name__ == "__main__":
     seconds = time.perf_counter() - began
     assert report.sound, report.findings
     peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-    print(json.dumps([report.walked.matches / seconds, peak / 1024]))
+    print(json.dumps([report.totals.matches / seconds, peak / 1024]))
 """
 
 

@@ -52,19 +52,19 @@ def _rerun(given: str | None) -> int | Literal["all"] | None:
 
 
 def _print(report: Report) -> None:
-    walked = report.walked
-    say(f"{one_line(report.target)}: {matches(walked.matches)} in {walked.blocks:,} blocks, of {_runs(report)}.")
+    totals = report.totals
+    say(f"{one_line(report.target)}: {matches(totals.matches)} in {totals.blocks:,} blocks, of {_runs(report)}.")
     if report.manifest:
         say(f"BLAKE2b-256 of its manifest: {report.manifest}")
     if report.running:
         say("A run is writing to this log; what was there when the check began was checked.")
-    if walked.matches:
-        draws = f"{walked.draws:,} rolls and random moves recomputed from the keys"
-        say(f"{matches(walked.matches - walked.unverified)} replayed by the rules, {draws}.")
-    if not report.comparison and walked.planned:
+    if totals.matches:
+        draws = f"{totals.draws:,} rolls and random moves recomputed from the keys"
+        say(f"{matches(totals.matches - totals.unverified)} replayed by the rules, {draws}.")
+    if not report.comparison and totals.planned:
         _print_missing(report)
-    if walked.other:
-        say(f"{walked.other:,} blocks belong to earlier plans of this log alone.")
+    if totals.other:
+        say(f"{totals.other:,} blocks belong to earlier plans of this log alone.")
     if report.compared:
         files = "1 exported file" if len(report.compared) == 1 else f"{len(report.compared)} exported files"
         say(f"{files} compared with what the log says.")
@@ -87,10 +87,10 @@ def _runs(report: Report) -> str:
 
 
 def _print_missing(report: Report) -> None:
-    missing = report.walked.planned - report.walked.present
+    missing = report.totals.planned - report.totals.present
     if missing > 0:
         state = "" if report.finished else ", which is not finished"
-        say(f"{matches(missing)} of {report.walked.planned:,} of the latest plan{state}, are not there.")
+        say(f"{matches(missing)} of {report.totals.planned:,} of the latest plan{state}, are not there.")
     else:
         say("The latest plan is complete.")
 

@@ -1,6 +1,6 @@
-"""One archive of a tournament that a third party can verify elsewhere: log, plan, boards, bots' sources, a manifest.
+"""Archives of tournaments, for others to verify: log, plan, leaderboards, sources of the bots, and a manifest.
 
-Archives are ZIP files whose bytes are a function of their content. Reading one trusts nothing in it.
+An archive is a ZIP file whose bytes are a function of its content. Nothing in an archive is trusted.
 """
 
 from __future__ import annotations
@@ -33,26 +33,26 @@ from arena.plan.files import write_plan_and_versions
 from arena.plan.logs import LOG, find_log, open_log
 from arena.store import SCHEMA_VERSION, Store
 from arena.verify.archive_readme import ABOUT
+from arena.verify.database import open_log as open_database
 from arena.verify.findings import Findings
 from arena.verify.plans import Contents, read_contents
-from arena.verify.tables import open_log as open_database
 
 MANIFEST = "manifest.json"
 README = "README.txt"
 BOTS = "bots"
 EPOCH = (1980, 1, 1, 0, 0, 0)
-"""The earliest time that a ZIP file can tell: archives of the same content are the same."""
+"""Time of all files in an archive: the earliest one of ZIP."""
 CHUNK = 2**20
 MAX_EXPORTED = 2**28
-"""Bytes of a leaderboard's file."""
+"""Largest size in bytes of a leaderboard's file."""
 MAX_MANIFEST = 2**26
 MAX_FILES = 100_000
 MOST_UNPACKED = 200
-"""Times its own size that an archive may hold: logs come to ten or twenty."""
+"""Largest unpacked size of an archive in multiples of its own size; of logs it is ten or twenty."""
 SPARE = 2**20
-"""Bytes that any archive may hold."""
+"""Bytes that every archive may have beyond that."""
 PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
-"""Others unpack as much at a time as they like."""
+"""Accepted compressions: with others, one read may unpack any amount."""
 OF_ARCHIVES = (
     zipfile.BadZipFile,
     zlib.error,
@@ -63,7 +63,7 @@ OF_ARCHIVES = (
     RuntimeError,
     FileExistsError,
 )
-"""What reading one that is damaged or made up raises."""
+"""Errors of reading damaged or forged archives."""
 ODD = re.compile(r"[^A-Za-z0-9_.@+-]")
 
 
@@ -75,7 +75,7 @@ class Packed(Model):
 
 
 class Manifest(Model):
-    """What an archive says of itself."""
+    """The manifest of an archive."""
 
     format: Literal[1]
     name: str
@@ -85,17 +85,17 @@ class Manifest(Model):
 
 
 def bundle(target: str | Path, home: str | Path | None = None, out: Path | None = None) -> Path:
-    """Pack a tournament or comparison, also while a run writes to it; the archive's path.
+    """Pack a tournament or comparison, also while a run writes to it; return the path of the archive.
 
-    By default NAME.zip in the working folder. Raises `ConfigError` or `StoreError` when there is none, and while its
-    secret dice are not disclosed.
+    That is NAME.zip in the working folder by default. Raises `ConfigError` or `StoreError` if there is no such log, and
+    while the keys of its secret dice are not disclosed.
     """
     if out is not None:
         _check_place(out)
     log = find_log(target, home)
     if not log.is_file():
         raise StoreError(f"{log}: no such match log; `arena run` makes one")
-    with own_folder(None, "arena-bundle-") as folder:
+    with own_folder(None, "arena-archive-") as folder:
         copy_log(log, folder / LOG)
         store, resolved = open_log(folder / LOG)
         with store:
@@ -116,7 +116,7 @@ def bundle(target: str | Path, home: str | Path | None = None, out: Path | None 
 
 
 def _exported(path: Path) -> bytes:
-    """A leaderboard beside a log; no link is followed, which could lead to a file that nobody means to give away."""
+    """Read a leaderboard beside a log, but no link, which could lead to a private file."""
     try:
         return read_regular(path.name, MAX_EXPORTED, path.parent)
     except FileNotFoundError:
@@ -126,7 +126,7 @@ def _exported(path: Path) -> bytes:
 
 
 def _check_place(out: Path) -> None:
-    """Refuse what cannot become an archive, before anything is done for it."""
+    """Raise `ConfigError` if the archive cannot be written to a path."""
     if out.is_dir():
         raise ConfigError(f"--out {out}: is a folder; name a file")
     if not out.parent.is_dir():
@@ -134,16 +134,16 @@ def _check_place(out: Path) -> None:
 
 
 def _check_disclosed(store: Store, log: Path) -> None:
-    """No key leaves before everything is played: whoever had it could foresee the dice."""
+    """Raise `StoreError` while a key of secret dice must stay secret."""
     if any(key.disclosed is None for key in store.secret_keys()):
         raise StoreError(
             f"{log}: the key of its secret dice is not disclosed before everything is played, and without it nobody "
-            "could check them; finish the tournament, then bundle it"
+            "could check them; finish the tournament, then archive it"
         )
 
 
 def copy_log(log: Path, copy: Path) -> None:
-    """A consistent copy of a log in one file, also while a run writes to it, without what was deleted or waits."""
+    """Copy a log consistently into one file, also while a run writes to it, without deleted and waiting results."""
     whole = copy.with_suffix(".whole")
     try:
         with contextlib.closing(open_database(log)) as source, contextlib.closing(sqlite3.connect(whole)) as target:
@@ -161,7 +161,7 @@ def copy_log(log: Path, copy: Path) -> None:
 
 
 def _unpack_bots(folder: Path) -> None:
-    """Every bot's source as files."""
+    """Write the sources of all bots into a folder."""
     for name, content in sources(_contents(folder / LOG)).items():
         path = folder / name
         _check_name(name)
@@ -174,12 +174,12 @@ def _contents(log: Path) -> Contents:
     with contextlib.closing(open_database(log)) as db:
         contents = read_contents(db, findings)
     if findings.count:
-        raise StoreError(f"{findings.told[0]}; `arena verify` tells all that is wrong with the log")
+        raise StoreError(f"{findings.shown[0]}; `arena verify` tells all that is wrong with the log")
     return contents
 
 
 def sources(contents: Contents) -> dict[str, bytes]:
-    """The files of all bots by their paths in an archive."""
+    """Return the source files of all bots by their paths in an archive."""
     found = {}
     for identity, row in contents.bots.items():
         bundled = contents.bundles.get(row.bundle)
@@ -189,7 +189,7 @@ def sources(contents: Contents) -> dict[str, bytes]:
 
 
 def check_sources(folder: Path, contents: Contents, findings: Findings) -> None:
-    """That the sources to be read in an unpacked archive are those in its log."""
+    """Check that the sources in an unpacked archive are those in its log."""
     wanted = sources(contents)
     there = {path.relative_to(folder).as_posix() for path in (folder / BOTS).rglob("*") if path.is_file()}
     for name in sorted(there | wanted.keys()):
@@ -210,7 +210,7 @@ def _pack(folder: Path, out: Path, about: Mapping[str, Any]) -> None:
             about_file = zipfile.ZipInfo(name, EPOCH)
             about_file.compress_type = zipfile.ZIP_DEFLATED
             about_file.external_attr = (stat.S_IFREG | 0o644) << 16
-            about_file.create_system = 3  # Unix, wherever it is made
+            about_file.create_system = 3  # Unix, on every platform
             about_file.file_size = path.stat().st_size
             with path.open("rb") as source, archive.open(about_file, "w") as packed:
                 shutil.copyfileobj(source, packed, CHUNK)
@@ -223,9 +223,9 @@ def _hash(path: Path) -> str:
 
 @contextlib.contextmanager
 def unpacked(path: Path, findings: Findings) -> Iterator[tuple[Path | None, str | None]]:
-    """An archive in a temporary folder, with the hash of its manifest; no folder when it is none that can be read.
+    """Unpack an archive into a temporary folder; yield that, or None if it is not sound, and the manifest's hash.
 
-    Only files that the manifest names are unpacked, under plain names, none larger than it says.
+    Only files of the manifest are unpacked, with plain names and the sizes that it says.
     """
     with contextlib.ExitStack() as undo:
         folder = digest = None
@@ -260,7 +260,7 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[Manifest, str]:
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
-    """That an archive has plain files alone, none of them twice, packed so that they can be read a piece at a time."""
+    """Check that an archive has only plain files, none of them twice, whose compression can be read in pieces."""
     names = [member.filename for member in archive.infolist()]
     if len(names) > MAX_FILES:
         raise RecordError(f"has more than {MAX_FILES:,} files")
@@ -278,7 +278,7 @@ def _check_members(archive: zipfile.ZipFile) -> None:
 
 
 def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> None:
-    """That an archive has the files of its manifest, no others, and none that is too large."""
+    """Check that an archive has exactly the files of its manifest, and is not too large."""
     names = archive.namelist()
     for name in sorted(set(names) ^ {MANIFEST, *manifest.files}):
         raise RecordError(f"{name} is in only one of manifest and archive")
@@ -290,13 +290,13 @@ def _check_sizes(archive: zipfile.ZipFile, manifest: Manifest, path: Path) -> No
 
 
 def _check_name(name: str) -> None:
-    """That a name leads to a file below the folder that it is taken in; raises `RecordError`."""
+    """Raise `RecordError` if a name could lead out of the folder that it is used in."""
     if not is_plain_path(name):
         raise RecordError(f"'{name}' is no plain path of a file")
 
 
 def _unpack(archive: zipfile.ZipFile, name: str, packed: Packed, path: Path) -> None:
-    """Unpack a file of the size and hash that the manifest says."""
+    """Unpack a file, checking its size and hash."""
     path.parent.mkdir(parents=True, exist_ok=True)
     hasher = hashlib.blake2b(digest_size=32)
     size = 0

@@ -1,4 +1,4 @@
-"""What an archive of `arena archive` says of itself to whoever unpacks it."""
+"""The README of archives."""
 
 ABOUT = """A tournament of the Pyramid Arena: {name}
 

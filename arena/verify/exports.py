@@ -1,4 +1,4 @@
-"""What a tournament exported, held against what its log says now."""
+"""Compare exported files with what the log says now."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from arena.verify.findings import Findings
 from arena.verify.plans import LoggedPlan
 
 MOST_LONGER = 4
-"""How many times as long as ours a file may be that another version of a library wrote."""
+"""Largest size of a file that another version of a library wrote, in multiples of the size of ours."""
 Wanted = tuple[str, Sequence[str]]
 """What to export, and in which formats."""
 
 
 def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple[list[str], list[str]]:
-    """The files beside the log that exports write, and those of them that an export would write otherwise."""
+    """Return the names of the exports beside a log, and of those that an export would write differently now."""
     folder, compared, different = store.path.parent, [], []
     with findings.guard("what was exported cannot be compared"), own_folder(None, "arena-exports-") as place:
         wanted = list(_there(folder, plan.schedule))
@@ -46,7 +46,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple
 
 
 def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
-    """What has been exported, by the names of the files."""
+    """Yield what was exported, judging by the names of the files."""
     slugs = [board.slug for board in schedule.boards]
     for what, names in (("leaderboards", slugs), ("crosstable", [f"{slug}_crosstable" for slug in slugs])):
         formats: list[str] = [kind for kind in FORMATS if any((folder / f"{name}.{kind}").is_file() for name in names)]
@@ -58,7 +58,7 @@ def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
 
 
 def _same(theirs: Path, ours: Path) -> bool:
-    """Whether two files are the same, byte for byte; of Parquet, whose bytes change with its library, the tables."""
+    """Whether two files have the same bytes; Parquet files, whose bytes depend on its library, the same tables."""
     other = ours.read_bytes()
     try:
         one = read_regular(theirs, MOST_LONGER * len(other) + 2**20)
@@ -67,15 +67,15 @@ def _same(theirs: Path, ours: Path) -> bool:
     if one == other or theirs.suffix != ".parquet":
         return one == other
     try:
-        if _rows(one) != _rows(other):  # a few bytes may stand for any number
+        if _rows(one) != _rows(other):  # a small file may claim any number of rows
             return False
         return pd.read_parquet(io.BytesIO(one)).equals(pd.read_parquet(io.BytesIO(other)))
-    except Exception:  # whatever the library makes of a file that is none
+    except Exception:  # the library may raise anything for a damaged file
         return False
 
 
 def _rows(content: bytes) -> tuple[int, int]:
-    """Rows and columns that a Parquet file says it has."""
+    """Return the numbers of rows and columns that a Parquet file claims to have."""
     from pyarrow.parquet import read_metadata
 
     about = read_metadata(io.BytesIO(content))

@@ -1,4 +1,4 @@
-"""What a verification finds wrong: the first findings told, the rest counted."""
+"""Findings of a verification: the first ones are listed, the rest is counted."""
 
 from __future__ import annotations
 
@@ -9,18 +9,19 @@ from dataclasses import dataclass, field
 from arena.core.errors import WorkerError
 from engine.errors import one_line
 
-MOST_TOLD = 20
+MAX_SHOWN = 20
+"""Number of findings that are listed."""
 
 
 @dataclass(frozen=True)
 class Finding:
-    """One thing that is wrong, and where."""
+    """A fault and its place."""
 
     text: str
     match: str | None = None
-    """Its id, as `arena replay` takes it."""
+    """Match id, as `arena replay` takes it."""
     table: str | None = None
-    """Of the log."""
+    """Table of the log."""
     file: str | None = None
 
     def __str__(self) -> str:
@@ -30,23 +31,23 @@ class Finding:
 
 @dataclass
 class Findings:
-    """Findings in the order in which they come."""
+    """Findings in the order in which they were made."""
 
-    told: list[Finding] = field(default_factory=list)
+    shown: list[Finding] = field(default_factory=list)
     count: int = 0
 
     def add(self, text: object, match: str | None = None, table: str | None = None, file: str | None = None) -> None:
-        """Note what is wrong."""
+        """Add a finding."""
         self.take([Finding(one_line(str(text)), match, table, file)])
 
     def take(self, found: list[Finding], count: int | None = None) -> None:
-        """Note findings that were made elsewhere, `count` of them in all."""
-        self.told += found[: MOST_TOLD - len(self.told)]
+        """Add findings of another process, of which there are `count` in all."""
+        self.shown += found[: MAX_SHOWN - len(self.shown)]
         self.count += len(found) if count is None else count
 
     @contextlib.contextmanager
     def guard(self, what: str, table: str | None = None, file: str | None = None) -> Iterator[None]:
-        """Whatever fails within is a finding: a damaged log may hold anything, and the rest is still to be told."""
+        """Turn errors within into a finding: a damaged log may hold anything, and the rest is still to be checked."""
         try:
             yield
         except WorkerError:  # of this machine, not of the log

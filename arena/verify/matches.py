@@ -1,4 +1,4 @@
-"""The matches of a log, block by block: held against the plan, replayed, every draw recomputed."""
+"""Check the matches of a log block by block: compare them with the plan, replay them, recompute every draw."""
 
 from __future__ import annotations
 
@@ -16,46 +16,46 @@ from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
-from arena.verify.findings import MOST_TOLD, Finding
+from arena.verify.database import open_log
+from arena.verify.findings import MAX_SHOWN, Finding
 from arena.verify.rows import Rows, Stored, check_side, read_rows, stored_match
-from arena.verify.tables import open_log
 from engine import Game
 
 NO_PLAN, UNKNOWN = -1, -2
 
 
 class Task(NamedTuple):
-    """Blocks of the log to be checked."""
+    """Blocks to be checked."""
 
     plan: int
-    """Which plan they belong to; `NO_PLAN`, or `UNKNOWN` when plans could not be read."""
+    """Number of their plan; `NO_PLAN`, or `UNKNOWN` if plans could not be read."""
     blocks: list[tuple[int, Block | None]]
-    """Each with its key in the log."""
+    """Keys in the log, with the blocks of the plan."""
 
 
 @dataclass
 class Checked:
-    """What checking some blocks came to."""
+    """Result of checking some blocks."""
 
     matches: int = 0
     draws: int = 0
     unverified: int = 0
-    """Matches whose rules are not those of this arena: they were not replayed."""
+    """Matches by other rules than this arena's, which were not replayed."""
     count: int = 0
     findings: list[Finding] = field(default_factory=list)
 
     def add(self, finding: Finding) -> None:
-        """Note what is wrong; only so many are kept, all are counted."""
+        """Add a finding; all are counted, the first ones kept."""
         self.count += 1
-        if len(self.findings) < MOST_TOLD:
+        if len(self.findings) < MAX_SHOWN:
             self.findings.append(finding)
 
 
 class Checker:
-    """Checks blocks of a log on a connection of its own; there is one in each process."""
+    """Checks blocks of a log on its own connection; each process has one."""
 
     def __init__(self, path: Path, plans: Sequence[ResolvedPlan], secret: Mapping[str, bytes]) -> None:
-        """`secret` has keys by their hashes."""
+        """Open a log; `secret` are keys of secret dice by their hashes."""
         self.schedules = [plan.schedule() for plan in plans]
         self.secret = secret
         self.db = open_log(path)
@@ -68,10 +68,11 @@ class Checker:
         self.keys: dict[tuple[Kind, int, str | None], KeyPair] = {}
 
     def close(self) -> None:
+        """Close the log."""
         self.db.close()
 
     def check(self, task: Task) -> Checked:
-        """Check blocks; what cannot be read is found out one by one, so that only that is not checked."""
+        """Check blocks, one by one if they cannot be read together."""
         done = Checked()
         try:
             rows = read_rows(self.db, [key for key, _ in task.blocks])
@@ -84,7 +85,7 @@ class Checker:
         return done
 
     def _check_alone(self, plan: int, place: tuple[int, Block | None], done: Checked) -> None:
-        """Check one block, or find out which of its matches cannot be read."""
+        """Check one block, or find which of its matches cannot be read."""
         key, block = place
         try:
             rows = read_rows(self.db, [key])[key]
@@ -124,7 +125,7 @@ class Checker:
                 self._note(error, stored, match[0], "matches", done)
 
     def _check_place(self, plan: int, block: Block | None, stored: Stored) -> None:
-        """That a block's row is what the plan says."""
+        """Check that a block's row is what the plan says."""
         if stored.number is not None and stored.key is None:
             raise StoreError(f"its block has the key {stored.number}, which is not in the log")
         if block is None:
@@ -156,7 +157,7 @@ class Checker:
             done.draws += check_match(match, self._keys(match, stored.key), game)
 
     def _check_seats(self, schedule: Schedule, block: Block, lineup: int, seats: list[tuple[Any, ...]]) -> None:
-        """That those whom the plan seats there sit there."""
+        """Check that the bots of the plan are in the seats."""
         board = schedule.boards[block.board]
         if not 0 <= lineup < schedule.lineups(board):
             raise StoreError(f"the plan has no line-up {lineup}")
@@ -169,7 +170,7 @@ class Checker:
                 raise StoreError(f"seat {seat[0]} has {there}, {ours.identity} by the plan")
 
     def _game(self, plan: int, block: Block | None, match: StoredMatch) -> Game | None:
-        """The game of a board; None when its rules are not those of this arena."""
+        """Return the game of a board; None if this arena has other rules."""
         at = (plan, block.board) if block is not None else (match.game, match.players)
         if at not in self.games:
             try:
@@ -179,7 +180,7 @@ class Checker:
         return self.games[at]
 
     def _keys(self, match: StoredMatch, secret: str | None) -> KeyPair | None:
-        """Of the dice and of bots' seeds; None when the secret one is missing."""
+        """Return the keys of dice and of bots' seeds; None if the secret one is missing."""
         if secret is not None and secret not in self.secret:
             return None
         at = (match.dice, match.seed, secret)

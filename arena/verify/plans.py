@@ -1,4 +1,4 @@
-"""The runs of a log: their plans, bots, bundles and keys, each checked against what it is a hash of."""
+"""Read the plans, bots, bundles and keys of a log, and check each against its hash."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from arena.store import BotRow
 from arena.verify.findings import Findings
 
 MAX_BUNDLE = 4 * MAX_BYTES
-"""Bytes of a bundle unpacked: its files in hexadecimal, and their names."""
+"""Largest size in bytes of an unpacked bundle: its files in hexadecimal, and their names."""
 
 
 @dataclass
@@ -27,35 +27,35 @@ class LoggedPlan:
     """A plan of one or more runs."""
 
     runs: list[int]
-    """The latest one first."""
+    """Numbers of the runs, the latest first."""
     resolved: ResolvedPlan
     schedule: Schedule
     finished: bool = False
-    """Whether one of the runs noted that all of it was in the log."""
+    """Whether one of the runs recorded that all of it was in the log."""
 
     @property
     def is_comparison(self) -> bool:
-        """Whether it is played only until a test is decided."""
+        """Whether it is only played until a test is decided."""
         return self.resolved.name.startswith(f"{COMPARISONS}/")
 
 
 @dataclass
 class Contents:
-    """What a log holds besides its matches, as far as it can be read."""
+    """The readable content of a log besides its matches."""
 
     plans: list[LoggedPlan] = field(default_factory=list)
-    """Those of the latest runs first."""
+    """Plans, those of the latest runs first."""
     unread: int = 0
-    """Plans that cannot be read."""
+    """Number of plans that cannot be read."""
     bots: dict[str, BotRow] = field(default_factory=dict)
     bundles: dict[str, Bundle] = field(default_factory=dict)
-    """Without the modules that hold the bots."""
+    """Bundles by hash, without the names of the bots' modules."""
     secret: dict[str, SecretKey] = field(default_factory=dict)
-    """The keys of secret dice that are what their hashes say, by these."""
+    """Keys of secret dice that fit their hashes, by hash."""
 
 
 def read_contents(db: sqlite3.Connection, findings: Findings) -> Contents:
-    """Read and check all tables that hold no matches."""
+    """Read and check all tables without matches."""
     contents = Contents()
     with findings.guard("cannot be read", table="keys"):
         for row in db.execute("SELECT key, hash, created, disclosed FROM keys ORDER BY number").fetchall():
@@ -121,7 +121,7 @@ def _read_runs(db: sqlite3.Connection, contents: Contents, findings: Findings) -
 
 
 def _check_dice(plan: LoggedPlan, contents: Contents, findings: Findings) -> None:
-    """That the public keys of a plan follow from its seed, and the secret ones are in the log."""
+    """Check that the public keys of a plan follow from its seed, and the secret ones are in the log."""
     resolved, schedule, run = plan.resolved, plan.schedule, plan.runs[0]
     for hash in schedule.keys:
         if hash not in contents.secret:
@@ -138,9 +138,9 @@ def _check_dice(plan: LoggedPlan, contents: Contents, findings: Findings) -> Non
 
 
 def _check_bot(planned: BotRecord, contents: Contents) -> None:
-    """That a planned bot is in the log and its identity follows from its source and parameters.
+    """Check that a planned bot is in the log and its identity follows from its source and parameters.
 
-    Of bots whose matches were imported the source is not there.
+    Bots of imported matches have no source.
     """
     row = contents.bots.get(planned.identity)
     if row is None:
@@ -161,7 +161,7 @@ def _check_bot(planned: BotRecord, contents: Contents) -> None:
 
 
 def _check_unused(contents: Contents, findings: Findings) -> None:
-    """That no bot and no bundle is there for nothing."""
+    """Check that every bot is in a plan, and every bundle belongs to a bot."""
     if contents.unread:
         return
     planned = {bot.identity for plan in contents.plans for bot in plan.resolved.bots}

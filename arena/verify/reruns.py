@@ -1,4 +1,4 @@
-"""Matches of a log played again from their seeds, with the bots that the log keeps, and compared move by move."""
+"""Play matches of a log again from their seeds, with the bots that the log contains, and compare them move by move."""
 
 from __future__ import annotations
 
@@ -34,31 +34,34 @@ from arena.workers.process import WorkerProcess
 from arena.workers.sandbox.levels import lacking
 
 ENOUGH = 4
-"""Blocks that are looked at for each one that is chosen."""
+"""Blocks that are considered for each one that is chosen."""
+KILLED = "killed by SIGKILL"
+"""Part of the text of a fault of a bot's process that was killed: outside the sandbox by anybody, itself included."""
 NOBODY = -1
-Told = Callable[[int, int], None]
+Show = Callable[[int, int], None]
+"""Shows progress: matches played, and all of them."""
 Pair = tuple[MatchSpec, StoredMatch]
 
 
 @dataclass
 class Verdict:
-    """What is known of a bot."""
+    """Whether a bot is deterministic, as far as its matches show."""
 
     bot: str
-    """Its label."""
+    """Label of the bot."""
     deterministic: bool | None
-    """None when no match of it was compared."""
+    """None if no match was compared."""
     matches: int
-    """That were compared; without those in which a clock had a say."""
+    """Number of compared matches."""
     differing: str | None = None
-    """The first match in which it moved otherwise."""
+    """Id of the first match with another move of the bot."""
     ply: int | None = None
-    """The ply there, counted from 1."""
+    """Ply of that move, counted from 1."""
 
 
 @dataclass
-class Again:
-    """What playing again came to."""
+class Rerun:
+    """Result of playing matches again."""
 
     matches: int = 0
     verdicts: list[Verdict] = field(default_factory=list)
@@ -67,18 +70,18 @@ class Again:
 
 @dataclass(frozen=True)
 class Difference:
-    """Where a match that was played again first went otherwise."""
+    """First difference between a match in the log and its rerun."""
 
     spec: MatchSpec
     logged: StoredMatch
     played: StoredMatch
     ply: int
     seat: int
-    """Whose bot it was; `NOBODY` when it was no bot."""
+    """Seat of the bot that moved differently; `NOBODY` if it was no bot."""
 
     @property
     def entry(self) -> int:
-        """The bot in that seat."""
+        """Number of the bot in that seat."""
         return NOBODY if self.seat == NOBODY else self.spec.seats[self.seat]
 
 
@@ -91,59 +94,63 @@ def rerun_matches(
     seed: int,
     workers: int,
     isolation: Isolation | None,
-    told: Told,
-) -> Again:
-    """Play matches of the latest plan again; a difference that no bot is known to make is a finding."""
-    again = Again()
+    show: Show,
+) -> Rerun:
+    """Play matches of the latest plan again; a difference that no nondeterministic bot explains is a finding."""
+    result = Rerun()
     schedule = with_stages(store, logged.schedule)
-    plan = plan_again(replace(logged, schedule=schedule), contents, isolation)
+    plan = rerun_plan(replace(logged, schedule=schedule), contents, isolation)
     chosen = chosen_blocks(store, schedule, plan, rerun, seed)
     pairs = [pair for block in chosen for pair in _pairs(store, schedule, block)]
-    again.matches = len(pairs)
-    played = _play(plan, [spec for spec, _ in pairs], workers, told)
+    result.matches = len(pairs)
+    played = _play(plan, [spec for spec, _ in pairs], workers, show)
     done = [(spec, old, new) for (spec, old), new in zip(pairs, played, strict=True) if new is not None]
-    compared = [each for each in done if not _timed(*each[1:])]
-    _remark(again.remarks, len(pairs) - len(done), len(done) - len(compared))
+    compared = [each for each in done if _comparable(*each[1:])]
+    _remark(result.remarks, len(pairs) - len(done), len(done) - len(compared))
     differences = [found for each in compared if (found := _difference(*each)) is not None]
     second = _play(plan, [each.spec for each in differences], workers)
-    wavering = {each.entry for each, new in zip(differences, second, strict=True) if not _same(each.played, new)}
+    unstable = {each.entry for each, new in zip(differences, second, strict=True) if not _same(each.played, new)}
     counts = Counter(entry for spec, _, _ in compared for entry in set(spec.seats))
     by_entry = Counter(each.entry for each in differences)
-    wavering |= {entry for entry, count in by_entry.items() if 2 <= count == counts[entry]}
-    wavering.discard(NOBODY)
+    unstable |= {entry for entry, count in by_entry.items() if 2 <= count == counts[entry]}
+    unstable.discard(NOBODY)
     for each in differences:
-        if each.entry not in wavering:
+        if each.entry not in unstable:
             name = store.short_id(each.spec.block.identity, each.spec.lineup)
             findings.add(f"goes another way from ply {each.ply + 1} on when it is played again", match=name)
-    again.verdicts = [
-        _verdict(store, schedule, entry, counts[entry], wavering, differences) for entry in range(len(plan.bots))
+    result.verdicts = [
+        _verdict(store, schedule, entry, counts[entry], unstable, differences) for entry in range(len(plan.bots))
     ]
-    lost = [schedule.entries[entry].label for entry, bot in enumerate(plan.bots) if not bot.bundle.files]
-    if lost:
-        again.remarks.append(f"the log has no source of {', '.join(lost)}: their matches cannot be played again")
-    return again
+    without_source = [schedule.entries[entry].label for entry, bot in enumerate(plan.bots) if not bot.bundle.files]
+    if without_source:
+        names = ", ".join(without_source)
+        result.remarks.append(f"the log has no source of {names}: their matches cannot be played again")
+    return result
 
 
-def _remark(remarks: list[str], lost: int, timed: int) -> None:
-    if timed:
-        remarks.append(f"in {timed:,} of the matches played again a clock had a say: they were not compared")
-    if lost:
-        remarks.append(f"{lost:,} matches could not be played again: their worker process ended")
+def _remark(remarks: list[str], not_played: int, not_comparable: int) -> None:
+    if not_comparable:
+        remarks.append(
+            f"{not_comparable:,} of the matches played again depended on a clock, or a bot's process was killed: "
+            "they were not compared"
+        )
+    if not_played:
+        remarks.append(f"{not_played:,} matches could not be played again: their worker process ended")
 
 
 def _verdict(
-    store: Store, schedule: Schedule, entry: int, count: int, wavering: set[int], differences: Sequence[Difference]
+    store: Store, schedule: Schedule, entry: int, count: int, unstable: set[int], differences: Sequence[Difference]
 ) -> Verdict:
     label = schedule.entries[entry].label
-    if entry not in wavering:
+    if entry not in unstable:
         return Verdict(label, True if count else None, count)
     first = next(each for each in differences if each.entry == entry)
     match = store.short_id(first.spec.block.identity, first.spec.lineup)
     return Verdict(label, False, count, match, first.ply + 1)
 
 
-def plan_again(logged: LoggedPlan, contents: Contents, isolation: Isolation | None) -> Plan:
-    """The plan of a run with its bots as the log keeps them; those whose sources it lacks have no files."""
+def rerun_plan(logged: LoggedPlan, contents: Contents, isolation: Isolation | None) -> Plan:
+    """Return the plan of a run with its bots as in the log; bots without a source there have no files."""
     resolved, schedule = logged.resolved, logged.schedule
     bots = []
     for planned in resolved.bots:
@@ -152,7 +159,7 @@ def plan_again(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
         bundle = Bundle(row.module, files)
         try:
             bundle.check_api(row.spec)
-        except BotError as error:  # of this machine, not of the log
+        except BotError as error:  # this arena, not the log, is the reason
             raise ConfigError(str(error)) from None
         level: Isolation = isolation or planned.isolation
         if bundle.is_program and level == "none":
@@ -170,9 +177,9 @@ def plan_again(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
 
 
 def chosen_blocks(store: Store, schedule: Schedule, plan: Plan, rerun: int | Literal["all"], seed: int) -> list[Block]:
-    """Blocks with so many matches or a few more: whichever `seed` puts first, spread over boards and bots."""
-    lost = {entry for entry, bot in enumerate(plan.bots) if not bot.bundle.files}
-    boards = [_there(store, schedule, board, lost) for board in range(len(schedule.boards))]
+    """Return random blocks with at least `rerun` matches, drawn with `seed` and spread over boards and bots."""
+    without_source = {entry for entry, bot in enumerate(plan.bots) if not bot.bundle.files}
+    boards = [_blocks_of(store, schedule, board, without_source) for board in range(len(schedule.boards))]
     if rerun == "all":
         return [block for blocks in boards for block in blocks]
     near = ENOUGH * len(plan.bots)
@@ -191,13 +198,13 @@ def chosen_blocks(store: Store, schedule: Schedule, plan: Plan, rerun: int | Lit
     return chosen
 
 
-def _there(store: Store, schedule: Schedule, board: int, lost: set[int]) -> Iterator[Block]:
-    """The blocks of a board that have matches in the log, but for those of bots without a source."""
+def _blocks_of(store: Store, schedule: Schedule, board: int, without_source: set[int]) -> Iterator[Block]:
+    """Yield the blocks of a board that have matches in the log, except those of bots without a source."""
     out = disqualified(store, schedule, board)
     blocks = (
         block
         for block in schedule.blocks_of(board)
-        if in_plan(out, block.round, block.table) and not lost & set(block.table)
+        if in_plan(out, block.round, block.table) and not without_source & set(block.table)
     )
     return (block for block, lineups in looked_up(store, blocks) if lineups)
 
@@ -214,9 +221,9 @@ def _pairs(store: Store, schedule: Schedule, block: Block) -> Iterator[Pair]:
 
 
 def _play(
-    plan: Plan, specs: Sequence[MatchSpec], workers: int, told: Told = lambda done, total: None
+    plan: Plan, specs: Sequence[MatchSpec], workers: int, show: Show = lambda done, total: None
 ) -> list[StoredMatch | None]:
-    """Play matches in so many processes, those of a block one after the other; None for what cannot be played."""
+    """Play matches in processes, those of a block in one; None for a match that cannot be played."""
     parts = [list(part) for _, part in itertools.groupby(specs, key=lambda spec: spec.block.identity)]
     done: list[list[StoredMatch | None]] = [[] for _ in parts]
     processes = [WorkerProcess() for _ in range(min(workers, len(parts)))]
@@ -233,7 +240,7 @@ def _play(
                 done[part] = [*play_specs(plan, parts[part], processes[number])]
             except WorkerError:
                 done[part] = [None] * len(parts[part])
-            told(sum(map(len, done)), len(specs))
+            show(sum(map(len, done)), len(specs))
 
     try:
         with ThreadPoolExecutor(max(len(processes), 1)) as pool:
@@ -250,10 +257,16 @@ def _play(
     return [match for part in done for match in part]
 
 
-def _timed(logged: StoredMatch, played: StoredMatch) -> bool:
-    """Whether a clock or the machine's memory had a say, so that two tries may differ."""
-    causes = {cause for cause, _ in (*logged.forfeits.values(), *played.forfeits.values())}
-    return bool(causes & set(CLOCK_CAUSES)) or (logged.timed and played.timed)
+def _comparable(logged: StoredMatch, played: StoredMatch) -> bool:
+    """Whether nothing but the bots decided both tries: no clock, no memory of the machine, no killed process."""
+    forfeits = [
+        (cause, match.details.get(seat, ""))
+        for match in (logged, played)
+        for seat, (cause, _) in match.forfeits.items()
+    ]
+    if any(cause in CLOCK_CAUSES or (cause == "crash" and KILLED in detail) for cause, detail in forfeits):
+        return False
+    return not (logged.timed and played.timed)
 
 
 def _same(one: StoredMatch, other: StoredMatch | None) -> bool:
@@ -261,7 +274,7 @@ def _same(one: StoredMatch, other: StoredMatch | None) -> bool:
 
 
 def _difference(spec: MatchSpec, logged: StoredMatch, played: StoredMatch) -> Difference | None:
-    """Where two tries of a match part; None when they do not."""
+    """Return the first difference between two tries of a match; None if they are the same."""
     if _same(logged, played):
         return None
     plies = list(replay(played))

@@ -1,4 +1,4 @@
-"""The rows of a log's blocks, as they are: nothing in them is believed before it is checked."""
+"""Read the rows of a log's blocks, and check that they are such as the arena writes."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Stored(NamedTuple):
     key: str | None
     """Hash of the key of secret dice."""
     number: int | None
-    """Of that key in the log."""
+    """Number of that key in the log."""
 
 
 @dataclass
@@ -47,11 +47,11 @@ class Rows:
     seats: defaultdict[int, list[tuple[Any, ...]]] = field(default_factory=lambda: defaultdict(list))
     timings: dict[int, tuple[Any, ...]] = field(default_factory=dict)
     faults: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Seats with a text of a fault."""
+    """Seats that have a row in `faults`, by line-up."""
 
 
 def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> dict[int, Rows]:
-    """All rows of some blocks, or of one match."""
+    """Return all rows of some blocks, or of one match, by the keys of the blocks."""
     marks = f"block IN ({','.join('?' * len(keys))})"
     query = (
         "SELECT block, identity, id, game, players, round, opening, seed, dice, hash, blocks.key "
@@ -75,7 +75,7 @@ def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = 
 
 
 def stored_match(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...]]) -> StoredMatch:
-    """A match as `arena.match.replay` takes it; raises `StoreError` when its row is not one that the arena writes."""
+    """Return a match for `arena.match.replay`; raises `StoreError` if the arena does not write such rows."""
     lineup, ended, plies, timed, final, packed, notes = row
     moves = _moves(packed)
     forfeits = {}
@@ -115,7 +115,7 @@ def stored_match(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...
 
 
 def _moves(packed: Any) -> list[str]:
-    """The moves as the log holds them, whole and laid out as they were written."""
+    """Return the moves; raises `StoreError` if they are not formatted and compressed as the arena does."""
     text = packed
     if isinstance(packed, bytes):
         unpacker = zlib.decompressobj()
@@ -140,7 +140,7 @@ def _notes(text: str, plies: int) -> list[tuple[int, str]]:
 
 
 def check_side(rows: Rows, lineup: int, match: StoredMatch, runs: set[int]) -> None:
-    """That the rows of side tables are there and such as the arena writes them."""
+    """Check that the rows of side tables exist and are such as the arena writes."""
     if lineup not in rows.timings:
         raise StoreError("has no row in timings")
     run, worker, seconds, clocks, retried, attempts = rows.timings[lineup]
@@ -150,4 +150,4 @@ def check_side(rows: Rows, lineup: int, match: StoredMatch, runs: set[int]) -> N
     if not plain or not isinstance(attempts, int) or attempts < 1 or not CLOCKS.fullmatch(clocks):
         raise StoreError("its row in timings is not one that the arena writes")
     if not set(rows.faults.get(lineup, ())) <= set(match.forfeits):
-        raise StoreError("a fault is told of a seat that did not forfeit")
+        raise StoreError("has a row in faults for a seat that did not forfeit")

@@ -1,7 +1,6 @@
-"""Verifying a log or an archive: is it whole, is every match what the rules, the dice and its plan say?
+"""Verify a log or an archive: whether it is undamaged, and every match is what the rules, the dice and its plan say.
 
-Nothing is written, a damaged or hostile log is told of and never trusted, and no bot is run unless matches are to be
-played again.
+Nothing is written, nothing in a log is trusted, and no bot runs unless matches are to be played again.
 """
 
 from __future__ import annotations
@@ -20,47 +19,47 @@ from arena.core.machine import cores
 from arena.core.match_ids import MATCH_ID
 from arena.plan.logs import LOG, find_log
 from arena.store import Store, read_writer
+from arena.verify.blocks import Totals, check_blocks
+from arena.verify.database import check_file, check_orphans, open_log
 from arena.verify.exports import compare_exports
 from arena.verify.findings import Finding, Findings
 from arena.verify.plans import Contents, LoggedPlan, read_contents
 from arena.verify.reruns import Verdict, rerun_matches
-from arena.verify.tables import check_file, check_orphans, open_log
-from arena.verify.walk import Walked, walk
 
 Rerun = int | Literal["all"]
 Show = Callable[[str, int, int], None]
-"""Told what is being done, and how much of how much of it is."""
+"""Shows progress: the current step, its finished and total work."""
 
 
-def _unseen(what: str, done: int, total: int) -> None:
+def _show_nothing(what: str, done: int, total: int) -> None:
     pass
 
 
 @dataclass
 class Report:
-    """What a verification found."""
+    """Result of a verification."""
 
     target: str
     log: str
-    """The file's name."""
+    """Name of the file."""
     manifest: str | None = None
-    """BLAKE2b-256 of an archive's manifest, which has the hashes of all its files."""
+    """BLAKE2b-256 of the manifest of an archive, which contains the hashes of all other files."""
     running: bool = False
     finished: bool = False
-    """Whether all of the latest plan was noted to be there."""
+    """Whether the latest plan was recorded as complete."""
     comparison: bool = False
     runs: int = 0
-    walked: Walked = field(default_factory=Walked)
+    totals: Totals = field(default_factory=Totals)
     compared: list[str] = field(default_factory=list)
-    """Exported files that were compared."""
+    """Names of compared exports."""
     rerun: int = 0
     """Matches that were played again."""
     bots: list[Verdict] = field(default_factory=list)
     remarks: list[str] = field(default_factory=list)
-    """What is no fault, but worth knowing."""
+    """Notes that are no findings."""
     findings: list[Finding] = field(default_factory=list)
     count: int = 0
-    """Findings in all, also those that are not told."""
+    """Number of all findings, also those that are not listed."""
 
     @property
     def sound(self) -> bool:
@@ -68,8 +67,8 @@ class Report:
         return self.count == 0
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data, described in docs/reference/json.md."""
-        walked = self.walked
+        """Return plain data, described in docs/reference/json.md."""
+        totals = self.totals
         return {
             "target": self.target,
             "log": self.log,
@@ -78,13 +77,13 @@ class Report:
             "running": self.running,
             "finished": self.finished,
             "runs": self.runs,
-            "blocks": walked.blocks,
-            "blocks_of_earlier_plans": walked.other,
-            "matches": walked.matches,
-            "draws": walked.draws,
-            "not_replayed": walked.unverified,
-            "planned": None if self.comparison else walked.planned,
-            "missing": None if self.comparison else walked.planned - walked.present,
+            "blocks": totals.blocks,
+            "blocks_of_earlier_plans": totals.other,
+            "matches": totals.matches,
+            "draws": totals.draws,
+            "not_replayed": totals.unverified,
+            "planned": None if self.comparison else totals.planned,
+            "missing": None if self.comparison else totals.planned - totals.present,
             "compared": self.compared,
             "rerun": self.rerun,
             "bots": [vars(bot) for bot in self.bots],
@@ -101,14 +100,14 @@ def verify(
     seed: int = 0,
     workers: int | None = None,
     isolation: Isolation | None = None,
-    show: Show = _unseen,
+    show: Show = _show_nothing,
 ) -> Report:
     """Verify a tournament or comparison (its name, folder, configuration or log) or an archive of `arena archive`.
 
-    `rerun` plays so many matches again, or all, chosen by `seed`; `isolation` is where bots then run, by default where
-    the plan says, of an archive in the sandbox. `workers` processes check large logs, and play; as always with
-    `multiprocessing`, a script that calls this needs `if __name__ == "__main__"`. Raises an `ArenaError` when there is
-    nothing to verify; whatever is wrong with the content is in the report.
+    `rerun` plays that many matches again, or all; `seed` chooses them. `isolation` says where their bots run, by
+    default where the plan says, for an archive in the sandbox. `workers` processes check large logs, and play; as
+    always with `multiprocessing`, a script that calls this needs `if __name__ == "__main__"`. Raises an `ArenaError`
+    if there is nothing to verify; whatever is wrong with the content is in the report.
     """
     workers = cores() if workers is None else workers
     if workers < 1:
@@ -137,12 +136,12 @@ def verify(
             raise StoreError(f"{log}: no such match log; `arena run` makes one")
         report = Report(str(target), log.name, running=read_writer(log)[0])
         job.verify(log, report)
-    report.findings, report.count = job.findings.told, job.findings.count
+    report.findings, report.count = job.findings.shown, job.findings.count
     return report
 
 
 class _Job:
-    """One verification: how, and what it has found so far."""
+    """One verification: its options, and what it has found so far."""
 
     def __init__(self, rerun: Rerun | None, seed: int, workers: int, isolation: Isolation | None, show: Show) -> None:
         self.rerun, self.seed, self.workers, self.isolation, self.show = rerun, seed, workers, isolation, show
@@ -150,7 +149,7 @@ class _Job:
         self.contents = Contents()
 
     def verify(self, log: Path, report: Report) -> None:
-        """All that can be verified of a log."""
+        """Verify a log as far as it can be read."""
         with self._opened(log) as db:
             if db is None:
                 return
@@ -167,7 +166,7 @@ class _Job:
             report.finished, report.comparison = newest.finished, newest.is_comparison
             report.runs = sum(len(plan.runs) for plan in contents.plans) + contents.unread
             if log.name == LOG:
-                self.show("comparing what was exported", 0, 0)
+                self.show("comparing exports", 0, 0)
                 report.compared, different = compare_exports(store, newest, self.findings)
                 if different and newest.finished:
                     for name in different:
@@ -183,29 +182,29 @@ class _Job:
     def _play_again(self, store: Store, plan: LoggedPlan, report: Report) -> None:
         assert self.rerun is not None
 
-        def told(done: int, total: int) -> None:
+        def show(done: int, total: int) -> None:
             self.show("playing again", done, total)
 
         how = (self.rerun, self.seed, self.workers, self.isolation)
         try:
-            again = rerun_matches(store, plan, self.contents, self.findings, *how, told)
+            rerun = rerun_matches(store, plan, self.contents, self.findings, *how, show)
         except (ConfigError, WorkerError):  # of this machine, not of the log
             raise
         except Exception as error:
             self.findings.add(f"its matches cannot be played again: {error}", file=report.log)
             return
-        report.rerun, report.bots = again.matches, again.verdicts
-        report.remarks += again.remarks
+        report.rerun, report.bots = rerun.matches, rerun.verdicts
+        report.remarks += rerun.remarks
 
     def check_sources(self, folder: Path) -> None:
-        """That the sources in an archive are those that the log says have played."""
+        """Check that the sources in an archive are those of the log."""
         from arena.verify.archive import check_sources
 
         check_sources(folder, self.contents, self.findings)
 
     @contextlib.contextmanager
     def _opened(self, log: Path) -> Iterator[sqlite3.Connection | None]:
-        """The log at one moment, whatever a run adds meanwhile; None when it cannot be opened."""
+        """Open the log as it is now, whatever a run adds meanwhile; None if it cannot be opened."""
         try:
             db = open_log(log)
         except OlderLogError:
@@ -219,27 +218,27 @@ class _Job:
             yield db
 
     def _check_digests(self, store: Store) -> None:
-        """That nothing was changed after it was written."""
+        """Check that no row was changed after it was written."""
         self.show("checking digests", 0, 0)
-        told = "is not as it was written: its digest is another one"
+        text = "is not as it was written: its digest is another one"
         with self.findings.guard("its digests cannot be checked"):
             for name in store.damaged():
                 if MATCH_ID.fullmatch(name):
                     identity, _, lineup = name.partition("-")
-                    self.findings.add(told, match=store.short_id(bytes.fromhex(identity), int(lineup)))
+                    self.findings.add(text, match=store.short_id(bytes.fromhex(identity), int(lineup)))
                 else:
-                    self.findings.add(f"{name} {told}", file=store.path.name)
+                    self.findings.add(f"{name} {text}", file=store.path.name)
 
     def _check_matches(self, db: sqlite3.Connection, store: Store, log: Path, report: Report) -> None:
         with self.findings.guard("its matches cannot be read", file=log.name):
             total = store.totals()[0]
-            report.walked = walk(
+            report.totals = check_blocks(
                 *(log, db, self.contents, self.findings, self.workers),
                 lambda done: self.show("replaying", done, total),
             )
-        walked = report.walked
-        if walked.unverified:
-            remark = f"{walked.unverified:,} matches were played by other rules than this arena has, and not replayed"
+        totals = report.totals
+        if totals.unverified:
+            remark = f"{totals.unverified:,} matches were played by other rules than this arena has, and not replayed"
             report.remarks.append(remark)
-            if walked.matches == walked.unverified:
+            if totals.matches == totals.unverified:
                 self.findings.add("no match could be replayed: this arena has other rules", file=log.name)

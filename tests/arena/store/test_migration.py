@@ -182,8 +182,8 @@ def test_an_upgraded_log_is_sound(log, sample):
     Store.create(log).close()
     report = verify(log, workers=1)
     finished = sample != "v4_secret"
-    assert (report.sound, report.finished, report.walked.matches) == (True, finished, MATCHES[sample]), report.findings
-    assert report.walked.draws > 30
+    assert (report.sound, report.finished, report.totals.matches) == (True, finished, MATCHES[sample]), report.findings
+    assert report.totals.draws > 30
 
 
 @pytest.mark.parametrize(
@@ -309,7 +309,7 @@ def test_an_upgraded_tournament_of_version_4_goes_on_with_what_it_has_and_what_w
     result, upgraded = continued(log, sample)
     assert (result.outcome.progress.found, result.outcome.progress.played) == (found, played)
     report = verify(upgraded, workers=1)
-    assert (report.sound, report.finished, report.walked.matches) == (True, True, found + played), report.findings
+    assert (report.sound, report.finished, report.totals.matches) == (True, True, found + played), report.findings
 
 
 @pytest.mark.parametrize("sample", ["v3_public"], indirect=True)
@@ -330,6 +330,6 @@ def test_secret_dice_are_drawn_anew_when_an_upgraded_tournament_goes_on_and_the_
     assert (result.outcome.progress.found, result.outcome.progress.played) == (0, 18)
     assert "what the log holds with others (secret, version 1) does not count any more" in result.plan.remarks[1]
     report = verify(upgraded, workers=1)
-    assert (report.sound, report.walked.matches) == (True, 36), report.findings
+    assert (report.sound, report.totals.matches) == (True, 36), report.findings
     with Store.open(upgraded) as store:
         assert [bool(key.disclosed) for key in store.secret_keys()] == [True, True]

@@ -75,7 +75,7 @@ def test_an_archive_is_sound_wherever_it_is_verified_and_has_what_its_readme_say
     found = members(shutil.copy(archive, tmp_path / "moved.zip"))
     report = verify(tmp_path / "moved.zip", workers=1)
     assert report.sound, report.findings
-    assert report.walked.matches == 2 * 3 * 2
+    assert report.totals.matches == 2 * 3 * 2
     assert {"plan.json", "versions.json", "epicycle_2p.csv", "pyramid_punch_2p.parquet"} <= {*report.compared}
     assert report.manifest == hashlib.blake2b(found[MANIFEST], digest_size=32).hexdigest()
     (folder,) = {name.rsplit("/", 1)[0] for name in found if name.endswith("helper.py")}

@@ -23,10 +23,11 @@ from arena.runner.options import Matchup, StopRule
 from arena.store import Store
 from arena.store.digests import TABLES, block_keys, row_digest, whole_matches
 from arena.store.locking import lock_log
+from arena.verify import blocks
 from arena.verify.exports import _same
 from arena.verify.findings import Findings
 from arena.verify.plans import read_contents
-from arena.verify.reruns import chosen_blocks, plan_again
+from arena.verify.reruns import chosen_blocks, rerun_plan
 from arena.verify.verification import verify
 from engine import load_game
 from tests.support.tournaments import home_of, write
@@ -70,7 +71,7 @@ MOODY = CONFIG.replace("b.py:Fragile", "b.py:Moody").replace(
 LATER = {
     **{"matches": ("timed", "notes", "digest"), "seats": ("cause",), "faults": ("block", "lineup", "seat", "detail")},
     "timings": ("run", "worker", "seconds", "clocks", "retried", "attempts", "digest"),
-    **{"runs": ("versions", "started", "finished", "digest"), "keys": ("drawn", "disclosed", "digest")},
+    **{"runs": ("versions", "started", "finished", "digest"), "keys": ("created", "disclosed", "digest")},
     **{"bots": ("module", "digest"), "bundles": ("digest",)},
 }
 """Columns of which nothing but the digests says what they were, and the digests."""
@@ -184,7 +185,7 @@ def test_a_log_is_sound_and_all_of_it_was_looked_at(logs, name):
             for ply in replay(match, match.keys)
         )
     assert report.sound, texts(report)
-    assert (report.walked.matches, report.walked.blocks, report.walked.draws) == (matches, blocks, rolls)
+    assert (report.totals.matches, report.totals.blocks, report.totals.draws) == (matches, blocks, rolls)
     assert report.finished
     assert "plan.json" in report.compared
     assert name == "duel" or {"versions.json", "epicycle_3p.csv", "magic_mids_2p.parquet"} <= {*report.compared}
@@ -202,8 +203,8 @@ def test_several_processes_find_what_one_finds_in_the_same_order(copy, monkeypat
     with changing(log) as db:
         db.execute("UPDATE seats SET rank = 7 WHERE seat = 1")
     alone = checked(log)
-    monkeypatch.setattr(walk, "FEW", 0)
-    monkeypatch.setattr(walk, "BATCH", 2)
+    monkeypatch.setattr(blocks, "FEW", 0)
+    monkeypatch.setattr(blocks, "BATCH", 2)
     assert verify(log, workers=2).as_dict() == alone.as_dict()
     assert alone.count > 20 == len(alone.findings)
 
@@ -223,7 +224,7 @@ def test_matches_of_an_earlier_plan_belong_to_it_and_an_unfinished_plan_may_lack
     seeded = SECRET.replace("seed = 7", "seed = 8").replace("[2, 3]", "2")
     log = played(tmp_path, seeded)
     report = checked(log)
-    assert (report.sound, report.walked.other, report.runs) == (True, 3 * (3 + 1) + 3, 2)
+    assert (report.sound, report.totals.other, report.runs) == (True, 3 * (3 + 1) + 3, 2)
     with changing(log) as db:
         db.execute("UPDATE runs SET finished = NULL WHERE run = 2")
         last = db.execute("SELECT max(block) FROM blocks").fetchone()[0]
@@ -232,7 +233,7 @@ def test_matches_of_an_earlier_plan_belong_to_it_and_an_unfinished_plan_may_lack
     report = checked(log)
     assert report.sound, texts(report)
     assert not report.finished
-    assert report.walked.planned - report.walked.present == 2
+    assert report.totals.planned - report.totals.present == 2
 
 
 # Changed logs
@@ -439,7 +440,7 @@ def test_a_database_that_is_laid_out_otherwise_is_no_log(copy, case):
         db.executescript(STATEMENTS[case])
     report = checked(log)
     assert report.count == 1
-    assert report.walked.matches == 0
+    assert report.totals.matches == 0
 
 
 # Exports
@@ -529,7 +530,7 @@ def test_a_match_that_its_bots_did_not_play_is_found_when_it_is_played_again(cop
     assert [(finding.match, finding.text) for finding in report.findings] == [
         (name, f"goes another way from ply {ply + 1} on when it is played again")
     ]
-    assert report.rerun == report.walked.matches
+    assert report.rerun == report.totals.matches
 
 
 def test_a_bot_that_plays_otherwise_each_time_is_named_and_the_others_are_not_to_blame(tmp_path):
@@ -540,6 +541,32 @@ def test_a_bot_that_plays_otherwise_each_time_is_named_and_the_others_are_not_to
     moody = verdicts["Moody"]
     stored, _ = api.find_match(None, moody.differing, home_of(tmp_path / "t.toml"))
     assert stored.bots[list(replay(stored))[moody.ply - 1].seat] == "Moody"
+
+
+def test_a_match_in_which_a_process_was_killed_is_not_compared(tmp_path):
+    """Outside the sandbox nothing tells whether the bot did it; here the log has it, and the second try has not."""
+    bot = f"""
+import os, signal
+from pathlib import Path
+from bots import Bot
+
+class Shot(Bot):
+    def choose(self, state):
+        if not Path({str(tmp_path / "shot")!r}).exists():
+            Path({str(tmp_path / "shot")!r}).touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return state.legal_actions()[0]
+"""
+    config = """
+name = "rounds"
+blocks = 2
+games = [{ game = "epicycle", players = 2 }]
+bots = [{ bot = "random" }, { bot = "b.py:Shot", isolation = "process" }]
+"""
+    path = write(tmp_path, config, bot)
+    report = checked(api.run(path, home_of(path), workers=1, backend="local").folder / api.LOG, rerun="all")
+    assert report.sound, texts(report)
+    assert [remark for remark in report.remarks if remark.startswith("1 of the matches played again depended on")]
 
 
 def test_bots_for_another_version_of_the_base_api_are_not_played_again(logs, monkeypatch):
@@ -553,7 +580,7 @@ def test_a_sample_is_the_same_each_time_and_spread_over_boards_and_bots(logs):
     with Store.open(logs["rounds"]) as store:
         contents = read_contents(store._db, Findings())
         (logged,) = contents.plans
-        plan = plan_again(logged, contents, None)
+        plan = rerun_plan(logged, contents, None)
         samples = [chosen_blocks(store, logged.schedule, plan, 6, seed) for seed in (1, *range(1, 9))]
         whole = chosen_blocks(store, logged.schedule, plan, "all", 1)
     assert samples[0] == samples[1]

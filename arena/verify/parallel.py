@@ -1,4 +1,4 @@
-"""Checking blocks here, or in several processes; these import no more than they need, so that they start soon."""
+"""Check blocks in this process or in several; those import only what they need, so that they start quickly."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from arena.core.process_trees import signal_at_parents_end
 from arena.verify.matches import Checked, Checker, Task
 
 WAITING = 4
-"""Batches handed out at a time for each process."""
+"""Tasks queued for each process."""
 
 
-def alone(tasks: Iterator[Task], arguments: tuple[Any, ...]) -> Iterator[Checked]:
-    """What checking each task comes to, here; `arguments` are those of `Checker`."""
+def check_here(tasks: Iterator[Task], arguments: tuple[Any, ...]) -> Iterator[Checked]:
+    """Yield the result of each task, checked in this process; `arguments` are those of `Checker`."""
     checker = Checker(*arguments)
     try:
         yield from map(checker.check, tasks)
@@ -28,12 +28,12 @@ def alone(tasks: Iterator[Task], arguments: tuple[Any, ...]) -> Iterator[Checked
 
 
 _checker: Checker | None = None
-"""Of a process that serves `spread`."""
+"""The checker of a process of `check_in_processes`."""
 
 
 def _set_up(*arguments: Any) -> None:
     global _checker
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the first process
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the main process handles Ctrl-C
     signal_at_parents_end(signal.SIGKILL)
     _checker = Checker(*arguments)
 
@@ -43,8 +43,8 @@ def _check(task: Task) -> Checked:
     return _checker.check(task)
 
 
-def spread(tasks: Iterator[Task], arguments: tuple[Any, ...], workers: int) -> Iterator[Checked]:
-    """The same in processes; a few tasks for each are under way, so that plans may have any size."""
+def check_in_processes(tasks: Iterator[Task], arguments: tuple[Any, ...], workers: int) -> Iterator[Checked]:
+    """Yield the result of each task, in order; only a few are queued at a time, so that plans may have any size."""
     context = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(workers, context, _set_up, arguments) as pool:
         under_way: deque[Future[Checked]] = deque()

@@ -1,4 +1,4 @@
-"""Through all blocks of a log, plan by plan, on one core or several."""
+"""Check all blocks of a log, plan by plan, in one process or several."""
 
 from __future__ import annotations
 
@@ -16,73 +16,73 @@ from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
 from arena.verify.findings import Findings
 from arena.verify.matches import NO_PLAN, UNKNOWN, Task
+from arena.verify.parallel import check_here, check_in_processes
 from arena.verify.plans import Contents, LoggedPlan
-from arena.verify.spread import alone, spread
 
 BATCH = 128
 """Blocks looked up and checked at a time."""
 FEW = 20_000
-"""Matches that are sooner checked than further processes are up."""
-Told = Callable[[int], None]
+"""Number of matches that one process checks before others would have started."""
 
 
 @dataclass
-class Walked:
-    """What the matches of a log came to."""
+class Totals:
+    """Numbers of what is in a log."""
 
     blocks: int = 0
     other: int = 0
-    """Of these, in earlier plans alone."""
+    """Blocks of earlier plans only."""
     matches: int = 0
     draws: int = 0
+    """Random draws that were recomputed."""
     unverified: int = 0
-    """Matches whose rules this arena does not have: they were not replayed."""
+    """Matches by other rules than this arena's, which were not replayed."""
     planned: int = 0
     """Matches of the latest plan."""
     present: int = 0
-    """Of these, in the log."""
+    """Matches of the latest plan that are in the log."""
 
 
 class Presence:
-    """How much of a plan is in the log; it is told of its blocks in fold order."""
+    """How much of a plan is in the log, counted block by block in canonical order."""
 
     def __init__(self, schedule: Schedule, out: Sequence[Mapping[int, int]]) -> None:
         self.schedule, self.out = schedule, out
         self.planned = sum(given_out(schedule, board, out[board]) for board in range(len(schedule.boards)))
         self.present = 0
         self.first: str | None = None
-        """The id of the first match that is lacking."""
+        """Id of the first missing match."""
         self.part = False
-        """Whether a block is there in part."""
+        """Whether some block is incomplete."""
         self.gap = False
-        """Whether there is anything after the first that is lacking."""
+        """Whether a match after the first missing one is present."""
 
     def take(self, block: Block, lineups: set[int]) -> None:
-        """Note which line-ups of a block are in the log."""
+        """Record which line-ups of a block are in the log."""
         if not in_plan(self.out[block.board], block.round, block.table):
             return
         self.present += len(lineups)
         self.gap |= self.first is not None and bool(lineups)
-        lacking = set(range(self.schedule.lineups(self.schedule.boards[block.board]))) - lineups
-        if lacking and self.first is None:
-            self.first = match_id(block.identity, min(lacking))
-            self.gap |= any(lineup > min(lacking) for lineup in lineups)
-        self.part |= bool(lacking) and bool(lineups)
+        missing = set(range(self.schedule.lineups(self.schedule.boards[block.board]))) - lineups
+        if missing and self.first is None:
+            self.first = match_id(block.identity, min(missing))
+            self.gap |= any(lineup > min(missing) for lineup in lineups)
+        self.part |= bool(missing) and bool(lineups)
 
 
-class Walk:
-    """Finds the place of every block of a log in its plans."""
+class BlockFinder:
+    """Assigns every block of a log to one of its plans."""
 
     def __init__(self, db: sqlite3.Connection, store: Store, contents: Contents, findings: Findings) -> None:
         self.db, self.store, self.contents, self.findings = db, store, contents, findings
-        self.walked = Walked()
+        self.totals = Totals()
         self.seen: set[int] = set()
         self.followed = not contents.unread
-        """Whether all plans could be read, so that a block that is in none is to be told."""
+        """Whether all plans could be read, so that a block in none of them is a finding."""
 
     def tasks(self) -> Iterator[Task]:
-        """Every block of the log once, with its place in the latest plan that has it."""
-        self.walked.blocks = self.db.execute("SELECT count(*) FROM blocks").fetchone()[0]
+        """Yield every block of the log once, with its place in the latest plan that has it."""
+        self.totals.blocks = self.db.execute("SELECT count(*) FROM blocks").fetchone()[0]
         for number, plan in enumerate(self.contents.plans):
             if number == 0 or plan.finished or not self._all_seen:
                 before = len(self.seen)
@@ -92,15 +92,15 @@ class Walk:
                     self.followed = False
                     self.findings.add(f"the plan of run {plan.runs[0]} cannot be followed: {error}", table="runs")
                 if number:
-                    self.walked.other += len(self.seen) - before
+                    self.totals.other += len(self.seen) - before
         yield from self._rest()
 
     @property
     def _all_seen(self) -> bool:
-        return len(self.seen) >= self.walked.blocks
+        return len(self.seen) >= self.totals.blocks
 
     def _of_plan(self, number: int, plan: LoggedPlan) -> Iterator[Task]:
-        """The blocks of the log that belong to a plan, and to none before; whether it is complete, too."""
+        """Yield the blocks of a plan that no later plan has; check whether the plan is complete."""
         schedule = with_stages(self.store, plan.schedule)
         presence = Presence(
             schedule, [disqualified(self.store, schedule, board) for board in range(len(schedule.boards))]
@@ -108,18 +108,18 @@ class Walk:
         blocks = schedule.blocks()
         whole = plan.finished and not plan.is_comparison
         while batch := list(itertools.islice(blocks, BATCH)):
-            yield from self._there(number, batch, presence)
+            yield from self._found(number, batch, presence)
             if self._all_seen and (presence.first or not whole or presence.present == presence.planned):
                 break
         if number == 0:
-            self.walked.planned, self.walked.present = presence.planned, presence.present
-        self._tell(plan, presence)
+            self.totals.planned, self.totals.present = presence.planned, presence.present
+        self._check_presence(plan, presence)
         for hash in schedule.keys if len(schedule.keys) > 1 else ():
             if not self._all_seen:
-                yield from self._left_behind(number, with_stages(self.store, replace(schedule, keys=(hash,))))
+                yield from self._with_former_key(number, with_stages(self.store, replace(schedule, keys=(hash,))))
 
-    def _there(self, number: int, batch: Sequence[Block], presence: Presence | None = None) -> Iterator[Task]:
-        """Those of a plan's blocks that are in the log, unless they were seen before."""
+    def _found(self, number: int, batch: Sequence[Block], presence: Presence | None = None) -> Iterator[Task]:
+        """Yield those of a plan's blocks that are in the log, unless they were seen before."""
         known = self._known([block.identity for block in batch])
         found: list[tuple[int, Block | None]] = []
         for block in batch:
@@ -132,14 +132,14 @@ class Walk:
         if found:
             yield Task(number, found)
 
-    def _left_behind(self, number: int, schedule: Schedule) -> Iterator[Task]:
-        """Blocks that were played in part before their key was disclosed, and then anew, or in two logs."""
+    def _with_former_key(self, number: int, schedule: Schedule) -> Iterator[Task]:
+        """Yield blocks that were begun with a key and then played again with another one, or in two logs."""
         blocks = schedule.blocks()
         while batch := list(itertools.islice(blocks, BATCH)):
-            yield from self._there(number, batch)
+            yield from self._found(number, batch)
 
-    def _tell(self, plan: LoggedPlan, presence: Presence) -> None:
-        """What a plan must not lack. A comparison is played in order until it is decided, not to the end."""
+    def _check_presence(self, plan: LoggedPlan, presence: Presence) -> None:
+        """Add a finding for missing matches. A comparison is played in order until it is decided, not to the end."""
         if presence.first is None:
             return
         if plan.is_comparison and (presence.gap or (presence.part and plan.finished)):
@@ -148,7 +148,7 @@ class Walk:
             self.findings.add(f"is not there, though run {plan.runs[0]} is finished", match=presence.first)
 
     def _known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, set[int]]]:
-        """The keys and line-ups of the blocks that are in the log."""
+        """Return the keys and line-ups of the blocks that are in the log."""
         found: dict[bytes, tuple[int, set[int]]] = {}
         query = (
             "SELECT identity, block, lineup FROM blocks LEFT JOIN matches USING (block) "
@@ -161,26 +161,31 @@ class Walk:
         return found
 
     def _rest(self) -> Iterator[Task]:
-        """The blocks that belong to no plan."""
+        """Yield the blocks that belong to no plan."""
         keys = [key for (key,) in self.db.execute("SELECT block FROM blocks ORDER BY block") if key not in self.seen]
         for start in range(0, len(keys), BATCH):
             yield Task(NO_PLAN if self.followed else UNKNOWN, [(key, None) for key in keys[start : start + BATCH]])
 
 
-def walk(
-    path: Path, db: sqlite3.Connection, contents: Contents, findings: Findings, workers: int, show: Told
-) -> Walked:
+def check_blocks(
+    path: Path,
+    db: sqlite3.Connection,
+    contents: Contents,
+    findings: Findings,
+    workers: int,
+    show: Callable[[int], None],
+) -> Totals:
     """Check every match of a log; findings come in the same order for any number of workers."""
-    walk = Walk(db, Store(path, db, None), contents, findings)
+    finder = BlockFinder(db, Store(path, db, None), contents, findings)
     plans = [plan.resolved for plan in contents.plans]
     arguments = (path, plans, {hash: key.key for hash, key in contents.secret.items()})
     matches = db.execute("SELECT count(*) FROM matches").fetchone()[0]
-    tasks = walk.tasks()
+    tasks, totals = finder.tasks(), finder.totals
     several = workers > 1 and matches > FEW
-    for done in spread(tasks, arguments, workers) if several else alone(tasks, arguments):
-        walk.walked.matches += done.matches
-        walk.walked.draws += done.draws
-        walk.walked.unverified += done.unverified
+    for done in check_in_processes(tasks, arguments, workers) if several else check_here(tasks, arguments):
+        totals.matches += done.matches
+        totals.draws += done.draws
+        totals.unverified += done.unverified
         findings.take(done.findings, done.count)
-        show(walk.walked.matches)
-    return walk.walked
+        show(totals.matches)
+    return totals

@@ -1,4 +1,4 @@
-"""The file of a log: whether it is a whole database with the tables of a log. It is never written to."""
+"""Open the database of a log read-only, and check that it is undamaged."""
 
 from __future__ import annotations
 
@@ -7,16 +7,15 @@ from pathlib import Path
 
 from arena.core.errors import StoreError
 from arena.core.files import open_regular
+from arena.store.digests import PARTS
 from arena.store.schema import HEADER, connect, is_at_rest
-from arena.verify.findings import MOST_TOLD, Findings
-
-OF_BLOCKS = ("matches", "seats", "timings", "faults")
+from arena.verify.findings import MAX_SHOWN, Findings
 
 
 def open_log(path: Path) -> sqlite3.Connection:
-    """A log for reading, whatever it may hold; texts that are no UTF-8 are read as they come.
+    """Open a log for reading, whatever it holds; invalid UTF-8 is read too.
 
-    Raises `OlderLogError` for a log of an older version, `StoreError` for whatever else is no log of this one.
+    Raises `OlderLogError` for a log of an older version, `StoreError` for anything else that is no log.
     """
     try:
         with open_regular(path) as file:
@@ -33,14 +32,14 @@ def open_log(path: Path) -> sqlite3.Connection:
 
 
 def check_file(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
-    """SQLite's own checks."""
+    """Run SQLite's own checks."""
     with findings.guard("cannot be read", file=path.name):
         size, page = path.stat().st_size, db.execute("PRAGMA page_size").fetchone()[0]
         if size % page:
             findings.add(f"truncated: {size:,} bytes are no whole pages of {page:,}", file=path.name)
     with findings.guard("cannot be read", file=path.name):
-        for (told,) in db.execute(f"PRAGMA integrity_check({MOST_TOLD})"):
-            for line in () if told == "ok" else told.splitlines():
+        for (text,) in db.execute(f"PRAGMA integrity_check({MAX_SHOWN})"):
+            for line in () if text == "ok" else text.splitlines():
                 findings.add(f"damaged: {line}", file=path.name)
     with findings.guard("references cannot be checked", file=path.name):
         for table, row, parent, _ in db.execute("PRAGMA foreign_key_check"):
@@ -49,8 +48,8 @@ def check_file(db: sqlite3.Connection, path: Path, findings: Findings) -> None:
 
 
 def check_orphans(db: sqlite3.Connection, findings: Findings) -> None:
-    """That every row of a match belongs to a block; those of a block's other matches are seen with it."""
-    for table in OF_BLOCKS:
+    """Check that every row of a match belongs to a block, and every block has a match."""
+    for table in PARTS:
         with findings.guard("cannot be read", table=table):
             query = f"SELECT block, count(*) FROM {table} WHERE block NOT IN (SELECT block FROM blocks) GROUP BY block"
             for block, count in db.execute(query):
