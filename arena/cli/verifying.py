@@ -10,7 +10,7 @@ from arena.cli.exit_codes import FINE, USER_ERROR
 from arena.cli.output import Output, isolation_of, matches, plain_table, say
 from arena.cli.progress import Display, bar
 from arena.core.errors import ConfigError
-from arena.verify.archive import bundle
+from arena.verify.archive import make_archive
 from arena.verify.verification import Report, verify
 from engine.errors import one_line
 
@@ -111,5 +111,5 @@ def _print_bots(report: Report) -> None:
 
 def print_archive(target: str, out: Path | None, home: Path | None) -> None:
     """Run `arena archive`."""
-    path = bundle(target, home, out)
+    path = make_archive(target, home, out)
     say(f"{path}: {path.stat().st_size:,} bytes; arena verify {path} checks it.")

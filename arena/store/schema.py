@@ -29,14 +29,14 @@ CREATE TABLE runs (
     versions TEXT NOT NULL,      -- of Python and the packages that played, JSON
     started TEXT NOT NULL,       -- UTC
     finished TEXT,               -- UTC: when every match of the plan was in the log
-    digest BLOB NOT NULL         -- over the row, as all columns of this name: arena.store.digests says how
+    digest BLOB NOT NULL         -- of the row, as all columns of this name (arena.store.digests)
 );
 CREATE TABLE keys (              -- of secret dice, in the order in which they were created
     number INTEGER PRIMARY KEY,
     key BLOB NOT NULL,
     hash TEXT NOT NULL UNIQUE,   -- BLAKE2b-256 of it, hexadecimal
     created TEXT NOT NULL,       -- UTC
-    disclosed TEXT,              -- UTC: when it was first written beside the leaderboards
+    disclosed TEXT,              -- UTC: when it was first published
     digest BLOB NOT NULL
 );
 CREATE TABLE bots (
@@ -62,24 +62,24 @@ CREATE TABLE boards (
 CREATE TABLE blocks (
     block INTEGER PRIMARY KEY,
     identity BLOB NOT NULL UNIQUE,
-    id BLOB NOT NULL,            -- what openings are drawn from, and dice that a block's matches share
+    id BLOB NOT NULL,            -- seeds openings, and dice that a block's matches share
     board INTEGER NOT NULL REFERENCES boards,
     round INTEGER NOT NULL,
     opening INTEGER NOT NULL,    -- random plies
     seed INTEGER NOT NULL,
-    dice INTEGER NOT NULL,       -- their kind: arena.match.dice.Kind
-    key INTEGER REFERENCES keys  -- what they are drawn with; NULL for public ones
+    dice INTEGER NOT NULL,       -- kind of dice: arena.core.match_ids.Kind
+    key INTEGER REFERENCES keys  -- key of secret dice; NULL for public ones
 );
 CREATE TABLE matches (
     block INTEGER NOT NULL REFERENCES blocks,
     lineup INTEGER NOT NULL,
     ended TEXT NOT NULL,
     plies INTEGER NOT NULL,
-    timed INTEGER NOT NULL,      -- 1 when a clock or the machine's memory had a say
+    timed INTEGER NOT NULL,      -- 1 if it depended on a clock or the machine's memory
     final BLOB NOT NULL,         -- hash of the final position
     moves NOT NULL,              -- every ply: TEXT in notation, or a BLOB: zlib of it
-    notes TEXT,                  -- what bots said of their moves: JSON [[ply, text], ...]
-    digest BLOB NOT NULL,        -- over the row, its block and its seats: all that follows from the plan
+    notes TEXT,                  -- of bots on their moves: JSON [[ply, text], ...]
+    digest BLOB NOT NULL,        -- of the row, its block and its seats: all that follows from the plan
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
 CREATE TABLE seats (
@@ -100,10 +100,10 @@ CREATE TABLE timings (           -- side table
     run INTEGER NOT NULL,
     worker TEXT NOT NULL,
     seconds REAL NOT NULL,
-    clocks TEXT NOT NULL,        -- what each call of a bot took: seat,ply,wall,cpu in microseconds; ply -1: preparing
-    retried INTEGER NOT NULL,    -- 1 when a bot overran its time on a starved machine, so that it was played once more
-    attempts INTEGER NOT NULL,   -- 2 and more when workers died, or bots' processes were killed from outside
-    digest BLOB NOT NULL,        -- over the row and the match's rows in `faults`
+    clocks TEXT NOT NULL,        -- of each call of a bot: seat,ply,wall,cpu in microseconds; ply -1: preparation
+    retried INTEGER NOT NULL,    -- 1 if it was played once more, as a bot overran its time on a starved machine
+    attempts INTEGER NOT NULL,   -- more than 1 if workers died or bots' processes were killed from outside
+    digest BLOB NOT NULL,        -- of `matches.digest`, the row, and the match's rows in `faults`
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
 CREATE TABLE faults (            -- side table
@@ -113,11 +113,11 @@ CREATE TABLE faults (            -- side table
     detail TEXT NOT NULL,
     PRIMARY KEY (block, lineup, seat)
 ) WITHOUT ROWID;
-CREATE TABLE waiting (           -- results that are in no board yet: an earlier round decides whether they stay
-    identity BLOB NOT NULL,      -- of a block, which is not in `blocks` until one of its results is in `matches`
+CREATE TABLE waiting (           -- results that do not count yet: an earlier round decides
+    identity BLOB NOT NULL,      -- of the block, which is in `blocks` only after one of its results is in `matches`
     lineup INTEGER NOT NULL,
-    block TEXT NOT NULL,         -- the block as it goes into digests of matches: what the dice were drawn from
-    result TEXT NOT NULL,        -- JSON [the match as its worker sent it, worker, attempts, run]
+    block TEXT NOT NULL,         -- row of the block as in digests of matches
+    result TEXT NOT NULL,        -- JSON [match row, worker, attempts, run]
     digest BLOB NOT NULL,
     PRIMARY KEY (identity, lineup)
 ) WITHOUT ROWID;

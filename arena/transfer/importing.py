@@ -1,4 +1,4 @@
-"""Reading matches as JSON Lines into a log: all of them or none, each replayed and audited before it is believed."""
+"""Import matches from JSON Lines into a log: all of them or none, each replayed and audited first."""
 
 from __future__ import annotations
 
@@ -28,29 +28,30 @@ from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_pl
 BATCH = 256
 """Matches written at a time."""
 IMPORTED = "import"
-"""The worker of matches that were not played here."""
+"""Worker of imported matches."""
 Numbered = tuple[str, Record]
-"""Where a record was read, and the record."""
+"""Place of a record in its file, and the record."""
 
 
 @dataclass(frozen=True)
 class Imported:
-    """What an import did."""
+    """Result of an import."""
 
     log: Path
     added: int
     skipped: int
     """Matches that the log had already."""
     remarks: tuple[str, ...] = ()
-    """What is to be said of the log."""
+    """Messages from opening the log."""
 
 
 def import_records(
     files: Sequence[Path], name: str, plan: Path | None = None, home: str | Path | None = None
 ) -> Imported:
-    """Read matches into the log of the tournament `name`, made if need be; raises an `ArenaError` and changes nothing.
+    """Import matches into the log of the tournament `name`, which is created if it is missing.
 
-    `plan` is by default the plan.json beside the first file.
+    `plan` is by default the plan.json beside the first file. Raises an `ArenaError` and changes nothing if something
+    does not fit.
     """
     try:
         tournament_name(name)
@@ -75,7 +76,7 @@ def import_records(
 
 
 def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int]:
-    """Read records into an open log, in one transaction: how many were added, how many were there."""
+    """Import records in one transaction; return how many were added, and how many were there."""
     added = skipped = 0
     places = _Places(plan)
     records = ((f"{path}, line {line}", record) for path in files for line, record in read_records(path))
@@ -94,7 +95,7 @@ def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int
 
 
 def _begin(store: Store, plan: ReadPlan) -> int:
-    """Note the import as a run, with the keys of secret dice."""
+    """Record the import as a run, with the keys of secret dice; return its number."""
     kept = {key.checked() for key in store.secret_keys()}
     for key in plan.secret_keys:
         if key not in kept:
@@ -105,7 +106,7 @@ def _begin(store: Store, plan: ReadPlan) -> int:
 
 
 def _new(store: Store, batch: Sequence[Numbered]) -> Iterator[Numbered]:
-    """The records that the log lacks; raises `RecordError` for one that it has otherwise."""
+    """Yield the records that the log lacks; raises `RecordError` for one that differs from the log's."""
     found = store.matches([record.match.identity for _, record in batch])
     known = {(match.identity, match.lineup): _content(match) for matches in found.values() for match in matches}
     for where, record in batch:
@@ -122,12 +123,12 @@ def _content(match: StoredMatch) -> StoredMatch:
 
 
 class _Places:
-    """Finds the place of records in a plan, and checks them against it and the rules."""
+    """Finds the places of records in a plan, and checks the records against plan and rules."""
 
     def __init__(self, plan: ReadPlan) -> None:
         self.plan = plan
         self.schedules = {hash: replace(plan.schedule, keys=(hash,)) for hash in plan.schedule.keys}
-        """By the hash of a secret key."""
+        """Schedules with one secret key, by its hash."""
         self.boards = {(board.game, board.players): index for index, board in enumerate(plan.schedule.boards)}
         self.entries = {entry.label: index for index, entry in enumerate(plan.schedule.entries)}
         for board in plan.schedule.boards:
@@ -139,7 +140,7 @@ class _Places:
             raise RecordError(f"{plan.path}: has a board twice")
 
     def result(self, where: str, record: Record) -> Finished:
-        """A record as a finished match; raises `RecordError` when it does not fit the plan, the rules or the dice."""
+        """Return a record as a finished match; raises `RecordError` if it does not fit plan, rules or dice."""
         block = self._block(where, record)
         try:
             check_words(record.match)

@@ -84,7 +84,7 @@ class Manifest(Model):
     files: dict[str, Packed]
 
 
-def bundle(target: str | Path, home: str | Path | None = None, out: Path | None = None) -> Path:
+def make_archive(target: str | Path, home: str | Path | None = None, out: Path | None = None) -> Path:
     """Pack a tournament or comparison, also while a run writes to it; return the path of the archive.
 
     That is NAME.zip in the working folder by default. Raises `ConfigError` or `StoreError` if there is no such log, and

@@ -24,7 +24,7 @@ from arena.plan.files import logged_plan
 from arena.plan.resolve import ResolvedBot
 from arena.store import SCHEMA_VERSION, Store, upgrading
 from arena.store.schema import OLDER, SCHEMA
-from arena.verify.archive import bundle
+from arena.verify.archive import make_archive
 from arena.verify.verification import verify
 from tests.support.samples import begin, fill, schedule
 from tests.support.tournaments import write
@@ -263,7 +263,7 @@ def test_a_newer_log_is_refused_with_what_it_needs(log):
 
 def test_verify_and_bundle_say_how_an_older_log_is_brought_to_this_version(log, version):
     told = f"has log version {version}; `arena upgrade {log}` brings it to version {SCHEMA_VERSION}"
-    for what in (verify, bundle):
+    for what in (verify, make_archive):
         with pytest.raises(StoreError) as refused:
             what(log)
         assert told in str(refused.value)

@@ -26,7 +26,7 @@ from arena.registry.bundles import hash_of
 from arena.runner.check import submit
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
-from arena.verify.archive import LOG, MANIFEST, bundle
+from arena.verify.archive import LOG, MANIFEST, make_archive
 from arena.verify.verification import verify
 from tests.support.tournaments import home_of, write
 
@@ -62,7 +62,7 @@ def config(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def archive(config):
-    return bundle(config, home_of(config), config.parent / "packed.zip")
+    return make_archive(config, home_of(config), config.parent / "packed.zip")
 
 
 def members(archive) -> dict[str, bytes]:
@@ -86,7 +86,7 @@ def test_an_archive_is_sound_wherever_it_is_verified_and_has_what_its_readme_say
 
 
 def test_the_same_log_gives_the_same_bytes_and_the_copy_has_all_its_rows(config, archive, tmp_path):
-    again = bundle(config, home_of(config), tmp_path / "again.zip")
+    again = make_archive(config, home_of(config), tmp_path / "again.zip")
     assert again.read_bytes() == archive.read_bytes()
     (tmp_path / LOG).write_bytes(members(archive)[LOG])
     dumps = []
@@ -105,7 +105,7 @@ def test_a_secret_key_leaves_only_when_it_is_disclosed(config, tmp_path):
         db.execute("UPDATE keys SET disclosed = NULL")
         db.execute("UPDATE runs SET finished = NULL")
     with pytest.raises(StoreError, match="the key of its secret dice is not disclosed before everything is played"):
-        bundle("packed", home, tmp_path / "early.zip")
+        make_archive("packed", home, tmp_path / "early.zip")
     assert not (tmp_path / "early.zip").exists()
 
 
@@ -117,7 +117,7 @@ def test_a_comparison_with_a_submitted_bot_tells_its_key_in_its_plan_and_is_soun
     plan = json.loads((compared.folder / "plan.json").read_text())
     (key,) = plan["secret_keys"]
     assert (plan["dice"], key_hash(bytes.fromhex(key["key"]))) == ("secret", key["hash"])
-    packed = bundle(compared.folder / LOG, out=tmp_path / "a.zip")
+    packed = make_archive(compared.folder / LOG, out=tmp_path / "a.zip")
     for target in (compared.folder / LOG, packed):
         report = verify(target, workers=1)
         assert (report.findings, "plan.json" in report.compared) == ([], True)
@@ -127,7 +127,7 @@ def test_a_damaged_log_is_not_packed(config, tmp_path):
     log = tmp_path / LOG
     log.write_bytes(api.find_log(config, home_of(config)).read_bytes()[:9000])
     with pytest.raises(StoreError, match="arena verify"):
-        bundle(log, out=tmp_path / "damaged.zip")
+        make_archive(log, out=tmp_path / "damaged.zip")
     assert not (tmp_path / "damaged.zip").exists()
 
 
@@ -139,7 +139,7 @@ def test_a_leaderboard_that_is_a_link_does_not_take_a_file_of_somebody_else_into
     board.unlink()
     board.symlink_to(tmp_path / "private")
     with pytest.raises(StoreError, match=f"{board}: cannot go into an archive: Is a link"):
-        bundle("packed", home, tmp_path / "packed.zip")
+        make_archive("packed", home, tmp_path / "packed.zip")
     assert not (tmp_path / "packed.zip").exists()
 
 
@@ -274,7 +274,7 @@ def test_a_log_that_would_unpack_bots_elsewhere_is_neither_packed_nor_played_aga
         db.execute("UPDATE bots SET bundle = ?, identity = ? WHERE identity = ?", (key, new, old))
         db.execute("UPDATE runs SET plan = replace(plan, ?, ?)", (old, new))
     with pytest.raises(ArenaError, match="is no plain path of a file"):
-        bundle(log, out=tmp_path / "a.zip")
+        make_archive(log, out=tmp_path / "a.zip")
     report = verify(log, workers=1, rerun=2, isolation="none")
     assert f"'{out}' is no plain path of a file" in "\n".join(map(str, report.findings))
     assert not [path for path in tmp_path.iterdir() if not path.name.startswith(LOG)]
