@@ -458,7 +458,7 @@ def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
 
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
     log = Path(shutil.copy(logs["rounds"], tmp_path / api.LOG))
-    api.export(log, out=tmp_path, what=("leaderboards", "pairs", "matches"), formats=("csv", "json", "html"))
+    api.export(log, out=tmp_path, what=("leaderboards", "crosstable", "matches"), formats=("csv", "json", "html"))
     assert checked(log).sound
     edited = sorted(tmp_path.glob("*.*"), key=lambda path: path.name)
     edited = [path for path in edited if path.suffix in (".csv", ".json", ".html")]
