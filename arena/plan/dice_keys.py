@@ -8,7 +8,6 @@ from datetime import UTC, datetime
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, listed_dice
-from arena.match.stored import SecretKey
 from arena.plan.adaptive import with_stages
 from arena.plan.coverage import blocks_in_plan, missing
 from arena.plan.files import logged_plan
@@ -70,11 +69,7 @@ def _plays_more(plan: Plan, store: Store) -> bool:
     """
     if store.is_finished() and logged_plan(store) == plan.resolved():
         return False
-    return _lacks_secret(plan.schedule, store)
-
-
-def _lacks_secret(schedule: Schedule, store: Store) -> bool:
-    schedule = with_stages(store, schedule)
+    schedule = with_stages(store, plan.schedule)
     secret = (block for block in blocks_in_plan(store, schedule) if block.key)
     return next(missing(store, schedule, secret), None) is not None
 
@@ -88,19 +83,11 @@ def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:
         return resolved
     kept = {key.hash: key for key in store.secret_keys()}
     own = [key.hash for key in resolved.secret_keys]
-    others = [] if resolved.dice_version == 1 else [hash for hash in kept if hash not in own]
-    return resolved.with_keys([(hash, _disclosed(_known(kept, hash, store))) for hash in (*others, *own)])
-
-
-def _known(kept: dict[str, SecretKey], hash: str, store: Store) -> SecretKey:
-    if hash not in kept:
+    if not kept.keys() >= set(own):
         raise StoreError(f"{store.path}: the log is damaged: its dice key is not the one of its plan")
-    return kept[hash]
-
-
-def _disclosed(key: SecretKey) -> str | None:
-    key.checked()
-    return key.key.hex() if key.disclosed is not None else None
+    others = [] if resolved.dice_version == 1 else [hash for hash in kept if hash not in own]
+    keys = [(hash, kept[hash].checked().hex(), kept[hash].disclosed) for hash in (*others, *own)]
+    return resolved.with_keys([(hash, key if disclosed is not None else None) for hash, key, disclosed in keys])
 
 
 def has_own_dice(schedule: Schedule, index: int) -> bool:

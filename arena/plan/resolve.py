@@ -198,17 +198,17 @@ def make_plan(
         wanted, [game for _, game in games], folders, worker, lambda number: f"{source}: bots[{number}]: ", home
     )
     entries = _entries(config, bots, source)
-    boards, left_out = [], []
+    boards: list[Board] = []
+    left_out: list[str] = []
     for index, (entry, game) in enumerate(games):
-        playing = [i for i, bot in enumerate(bots) if bot.refusals[index] is None]
-        for i in range(len(bots)):
-            if i not in playing:
-                left_out.append(
-                    f"{game.spec}, {game.players} players, without {entries[i].label}: it {bots[i].refusals[index]}"
-                )
-        where = f"{source}: games[{config.games.index(entry)}]"
-        boards.append(_board(config, entry, game, sorted(playing, key=lambda i: entries[i].key), where))
-    _no_board_twice(boards, source)
+        where, refusals = f"{source}: games[{config.games.index(entry)}]", [bot.refusals[index] for bot in bots]
+        playing = [number for number, refusal in enumerate(refusals) if refusal is None]
+        board = _board(config, entry, game, sorted(playing, key=lambda number: entries[number].key), where)
+        if any((board.game, board.players) == (other.game, other.players) for other in boards):
+            raise ConfigError(f"{source}: games: {board.title} is listed twice")
+        boards.append(board)
+        refused = ((entry, refusal) for entry, refusal in zip(entries, refusals, strict=True) if refusal is not None)
+        left_out += [f"{board.title}, without {entry.label}: it {refusal}" for entry, refusal in refused]
     challenger = _challenger(config, entries, boards, source)
     schedule = Schedule(
         seed=config.seed,
@@ -352,14 +352,6 @@ def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int,
         opening=opening,
         first_blocks=first_blocks,
     )
-
-
-def _no_board_twice(boards: Sequence[Board], source: str) -> None:
-    seen = set()
-    for board in boards:
-        if (board.game, board.players) in seen:
-            raise ConfigError(f"{source}: games: {board.title} is listed twice")
-        seen.add((board.game, board.players))
 
 
 def _challenger(config: Config, entries: Sequence[Entry], boards: Sequence[Board], source: str) -> int | None:

@@ -210,10 +210,10 @@ class Schedule:
     def blocks(self) -> Iterator[Block]:
         """Yield every block in canonical order: by round, board and table."""
         counts = [self.counts(index) for index in range(len(self.boards))]
-        most = [max(each, default=0) for each in counts]
-        for number in range(max(most, default=0)):
+        rounds = [max(each, default=0) for each in counts]
+        for number in range(max(rounds, default=0)):
             for index, tables in enumerate(self.tables):
-                if number < most[index]:
+                if number < rounds[index]:
                     for table, count in zip(tables, counts[index], strict=True):
                         if number < count:
                             yield self.block(index, number, table)
@@ -222,9 +222,8 @@ class Schedule:
         """Yield a board's blocks in canonical order; all of them, or those that one stage has given out."""
         tables = self.tables[index]
         counts, done = (self.counts(index), (0,) * len(tables)) if stage is None else stage[:2]
-        ranges = [*zip(tables, done, counts, strict=True)]
         for number in range(min(done, default=0), max(counts, default=0)):
-            for table, since, count in ranges:
+            for table, since, count in zip(tables, done, counts, strict=True):
                 if since <= number < count:
                     yield self.block(index, number, table)
 
