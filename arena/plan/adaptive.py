@@ -131,7 +131,7 @@ def next_stage(
     counts: Sequence[int], tables: Sequence[Table], budget: int, out: Mapping[int, int], results: Results
 ) -> Stage:
     """Return the stage after complete results: more blocks, or none where no budget or no table is left."""
-    from arena.stats.ranks import order_doubt
+    from arena.stats.ranks import order_doubt  # slow to import, and needed for adaptive plans alone
 
     done, last_rounds = tuple(counts), tuple(sorted(out.items()))
     number = min(budget - sum(done), max(1, sum(done) // STEP))

@@ -15,6 +15,7 @@ from arena.core.paths import home_folder
 from arena.match.game_faults import GameFault, read_faults
 from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages
+from arena.plan.config import load_config
 from arena.plan.files import logged_plan
 from arena.plan.model import ResolvedPlan
 from arena.store import Store, readable
@@ -29,8 +30,6 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
     if path.suffix == ".db":
         return path
     if path.suffix == ".toml":
-        from arena.plan.config import load_config
-
         return home_folder(home) / load_config(path).name / LOG
     for folder in (path, home_folder(home) / path):
         if (folder / LOG).is_file():

@@ -12,6 +12,7 @@ from arena.core.errors import BotError
 from arena.core.files import check_writable, in_the_way, write_file
 from arena.core.names import plain_name, shown_name
 from arena.registry.bundles import Bundle
+from arena.registry.discovery import named_bots, own_bot
 from arena.registry.lookalikes import warnings
 from arena.registry.submissions import (
     INDEX,
@@ -45,8 +46,6 @@ def submit(path: str, name: str, author: str, home: str | Path | None = None) ->
 
     The bot is asked for its declaration when it is first planned.
     """
-    from arena.registry.discovery import own_bot
-
     source = own_bot(path)
     return keep(source.module, source.class_name, source.bundle(), name, author, home)
 
@@ -56,8 +55,6 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
 
     Raises `BotError` when the author cannot submit under that name, `OSError` when nothing can be written.
     """
-    from arena.registry.discovery import named_bots
-
     now = datetime.now(UTC).isoformat(timespec="seconds")
     version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
     with locked_submissions(home):
@@ -110,8 +107,6 @@ def check_room(home: str | Path | None = None) -> None:
 
 def admitted(name: str, author: str, home: str | Path | None = None) -> Submissions:
     """Return submitted bots; raises `BotError` when that author cannot submit under that name."""
-    from arena.registry.discovery import named_bots
-
     try:
         plain_name(name)
     except ValueError as error:
