@@ -91,15 +91,18 @@ def copied(source: Path, name: str) -> str:
 
 
 def commands() -> str:
-    """Return all commands with their arguments and options, in the order of `arena --help`."""
+    """Return all commands with their arguments and options, by group as in `arena --help`."""
     root: Any = get_command(cli)
-    parts = []
+    parts, group = [], None
     for name, command in root.commands.items():
+        if command.rich_help_panel != group:
+            group = command.rich_help_panel
+            parts.append(f"## {group}\n")
         context = typer.Context(command, info_name=f"arena {name}")
         records = (parameter.get_help_record(context) for parameter in command.params)
         rows = [(f"`{shown}`", plain(meaning)) for shown, meaning in filter(None, records)]
         pieces = re.sub("[{}]", "", " ".join(command.collect_usage_pieces(context)))
-        parts += [f"## arena {name}\n", f"{plain(command.help)}\n", f"```text\narena {name} {pieces}\n```\n"]
+        parts += [f"### arena {name}\n", f"{plain(command.help)}\n", f"```text\narena {name} {pieces}\n```\n"]
         parts += [table(("argument or option", "meaning"), rows)]
         parts += [re.sub("^Example: (.*)$", r"Example: `\1`", command.epilog or "") + "\n"]
     return "\n".join(parts)
