@@ -10,7 +10,7 @@ from arena.results.columns import TABLES
 from arena.workers.process import WorkerProcess
 from tests.support.documents import ROOT, described, pages, run_page
 
-PAGES = ["README.md", "docs/tutorials/first-bot.md", "docs/tutorials/first-tournament.md"]
+PAGES = ["README.md", "docs/tutorials/first-bot.md"]
 """Pages that are run here; `tests/system` runs the others."""
 CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
 
