@@ -1,4 +1,4 @@
-"""What the commands do, as functions that a program or a notebook can call and that return frames."""
+"""The functions behind the commands, for programs and notebooks; tables are pandas frames."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ __all__ = [
 
 @dataclass(frozen=True, repr=False)
 class RunResult:
-    """A finished (or interrupted) run."""
+    """Result of a finished or interrupted run."""
 
     plan: Plan
     outcome: Outcome
@@ -96,7 +96,7 @@ def run(
     show: Callable[[Progress], None] | None = None,
     planned: Callable[[Plan, Path | None], None] = lambda plan, kept: None,
 ) -> RunResult:
-    """Play what a tournament still lacks, then rate it and write its leaderboards.
+    """Play the missing matches of a tournament, rate it and write its leaderboards.
 
     `workers` is the number of processes that play, by default one a core. `backend` is `auto` (local processes, Ray
     when enough is left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh` sets the
@@ -137,7 +137,7 @@ def run(
 def plan_of(
     config: str | Path | Config | dict[str, Any], worker: WorkerProcess | None = None, home: str | Path | None = None
 ) -> Plan:
-    """The resolved plan of a file, a `Config` or plain data."""
+    """Return the resolved plan of a file, a `Config` or plain data."""
     if isinstance(config, Config):
         return make_plan(config, worker=worker, home=home)
     if isinstance(config, dict):
@@ -159,14 +159,14 @@ def _write(
 
 
 def by_board(schedule: Schedule, boards: dict[int, pd.DataFrame]) -> dict[tuple[str, int], pd.DataFrame]:
-    """Frames by (game spec, players) instead of by number."""
+    """Return frames by (game spec, players) instead of by number."""
     return {(schedule.boards[i].game, schedule.boards[i].players): frame for i, frame in boards.items()}
 
 
 def leaderboard(
     target: str | Path, home: str | Path | None = None, plackett_luce: bool = False
 ) -> dict[tuple[str, int], pd.DataFrame]:
-    """The leaderboards of a tournament, by canonical game spec and player count, from its log alone.
+    """Return the leaderboards of a tournament, by canonical game spec and player count, from its log.
 
     `plackett_luce` adds a second opinion, the column `worth`.
     """
@@ -212,7 +212,7 @@ def power(
 
 
 def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
-    """Every bot that forfeited matches, by board and cause, with the first match of each; from the log alone."""
+    """Return the bots that forfeited matches, by board and cause, with the first match of each."""
     store, resolved = open_log(target, home)
     with store:
         return _faults(store, store.known(resolved.schedule()))
@@ -225,7 +225,7 @@ def _faults(store: Store, schedule: Schedule) -> pd.DataFrame:
 
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
-    """One row for each seat of a board's matches, in fold order; see `arena.results.matches.board_matches`."""
+    """Return a row for each seat of a board's matches, in canonical order."""
     from arena.results.matches import board_matches
 
     store, resolved = open_log(target, home)
@@ -245,7 +245,7 @@ def export(
     formats: Sequence[str] = (),
     columns: Sequence[str] = (),
 ) -> list[Path]:
-    """Write a tournament's files again, its plan and versions beside them; the paths.
+    """Write the files of a tournament, with its plan and versions, and return the paths.
 
     `what` takes any of `arena.results.exports.WHAT`, `formats` those of `arena.plan.config.FORMATS` and, for matches,
     `jsonl`; `columns` chooses and orders the columns of tables.
@@ -261,7 +261,7 @@ def export(
 
 
 def upgrade(target: str | Path, home: str | Path | None = None) -> tuple[str, ...]:
-    """Bring a log of an older version to this one; what is to be said of it, nothing for one of this version."""
+    """Upgrade a log of an older version and return messages about it; none for a log of this version."""
     log = find_log(target, home)
     if not log.is_file():
         raise StoreError(f"{log}: no such match log")

@@ -1,1 +1,1 @@
-"""What the commands print; each calls the API and shows what it returns."""
+"""The command line: commands call the API and print the result."""

@@ -1,4 +1,4 @@
-"""The `arena` command: its groups of commands, old names, errors and signals. Commands import what is heavy."""
+"""The `arena` command: groups of commands, old names, errors, signals. Heavy imports are inside the commands."""
 
 from __future__ import annotations
 
@@ -101,14 +101,14 @@ def _complain(message: str) -> int:
 
 
 def _open_missing_streams() -> None:
-    """Whoever starts us may leave standard streams out; then other files would get their numbers."""
+    """Open standard streams that are closed, so that no other file gets their numbers."""
     for name, mode in (("stdin", "r"), ("stdout", "w"), ("stderr", "w")):
         if getattr(sys, name) is None:
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), mode))  # noqa: SIM115 - for good
 
 
 def main() -> None:
-    """The console script."""
+    """Run the console script."""
     _open_missing_streams()
     for number in (signal.SIGTERM, signal.SIGHUP):
         if signal.getsignal(number) != signal.SIG_IGN:  # `nohup` ignores the second

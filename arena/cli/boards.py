@@ -1,4 +1,4 @@
-"""`arena leaderboard`, and leaderboards as tables for a person."""
+"""`arena leaderboard`, and leaderboards as tables in a terminal."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
 
 
 def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
-    """A leaderboard as a table for a person, with the columns there is room for; all of them are in the files."""
+    """Print a leaderboard with the columns that fit; files have all of them."""
     out = Output()
     out.print(titled(f"{game}, {players} players", frame.attrs.get("dice", "")), style="bold")
     if len(frame):
@@ -30,7 +30,7 @@ def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
 
 
 def disqualified_lines(frame: pd.DataFrame) -> list[str]:
-    """What is said below a leaderboard of the bots that were disqualified."""
+    """Return the lines below a leaderboard about disqualified bots."""
     if "disqualified" not in frame:
         return []
     columns = frame[frame["disqualified"].notna()][["disqualified", "bot", "forfeits", "matches"]]
@@ -43,7 +43,7 @@ def disqualified_lines(frame: pd.DataFrame) -> list[str]:
 def print_leaderboards(
     target: str, game: str | None, players: int | None, format: str, plackett_luce: bool, home: Path | None
 ) -> None:
-    """`arena leaderboard`."""
+    """Run `arena leaderboard`."""
     check_format(format)
     boards = api.leaderboard(target, home, plackett_luce)
     chosen = {at: boards[at] for at in choose_boards(target, boards, game, players)}

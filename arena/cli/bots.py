@@ -18,7 +18,7 @@ from engine.errors import in_short
 
 
 def print_games(name: str | None) -> None:
-    """`arena games`."""
+    """Run `arena games`."""
     if name is None:
         table = plain_table("game", "players", "designer", "what it is")
         broken = []
@@ -49,7 +49,7 @@ def _game_row(name: str) -> tuple[str, str, str, str]:
 
 
 def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
-    """Options of a game or a bot, one a line."""
+    """Print the options of a game or a bot, one per line."""
     table = plain_table()
     for parameter in parameters:
         low, high = parameter["minimum"], parameter["maximum"]
@@ -72,7 +72,7 @@ def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
 
 
 def reflowed(text: str) -> str:
-    """A docstring with a line for each paragraph, or entry such as `Cost: ...`; what is indented stays as it is."""
+    """Return a docstring with each paragraph, or entry such as `Cost: ...`, on one line; indented parts stay."""
     parts = re.split(r"\n(?=\n|[A-Z]\w*: )", text)
     return "\n".join(part if re.search(r"\n\s", part.lstrip("\n")) else _one_line(part) for part in parts)
 
@@ -90,7 +90,7 @@ def _range(low: int, high: int) -> str:
 
 
 def print_bots(name: str | None, home: Path | None) -> None:
-    """`arena bots`."""
+    """Run `arena bots`."""
     if name is not None:
         print_bot(name, home)
         return
@@ -108,7 +108,7 @@ def print_bots(name: str | None, home: Path | None) -> None:
 
 
 def _described(names: Sequence[str], home: Path | None) -> tuple[list[ResolvedBot], list[str]]:
-    """What bots say of themselves, and of those that cannot be used why."""
+    """Return the descriptions of bots, and the errors of bots that cannot be used."""
     worker = WorkerProcess()
     found, broken = [], []
     try:
@@ -123,7 +123,7 @@ def _described(names: Sequence[str], home: Path | None) -> tuple[list[ResolvedBo
 
 
 def print_bot(name: str, home: Path | None) -> None:
-    """One bot and all that is known of it; running it is left to its isolation."""
+    """Print all about one bot; its code runs only under its isolation."""
     handed_in = submitted(home)
     withdrawn = name in handed_in and handed_in[name].withdrawn and name not in named_bots()
     spec = f"{name}@{handed_in[name].newest.short}" if withdrawn else name
@@ -141,7 +141,7 @@ def print_bot(name: str, home: Path | None) -> None:
 
 
 def print_submissions(handed_in: Submissions) -> None:
-    """The submitted bots, one a line."""
+    """Print the submitted bots, one per line."""
     table = plain_table("submitted bot", "newest", "author", "versions", "")
     for name, entry in handed_in.items():
         state = "withdrawn" if entry.withdrawn else ""
@@ -150,7 +150,7 @@ def print_submissions(handed_in: Submissions) -> None:
 
 
 def print_versions(name: str, entry: Submission) -> None:
-    """What was handed in under a name."""
+    """Print the versions of a submitted bot."""
     say("Versions, the newest last:" if not entry.withdrawn else "Versions, all withdrawn, the newest last:")
     table = plain_table()
     for number, version in enumerate(entry.versions, 1):

@@ -26,7 +26,7 @@ BAR = 20
 
 
 def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool, home: Path | None) -> int:
-    """`arena compare`; the exit code."""
+    """Run `arena compare` and return the exit code."""
     again = _again(matchup, stop, workers, as_json, home)
     display = Display()
 
@@ -62,7 +62,7 @@ def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_j
 
 
 def _again(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool, home: Path | None) -> str:
-    """The command line that goes on with a comparison."""
+    """Return the command line that resumes a comparison."""
     usual = {**vars(Sprt()), "max_blocks": MAX_BLOCKS, "seed": 0}
     test = {"fixed": stop.blocks} if stop.test is None else {**vars(stop.test), "max_blocks": stop.blocks}
     options: dict[str, Any] = {"game": matchup.game, "players": matchup.players, **test, "seed": matchup.seed}
@@ -80,7 +80,7 @@ def _again(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool,
 
 
 def progress_line(progress: Progress, tally: Tally) -> str:
-    """Blocks read so far and, of a test, where the log-likelihood ratio is between its bounds."""
+    """Return the number of blocks and, for a test, the log-likelihood ratio between its bounds."""
     blocks = len(tally.blocks)
     if tally.test is None:
         return f"{blocks:,} of {progress.total // 2:,} blocks, {progress.rate:,.0f} matches/s"
@@ -110,7 +110,7 @@ def _print(found: Comparison, seconds: float) -> None:
 
 
 def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str, str]:
-    """An estimate and its interval; of Elo beyond what is told it says so."""
+    """Return an estimate and its interval; Elo out of range is marked."""
 
     def cell(value: float) -> str:
         told = f"{value + 0.0:+{digits}}"  # no negative zero
@@ -127,7 +127,7 @@ def _how(found: Comparison) -> str:
 
 
 def conclusion(found: Comparison) -> str:
-    """What the test says, in words."""
+    """Return the result of the test in words."""
     test, tally = found.test, found.tally
     if test is None:
         return "A fixed number of blocks: no test, an estimate only."

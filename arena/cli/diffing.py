@@ -17,7 +17,7 @@ from arena.results.tables import markdown, records
 
 
 def print_diff(before: str, after: str, format: str, home: Path | None) -> None:
-    """`arena diff`."""
+    """Run `arena diff`."""
     if format not in ("table", "json", "md"):
         raise ConfigError(f"--format {format}: must be table, json or md")
     boards = diff(before, after, home)
@@ -33,7 +33,7 @@ def print_diff(before: str, after: str, format: str, home: Path | None) -> None:
 
 
 def as_data(board: BoardDiff) -> dict[str, object]:
-    """A comparison as plain data."""
+    """Return a comparison as plain data."""
     return {
         "board": board.board,
         "measure": list(board.measure),

@@ -1,4 +1,4 @@
-"""What this machine has of what the arena needs, and how to get the rest; imports what it looks for only to look."""
+"""`arena doctor`: what the arena needs of this machine. What may be missing is imported inside functions."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ PATIENCE = 10.0
 
 
 class Setting(NamedTuple):
-    """A setting of the kernel that can forbid user namespaces."""
+    """Setting of the kernel that can forbid user namespaces."""
 
     path: str
     forbids: str
@@ -56,7 +56,7 @@ SETTINGS = (
 
 
 def findings(home: str | Path | None = None, address: str | None = None) -> Iterator[Finding]:
-    """All that is to be told, in the order of the report; with an address also of that Ray cluster."""
+    """Yield all findings in the order of the report; with an address also those of that Ray cluster."""
     from arena.cli import surroundings
 
     yield Finding(OK, "Python", f"{platform.python_version()} on {platform.platform()}")
@@ -120,7 +120,7 @@ def _cores() -> str:
 
 
 def isolation() -> Iterator[Finding]:
-    """What bots in processes of their own need, and the sandbox."""
+    """Yield what the sandbox and bots in separate processes need."""
     from arena.workers.sandbox.levels import BWRAP, lacking
 
     why = lacking()
@@ -140,7 +140,7 @@ def isolation() -> Iterator[Finding]:
 
 
 def libseccomp() -> Finding:
-    """The library that makes the sandbox's filter of system calls."""
+    """Check the library that filters system calls for the sandbox."""
     from arena.workers.sandbox.seccomp import library
 
     class Version(ctypes.Structure):
@@ -156,7 +156,7 @@ def libseccomp() -> Finding:
 
 
 def user_namespaces(settings: Sequence[Setting] = SETTINGS, root: bool | None = None) -> Finding:
-    """Whether the kernel has user namespaces, and lets users make them."""
+    """Check that the kernel has user namespaces, and lets users make them."""
     what = "user namespaces"
     if not Path("/proc/self/ns/user").exists():
         return Finding(WARNING, what, "this kernel has none; the sandbox needs them")
@@ -175,7 +175,7 @@ def _read(path: str) -> str:
 
 
 def user(number: int | None = None) -> Finding:
-    """Whose rights bots have that are not in the sandbox, or get out of it."""
+    """Check whose rights bots have outside of the sandbox."""
     number = os.getuid() if number is None else number
     if number:
         return Finding(OK, "user", f"number {number}, not root")
@@ -188,7 +188,7 @@ def user(number: int | None = None) -> Finding:
 
 
 def pidfd() -> Finding:
-    """Whether a process can be held by a descriptor."""
+    """Check that processes can be held by descriptors."""
     try:
         descriptor = os.pidfd_open(os.getpid())
         signal.pidfd_send_signal(descriptor, 0)  # 0 only asks whether the process is there
@@ -200,7 +200,7 @@ def pidfd() -> Finding:
 
 
 def tool(what: str, command: str, package: str, use: str, otherwise: Status = NOTE) -> Finding:
-    """A program on the search path, with its version."""
+    """Check for a program on the search path, and its version."""
     path = shutil.which(command)
     if path is None:
         return Finding(otherwise, what, f"no {command} on the PATH; {use}: apt-get install {package}")
@@ -216,7 +216,7 @@ def _version_of(path: str) -> str:
 
 
 def cache() -> Finding:
-    """The folder for compiled code and built bots."""
+    """Check the folder for compiled code and built bots."""
     try:
         folder = importlib.import_module("engine.kernel").cache_root()
     except ImportError as error:
@@ -231,7 +231,7 @@ def cache() -> Finding:
 
 
 def home_of(home: str | Path | None) -> Finding:
-    """The folder that tournaments and submitted bots are kept in; it is not made."""
+    """Check the folder of tournaments and submitted bots, without creating it."""
     folder = home_path(home).absolute()
     there = next(path for path in (folder, *folder.parents) if path.exists())
     if not (there.is_dir() and os.access(there, os.W_OK | os.X_OK)):
@@ -244,7 +244,7 @@ def home_of(home: str | Path | None) -> Finding:
 
 
 def open_files() -> Finding:
-    """How many files a process may open."""
+    """Check how many files a process may open."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < FILES:
         return Finding(WARNING, "open files", f"{soft:,} for a process; the arena may need {FILES}: ulimit -n {FILES}")
@@ -258,7 +258,7 @@ def _count(limit: int) -> str:
 def print_findings(
     home: str | Path | None = None, address: str | None = None, show: Callable[[str], object] = print
 ) -> bool:
-    """`arena doctor`: a line for each finding, and what they come to; whether the arena can run."""
+    """Run `arena doctor` and return whether the arena can run here."""
     width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
     found = []
     for finding in findings(home, address):
@@ -274,7 +274,7 @@ def print_findings(
 
 
 def line_of(finding: Finding, width: int) -> str:
-    """A finding as text; what does not fit goes on below, indented."""
+    """Return a finding as text, wrapped and indented."""
     start = f"{finding.status:9}{finding.what:{NAME_WIDTH}}"
     return textwrap.fill(
         finding.told,

@@ -18,18 +18,18 @@ def export_files(
     out: Path | None,
     home: Path | None,
 ) -> None:
-    """`arena export`."""
+    """Run `arena export`."""
     for path in api.export(target, home, out, _listed(what), _listed(formats), _listed(columns)):
         print(path)
 
 
 def _listed(given: Sequence[str]) -> list[str]:
-    """Options that may be given again, and may hold several names joined by commas."""
+    """Split repeated options of names joined by commas."""
     return [name.strip() for text in given for name in text.split(",")]
 
 
 def print_import(files: Sequence[Path], name: str, plan: Path | None, home: Path | None) -> None:
-    """`arena import`."""
+    """Run `arena import`."""
     from arena.transfer.importing import import_records
 
     done = import_records(files, name, plan, home)

@@ -7,7 +7,7 @@ from enum import StrEnum
 
 
 class Status(StrEnum):
-    """What a finding comes to."""
+    """Severity of a finding."""
 
     OK = "ok"
     NOTE = "note"
@@ -31,5 +31,5 @@ class Finding:
 
 
 def size(count: int) -> str:
-    """Bytes for a person."""
+    """Return a number of bytes as text."""
     return f"{count / 2**30:,.1f} GiB" if count >= 2**30 else f"{count / 2**20:,.0f} MiB"

@@ -15,7 +15,7 @@ from engine.errors import one_line
 
 
 def print_merge(targets: Sequence[str], into: str, home: Path | None) -> None:
-    """`arena merge`."""
+    """Run `arena merge`."""
     done = merge(targets, into, home)
     for line in (*done.remarks, *merged_in_words(done, home)):
         say(line)
@@ -24,7 +24,7 @@ def print_merge(targets: Sequence[str], into: str, home: Path | None) -> None:
 
 
 def merged_in_words(done: Merged, home: Path | None = None) -> list[str]:
-    """What a merge did, and what is left to do, by line."""
+    """Return what a merge did, and what is left to do, line by line."""
     known = f"; {done.known:,} were in more than one log" if done.known else ""
     lines = [f"{matches(done.added)} merged into {done.log}{known}."]
     if done.plans > 1:
@@ -44,13 +44,13 @@ def merged_in_words(done: Merged, home: Path | None = None) -> list[str]:
 
 
 def print_exports(log: Path) -> None:
-    """How to write anew the files that were exported from a log before it was added to, if there are any."""
+    """Print how to renew exported files that are beside a changed log, if there are any."""
     if (log.parent / "plan.json").exists():
         say("Files beside it are of what it held before. To write boards anew:")
         Output().print(f"  arena export {shlex.quote(str(log))}", soft_wrap=True)
 
 
 def print_upgrade(target: str, home: Path | None) -> None:
-    """`arena upgrade`."""
+    """Run `arena upgrade`."""
     for line in api.upgrade(target, home) or ("Nothing to do: the log is of this version.",):
         say(line)

@@ -33,7 +33,7 @@ def print_match(
     show: bool,
     home: Path | None,
 ) -> None:
-    """`arena match`."""
+    """Run `arena match`."""
     level = isolation_of(isolation) if isolation is not None else None
     try:
         stored = api.play_match(game, bots, seed, opening, level, home)
@@ -49,7 +49,7 @@ def print_match(
 def print_replay(
     match: str, target: str | None, audit: bool, show: bool, home: Path | None, chosen: str | None = None
 ) -> None:
-    """`arena replay`."""
+    """Run `arena replay`."""
     if Path(match).suffix == ".jsonl" or Path(match).is_file():
         _replay_file(Path(match), chosen, audit, show)
         return
@@ -63,7 +63,7 @@ def print_replay(
 
 
 def _print_fault(fault: GameFault, show: bool) -> NoReturn:
-    """A match in which a game failed, played by the rules up to there; raises `GameError` with how it fails now."""
+    """Replay a match up to the failure of its game; raise `GameError` with how it fails now."""
     say(f"{fault.match}\n{fault.game}, {fault.players} players: not finished, for the game failed")
     for seat, bot in enumerate(fault.bots):
         say(f"  seat {seat}: {bot}")

@@ -1,4 +1,4 @@
-"""What the commands share: the terminal, tables, what a bot said when it failed."""
+"""Output of commands: terminal, tables, errors of bots."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ BUNDLED = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
 
 
 class Output(Console):
-    """Standard output as wide as the terminal or `COLUMNS` says, 100 columns when neither does."""
+    """Standard output, as wide as the terminal or `COLUMNS`, else 100 columns."""
 
     def __init__(self) -> None:
         width = None if sys.stdout.isatty() or "COLUMNS" in os.environ else 100
@@ -72,7 +72,7 @@ def matches(count: int) -> str:
 
 
 def plain_table(*columns: str) -> Table:
-    """A table without lines; without a header when no columns are named."""
+    """Return a table without lines; without a header when no columns are named."""
     table = Table(show_edge=False, show_header=bool(columns), box=None, padding=(0, 2, 0, 0))
     for column in columns:
         table.add_column(column, overflow="fold")
@@ -80,7 +80,7 @@ def plain_table(*columns: str) -> Table:
 
 
 def fitted_table(columns: dict[str, list[str]], texts: Sequence[str], less_needed: Sequence[str], width: int) -> Table:
-    """A table of cells by column with a line below the header; `texts` are aligned to the left, and folded if need be.
+    """Return a table of cells by column; columns in `texts` are aligned to the left, and folded if needed.
 
     Where the width is too small, columns of `less_needed` are left out, the first ones first.
     """
@@ -103,13 +103,13 @@ def fitted_table(columns: dict[str, list[str]], texts: Sequence[str], less_neede
 
 
 def check_format(format: str) -> None:
-    """Refuse what is no format of frames."""
+    """Raise `ConfigError` for what is no format of tables."""
     if format not in FRAME_FORMATS:
         raise ConfigError(f"--format {format}: must be table, csv, json or md")
 
 
 def print_csv(frames: Mapping[tuple[str, int], pd.DataFrame]) -> None:
-    """Frames of boards as one, with the columns game and players before all others."""
+    """Print the frames of boards as one, with the columns game and players first."""
     import pandas as pd
 
     from arena.results.tables import as_csv
@@ -121,13 +121,13 @@ def print_csv(frames: Mapping[tuple[str, int], pd.DataFrame]) -> None:
 
 
 def print_json(rows: list[dict[str, Any]]) -> None:
-    """Plain data, a row a board."""
+    """Print plain data as JSON."""
     text = json.dumps(rows, indent=1, ensure_ascii=False)
     print(text if text.replace("\n", "").isprintable() else json.dumps(rows, indent=1))
 
 
 def print_detail(text: str) -> None:
-    """The end of what a bot said when it failed, indented; of a traceback its own part."""
+    """Print the end of a bot's error output, indented; of a traceback only the bot's part."""
     from arena.core.text import without_controls
 
     if BUNDLED.search(text):
@@ -137,7 +137,7 @@ def print_detail(text: str) -> None:
 
 
 def isolation_of(name: str) -> Isolation:
-    """A level of isolation by its name."""
+    """Return a level of isolation by its name."""
     for isolation in get_args(Isolation):
         if isolation == name:
             return isolation

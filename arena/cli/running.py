@@ -1,4 +1,4 @@
-"""`arena run`: a tournament played, its boards and what went wrong."""
+"""`arena run`: progress, leaderboards, faults."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ MOST_TIMES = 100
 def run_tournament(
     config: Path, workers: int | None, backend: str, address: str | None, fresh: bool, home: Path | None, quiet: bool
 ) -> int:
-    """`arena run`; the exit code."""
+    """Run `arena run` and return the exit code."""
     display = Display(quiet)
     plans = []
 
@@ -121,7 +121,7 @@ def _short(label: str) -> str:
 
 
 def resuming_command(config: Path, workers: int | None, backend: str, address: str | None, home: Path | None) -> str:
-    """The command line that goes on with a run that was started with these options."""
+    """Return the command line that resumes a run with these options."""
     options = {
         "--workers": workers,
         "--backend": backend if backend != "auto" else None,
@@ -146,7 +146,7 @@ def _print_summary(result: api.RunResult) -> None:
 
 
 def print_open_ranks(boards: Mapping[tuple[str, int], pd.DataFrame], rate: float | None) -> None:
-    """Which neighbours of each board are not apart yet, and what it would cost; `rate` in matches a second."""
+    """Print the neighbours on each board that are not apart yet, and the cost; `rate` is in matches per second."""
     found = {at: open_ranks(frame) for at, frame in boards.items() if len(frame) > 1}
     if not any(map(len, found.values())):
         return
@@ -164,7 +164,7 @@ def _times(times: float) -> str:
 
 
 def _cost(board: pd.DataFrame, ranks: pd.DataFrame, rate: float | None) -> str:
-    """What the nearest pair that is within reach would take."""
+    """Return the cost of separating the nearest pair within reach."""
     least = ranks["times"].min()
     if least > MOST_TIMES:
         return ""
@@ -175,7 +175,7 @@ def _cost(board: pd.DataFrame, ranks: pd.DataFrame, rate: float | None) -> str:
 
 
 def print_faults(faults: pd.DataFrame, log: Path) -> None:
-    """Every bot that forfeited matches, why, how often, and the command that shows its first one."""
+    """Print the bots that forfeited matches, with causes, counts, and the command that replays the first one."""
     out = Output()
     if len(faults):
         say("Matches forfeited, and how to see each bot's first one:")

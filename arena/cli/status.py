@@ -17,7 +17,7 @@ from rich.text import Text
 from arena.cli.output import Output, can_draw, fitted_table, say, tell
 from arena.cli.progress import REFRESH
 from arena.core.errors import ArenaError
-from arena.results.run_status import RUNNING, BoardStanding, Standing, standing, standings
+from arena.results.run_status import RUNNING, BoardStatus, RunStatus, run_status, run_statuses
 from arena.runner.progress import duration
 
 EVERY = 2.0
@@ -27,20 +27,20 @@ MINUTES = 5.0
 
 
 def print_status(target: str | None, watch: bool, as_json: bool, home: Path | None) -> None:
-    """`arena status`."""
+    """Run `arena status`."""
     if target is None and watch:
         raise ArenaError("--watch needs a tournament to watch")
     if target is None:
-        print_list(list(standings(home)), as_json)
+        print_list(list(run_statuses(home)), as_json)
     elif watch:
-        watch_standing(target, as_json, home)
+        watch_run(target, as_json, home)
     else:
-        print_standing(standing(target, home), as_json)
+        print_run(run_status(target, home), as_json)
 
 
-def print_list(found: list[Standing | ArenaError], as_json: bool) -> None:
-    """All tournaments under the home folder."""
-    known = [entry for entry in found if isinstance(entry, Standing)]
+def print_list(found: list[RunStatus | ArenaError], as_json: bool) -> None:
+    """Print all tournaments under the home folder."""
+    known = [entry for entry in found if isinstance(entry, RunStatus)]
     if as_json:
         print(json.dumps([entry.as_data() for entry in known], indent=1, ensure_ascii=False))
     elif known:
@@ -62,15 +62,15 @@ def print_list(found: list[Standing | ArenaError], as_json: bool) -> None:
 
 
 def print_resuming(commands: list[str]) -> None:
-    """How to go on, where that is known."""
+    """Print the commands that resume tournaments, where known."""
     if any(commands):
         say("\nTo go on:")
     for command in filter(None, commands):
         Output().print(f"  {command}", soft_wrap=True)
 
 
-def print_standing(found: Standing, as_json: bool) -> None:
-    """One tournament."""
+def print_run(found: RunStatus, as_json: bool) -> None:
+    """Print one tournament."""
     if as_json:
         print(json.dumps(found.as_data(), indent=1, ensure_ascii=False))
         return
@@ -80,9 +80,9 @@ def print_standing(found: Standing, as_json: bool) -> None:
 
 @dataclass(frozen=True)
 class Sheet:
-    """One tournament, drawn as wide as what it is drawn on, whenever it is drawn."""
+    """One tournament, drawn as wide as its console."""
 
-    found: Standing
+    found: RunStatus
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> Iterator[RenderableType]:
         yield Text(f"{self.found.name}: {in_words(self.found)}", style="bold")
@@ -90,8 +90,8 @@ class Sheet:
         yield from map(Text, details(self.found))
 
 
-def in_words(found: Standing) -> str:
-    """State, progress, rate and time left, in a line."""
+def in_words(found: RunStatus) -> str:
+    """Return state, progress, rate and time left in a line."""
     parts = [f"{found.state}, {found.matches:,} of {found.planned:,} matches"]
     if found.rate is not None:
         parts.append(f"{found.rate:,.1f}/s" if found.rate < 100 else f"{found.rate:,.0f}/s")
@@ -100,8 +100,8 @@ def in_words(found: Standing) -> str:
     return ", ".join(parts)
 
 
-def board_table(boards: list[BoardStanding], width: int) -> RenderableType:
-    """The boards with what they lack."""
+def board_table(boards: list[BoardStatus], width: int) -> RenderableType:
+    """Return the table of boards."""
     columns = {
         "game": [board.game for board in boards],
         "players": [str(board.players) for board in boards],
@@ -113,13 +113,13 @@ def board_table(boards: list[BoardStanding], width: int) -> RenderableType:
     return fitted_table(columns, ["game"], ["whole blocks", "forfeits"], width)
 
 
-def details(found: Standing) -> Iterator[str]:
-    """What else there is to say, a line each."""
+def details(found: RunStatus) -> Iterator[str]:
+    """Yield further details, a line each."""
     for board in found.boards:
         where = f"{board.game}, {board.players} players"
-        if board.benched:
-            told = ", ".join(f"{bot} after round {last}" for bot, last in board.benched.items())
-            yield f"Benched on {where}: {told}."
+        if board.disqualified:
+            bots = ", ".join(f"{bot} after round {last}" for bot, last in board.disqualified.items())
+            yield f"Disqualified on {where}: {bots}."
         if board.given_out is not None:
             yield f"Adaptive, {where}: {board.given_out:,} of {board.planned:,} matches are given out to tables."
     yield from found.failed
@@ -141,8 +141,8 @@ def _minute(moment: str) -> str:
     return moment[:19].replace("T", " ")
 
 
-def watch_standing(target: str, as_json: bool, home: Path | None) -> None:
-    """Look again and again until nobody writes any more; without a terminal, or as JSON, a line for each change."""
+def watch_run(target: str, as_json: bool, home: Path | None) -> None:
+    """Repeat until nothing writes any more; without a terminal, or as JSON, print a line for each change."""
     looks = _looks(target, home)
     if not as_json and can_draw(sys.stdout):
         _draw(looks)
@@ -154,8 +154,8 @@ def watch_standing(target: str, as_json: bool, home: Path | None) -> None:
             print(json.dumps(found.as_data(), ensure_ascii=False) if as_json else in_words(found), flush=True)
 
 
-def _draw(looks: Iterator[Standing]) -> None:
-    """Draw each look on a screen of its own, which a terminal that changes its size does not spoil; leave the last."""
+def _draw(looks: Iterator[RunStatus]) -> None:
+    """Draw on an alternate screen, which resizing does not spoil; print the last status at the end."""
     console = Console(highlight=False, markup=False, emoji=False)
     sheet = None
     try:
@@ -168,11 +168,11 @@ def _draw(looks: Iterator[Standing]) -> None:
             console.print(sheet)
 
 
-def _looks(target: str, home: Path | None) -> Iterator[Standing]:
-    """A look now and then, with the rate of the last minutes; the last one is when nobody writes any more."""
+def _looks(target: str, home: Path | None) -> Iterator[RunStatus]:
+    """Yield the status now and then, with the rate of the last minutes, until nothing writes any more."""
     seen: deque[tuple[float, int]] = deque()
     while True:
-        found = standing(target, home)
+        found = run_status(target, home)
         seen.append((time.monotonic(), found.matches))
         while seen[-1][0] - seen[0][0] > MINUTES * 60:
             seen.popleft()

@@ -21,14 +21,14 @@ def print_init_bot(name: str, game: str | None, language: str) -> None:
 
 
 def print_check(path: str, isolation: str, games: Sequence[str], players: Sequence[int], home: Path | None) -> int:
-    """`arena check`; the exit code."""
+    """Run `arena check` and return the exit code."""
     report = check(path, isolation_of(isolation), games, players, home, print_board_check)
     print_verdict(report)
     return FINE if report.ok else USER_ERROR
 
 
 def print_submit(path: str, name: str, author: str, isolation: str, home: Path | None) -> int:
-    """`arena submit`; the exit code."""
+    """Run `arena submit` and return the exit code."""
     kept, report = submit(path, name, author, isolation_of(isolation), home, print_board_check)
     if report is not None:
         print_verdict(report)
@@ -49,7 +49,7 @@ def print_submit(path: str, name: str, author: str, isolation: str, home: Path |
 
 
 def print_withdraw(name: str, home: Path | None) -> None:
-    """`arena withdraw`."""
+    """Run `arena withdraw`."""
     if not withdraw(name, home):
         say(f"Nothing changed: {name} was withdrawn before.")
         return
@@ -60,7 +60,7 @@ def print_withdraw(name: str, home: Path | None) -> None:
 
 
 def print_board_check(board: BoardCheck) -> None:
-    """One board of a check, in a line."""
+    """Print the result of one board of a check."""
     told = ", ".join(problem.cause for problem in board.problems) or "ok"
     if board.timed and not board.problems:
         told += ", not compared because it plays by the clock"
@@ -70,7 +70,7 @@ def print_board_check(board: BoardCheck) -> None:
 
 
 def print_verdict(report: Report) -> None:
-    """What a check comes to: what failed, why, and what to do."""
+    """Print the result of a check: what failed, why, and what to do."""
     failed = sum(bool(board.problems) for board in report.boards)
     for cause, found in report.causes().items():
         board, problem = found[0]

@@ -1,4 +1,4 @@
-"""More of what `arena doctor` looks at: Ray, disks, the clock, other machines of a cluster."""
+"""Further checks of `arena doctor`: Ray, disks, clock, nodes of a cluster."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ ASTRAY = 2.0
 
 
 def ray() -> Finding:
-    """Whether Ray can be imported, and what it needs; it is not started."""
+    """Check that Ray can be imported, and what it needs, without starting it."""
     try:
         told = f"{version('ray')}, not started here"
     except PackageNotFoundError:
@@ -48,7 +48,7 @@ def ray() -> Finding:
 
 
 def disks(home: str | Path | None = None, mounts: str | None = None) -> Iterator[Finding]:
-    """The file systems of the folders that are written to; `mounts` is what the kernel says of them."""
+    """Check the file systems of the folders that are written to; `mounts` is the kernel's list of mounts."""
     text = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
     folders = {"home": home_path(home), "temporary": Path(tempfile.gettempdir())}
     if "NUMBA_CACHE_DIR" in os.environ:
@@ -68,7 +68,7 @@ def disks(home: str | Path | None = None, mounts: str | None = None) -> Iterator
 
 
 def _mount_of(folder: Path, mounts: str) -> tuple[str, str]:
-    """Mount point and type of the file system that a folder lies on, or will."""
+    """Return mount point and type of the file system of a folder."""
     path = folder.resolve()
     best = ("?", "?")
     for line in mounts.splitlines():
@@ -80,7 +80,7 @@ def _mount_of(folder: Path, mounts: str) -> tuple[str, str]:
 
 
 def clock(now: float | None = None, root: Path = ROOT) -> Finding:
-    """Whether the clock can be right: no file of ours may be from the future."""
+    """Check that the clock is not before the arena's newest file."""
     now = time.time() if now is None else now
     moment = datetime.fromtimestamp(now, UTC).isoformat(sep=" ", timespec="seconds").removesuffix("+00:00")
     newest = max((path.stat().st_mtime for path in root.glob("arena/*.py")), default=0.0)
@@ -96,7 +96,7 @@ def _step() -> str:
 
 
 def compiled(ours: str | None = None) -> Iterator[Finding]:
-    """What compiled code for other versions and settings the cache holds, and how to remove it."""
+    """Report compiled code for other versions and settings in the cache, and how to remove it."""
     ours = ours or os.environ.get("NUMBA_CACHE_DIR", "")
     others = [path for path in Path(ours).parent.glob("*") if path.is_dir() and path != Path(ours)] if ours else []
     if others:
@@ -106,7 +106,7 @@ def compiled(ours: str | None = None) -> Iterator[Finding]:
 
 
 def cluster(address: str) -> Iterator[Finding]:
-    """The nodes of a Ray cluster, each compared with this machine."""
+    """Compare the nodes of a Ray cluster with this machine."""
     from arena.workers.ray.driver import survey
 
     rows = survey(address)
@@ -117,7 +117,7 @@ def cluster(address: str) -> Iterator[Finding]:
 
 
 def node(row: dict[str, Any], ours: str) -> Finding:
-    """One node, as `arena.workers.ray.driver.survey` tells of it."""
+    """Check one node, as described by `arena.workers.ray.driver.survey`."""
     what = str(row["host"])[:16]
     if row.get("error"):
         return Finding(WARNING, what, f"{row['cpus']} cores; cannot be asked: {row['error']}")

@@ -24,7 +24,7 @@ def print_verification(
     as_json: bool,
     home: Path | None,
 ) -> int:
-    """`arena verify`; the exit code."""
+    """Run `arena verify` and return the exit code."""
     level = isolation_of(isolation) if isolation is not None else None
     display = Display(quiet=as_json)
 

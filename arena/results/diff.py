@@ -1,4 +1,4 @@
-"""What moved between two leaderboards, whether that is more than chance, and because of what."""
+"""Comparison of two leaderboards: changes, their significance, and possible causes."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ BOARD = re.compile(r".*_[0-9]+p")
 
 @dataclass(frozen=True)
 class Side:
-    """A leaderboard, and what is known of its versions."""
+    """Leaderboard with the versions of its rules and bots, if known."""
 
     frame: pd.DataFrame
     rules: int | None
@@ -46,7 +46,7 @@ class Side:
 
 @dataclass(frozen=True)
 class BoardDiff:
-    """What moved on one board."""
+    """Changes on one board."""
 
     board: str
     measure: tuple[str, str, str]
@@ -76,12 +76,12 @@ def diff(before: str | Path, after: str | Path, home: str | Path | None = None) 
 
 
 def is_file(target: str | Path) -> bool:
-    """Whether a target is a leaderboard's file."""
+    """Return whether a target is the file of a leaderboard."""
     return Path(target).suffix in KINDS
 
 
 def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]:
-    """The leaderboards of a file, a folder of files, or a tournament, by board."""
+    """Return the leaderboards of a file, a folder of files, or a tournament, by board."""
     path = Path(target)
     if is_file(path):
         if not path.is_file():
@@ -111,7 +111,7 @@ def _with_versions(frame: pd.DataFrame, about: Mapping[str, Any]) -> Side:
 
 
 def _read(path: Path) -> tuple[str, Side]:
-    """A leaderboard's file, with the versions that it or the plan.json beside it tells."""
+    """Read the file of a leaderboard, with the versions in it or in the plan.json beside it."""
     try:
         about = read_json(path) if path.suffix == ".json" else {}
         frame = _checked(_frame(path, about).rename(columns=RENAMED))
@@ -126,7 +126,7 @@ def _read(path: Path) -> tuple[str, Side]:
 
 
 def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
-    """The table in a file; raises `ValueError` for one that is none or takes too much memory."""
+    """Read the table in a file; raise `ValueError` for one that is none or takes too much memory."""
     if path.suffix == ".json":
         rows = about["leaderboard"]
         if any(row.keys() != rows[0].keys() for row in rows):
@@ -146,7 +146,7 @@ def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _checked(frame: pd.DataFrame) -> pd.DataFrame:
-    """A table from a file, all but labels and groups as numbers; raises `ValueError` for what is no leaderboard."""
+    """Return a table with all but labels and groups as numbers; raise `ValueError` for what is no leaderboard."""
     if len(frame.columns) and not {"rank", "bot"} <= set(frame.columns):
         raise ValueError("no leaderboard's columns")
     if frame.empty:
@@ -161,7 +161,7 @@ def _checked(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _planned(path: Path) -> dict[str, Any]:
-    """What the plan.json beside a leaderboard's file says of its board; nothing without one."""
+    """Return what the plan.json beside the file of a leaderboard says of its board; nothing without one."""
     plan = path.with_name("plan.json")
     if not plan.is_file():
         return {}
@@ -170,7 +170,7 @@ def _planned(path: Path) -> dict[str, Any]:
 
 
 def compare(name: str, before: Side, after: Side) -> BoardDiff:
-    """Two leaderboards of one board, bot by bot.
+    """Compare two leaderboards of one board, bot by bot.
 
     z = change / sqrt(se_before² + se_after²), with se = half of the 95 % interval / 1.96 (Wald's test; Wald, "Tests of
     statistical hypotheses concerning several parameters when the number of observations is large", 1943).
@@ -210,7 +210,7 @@ def _measure(name: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[str,
 
 
 def _indexed(frame: pd.DataFrame, measure: tuple[str, str, str]) -> pd.DataFrame:
-    """By bot: its rank, the measure, its standard error."""
+    """Return by bot its rank, the measure, its standard error."""
     frame = frame.reindex(columns=["bot", "rank", *measure]) if frame.empty else frame
     value, low, high = (pd.to_numeric(frame[column]) for column in measure)
     columns = {"rank": frame["rank"], "value": value, "error": (high - low) / (2 * CRITICAL)}
@@ -218,7 +218,7 @@ def _indexed(frame: pd.DataFrame, measure: tuple[str, str, str]) -> pd.DataFrame
 
 
 class _Causes:
-    """Why the bots of a board may have moved."""
+    """Possible causes of the changes on a board."""
 
     def __init__(self, before: Side, after: Side) -> None:
         self.before, self.after = before, after
@@ -239,7 +239,7 @@ class _Causes:
         self.same = len(old) == len(new) and _same(before.frame[shared], after.frame[shared])
 
     def of(self, bot: str) -> str:
-        """Of one bot, in a few words."""
+        """Return the causes for one bot in words."""
         if bot in self.added or bot in self.removed:
             return "added" if bot in self.added else "removed"
         others = {*self.added, *self.removed, *self.changed} - {bot}
@@ -255,7 +255,7 @@ class _Causes:
         return ", ".join(told) or ("same data" if self.same else "other matches")
 
     def remarks(self) -> list[str]:
-        """Of the whole board, a line each."""
+        """Return the changes of the board as a whole, a line each."""
         told = [f"no complete block {when}" for when in self.empty]
         told += [f"rules version {self.before.rules}, then {self.after.rules}"] if self.rules else []
         told += [f"new version: {bot}, {old}, then {new}" for bot, (old, new) in self.changed.items()]
@@ -268,6 +268,6 @@ class _Causes:
 
 
 def _same(before: pd.DataFrame, after: pd.DataFrame) -> bool:
-    """Whether two boards say the same, but for what writing them to a file may change."""
+    """Return whether two boards are equal, but for what writing them to a file may change."""
     old, new = (json.loads(frame.to_json(orient="records", double_precision=6)) for frame in (before, after))
     return old == new

@@ -1,4 +1,4 @@
-"""Which files an export writes, and with which columns."""
+"""Export of a log to files."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def export_log(
     formats: Sequence[str],
     columns: Sequence[str] = (),
 ) -> list[Path]:
-    """Write files of a log and, always, its plan and versions; the paths. Columns are checked before the first one."""
+    """Write files of a log with its plan and versions, and return the paths; columns are checked first."""
     schedule = store.known(resolved.schedule())
     formats = list(dict.fromkeys(formats))
     of_boards = [kind for kind in formats if kind != JSON_LINES] or resolved.formats or DEFAULT_FORMATS
@@ -46,14 +46,14 @@ def export_log(
     if "leaderboards" in what:
         tables += render_boards(folder, schedule, leaderboards(store, schedule), of_boards, columns)
     if "crosstable" in what:
-        tables += render_boards(folder, schedule, pairs(store, schedule), of_boards, columns, "crosstable")
+        tables += render_boards(folder, schedule, crosstables(store, schedule), of_boards, columns, "crosstable")
     files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
     return [*files, *write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())]
 
 
-def pairs(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
+def crosstables(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
     """Return the crosstable of every board of the plan, by its number."""
     found = {}
     for index, board in enumerate(schedule.boards):

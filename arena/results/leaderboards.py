@@ -26,7 +26,7 @@ DECIMALS = 4
 
 
 def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
-    """Every bot that forfeited matches of the plan, by board and cause; described in docs/reference/columns.md.
+    """Return the bots that forfeited matches of the plan; columns: `arena.results.columns.FAULTS`.
 
     The rows are in the plan's order of their first matches.
     """
@@ -53,7 +53,7 @@ def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
 
 
 def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:
-    """By entry, what can be counted on a board: matches, wins, ranks, returns and their intervals, forfeits."""
+    """Return matches, wins, ranks, returns with intervals, and forfeits, by entry."""
     ranks = matches["rank"].to_numpy().reshape(-1, players)
     first = matches["rank"] == 0
     shared = first & np.repeat((ranks == 0).sum(axis=1) > 1, players)
@@ -120,7 +120,7 @@ def leaderboard(
 
 
 def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """The 95 % interval of the mean return by entry, as `arena.stats.means.interval` has it.
+    """Return the 95 % interval of the mean return by entry, as of `arena.stats.means.interval`.
 
     Seats of one block share dice and opening, so their mean is one observation: mean ± t s / sqrt(b) where b blocks
     vary. Blocks that repeat others move by move are no observations (column `distinct_share`). NaN below two blocks.
@@ -134,7 +134,7 @@ def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
 
 
 def leaderboards(store: Store, schedule: Schedule, plackett_luce: bool = False) -> dict[int, pd.DataFrame]:
-    """The leaderboard of every board of the plan, by its number; its `attrs` tell the kinds of dice."""
+    """Return the leaderboard of every board of the plan, by its number; `attrs` hold the kinds of dice."""
     boards = {}
     for index, board in enumerate(schedule.boards):
         out = disqualified(store, schedule, index)

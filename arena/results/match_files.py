@@ -1,4 +1,4 @@
-"""The log's matches as files: JSON Lines, or a table with a row a seat. A page at a time, for logs of millions.
+"""Matches of a log as files: JSON Lines, or a table with a row for each seat, written in pages.
 
 Every file holds all matches of the plan that are in the log, in fold order, those of incomplete blocks too.
 """
@@ -35,7 +35,7 @@ Played = tuple[Block, StoredMatch]
 
 
 def played(store: Store, schedule: Schedule) -> Iterator[list[Played]]:
-    """Every match of the plan in the log, in fold order, in pages."""
+    """Yield every match of the plan in the log, in canonical order, in pages."""
     blocks = blocks_in_plan(store, schedule)
     while batch := list(itertools.islice(blocks, PAGE)):
         found = store.matches([block.identity for block in batch])
@@ -44,7 +44,7 @@ def played(store: Store, schedule: Schedule) -> Iterator[list[Played]]:
 
 
 def records_of(store: Store, schedule: Schedule) -> Iterator[Record]:
-    """Every match as a record, in fold order."""
+    """Yield every match as a record, in canonical order."""
     for page in played(store, schedule):
         for block, match in page:
             entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
@@ -52,12 +52,12 @@ def records_of(store: Store, schedule: Schedule) -> Iterator[Record]:
 
 
 def match_lines(store: Store, schedule: Schedule, columns: Sequence[str] = ()) -> Iterator[str]:
-    """Every match as a line of JSON, with the keys that are wanted."""
+    """Yield every match as a line of JSON, with the wanted keys."""
     return (as_line(record, columns) for record in records_of(store, schedule))
 
 
 def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple[Any, ...]]:
-    """A match as rows of the table, one a seat."""
+    """Yield a match as rows of the table, one for each seat."""
     name = match_id(match.identity, match.lineup)
     where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)
     returns = [round(value, DECIMALS) for value in returns_from_ranks(match.ranks)]
@@ -84,7 +84,7 @@ def _typed(cells: Sequence[Sequence[Any]]) -> pd.DataFrame:
 
 
 def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
-    """Raises `ConfigError` for a column that the matches do not have in one of the formats."""
+    """Raise `ConfigError` for a column that the matches do not have in one of the formats."""
     if set(kinds) - {"jsonl"}:
         check_columns(columns, MATCHES.names, "matches")
     if "jsonl" in kinds:
@@ -94,7 +94,7 @@ def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
 def write_matches(
     folder: Path, store: Store, schedule: Schedule, kinds: Sequence[str], columns: Sequence[str] = ()
 ) -> list[Path]:
-    """Write the matches in every format; the paths written."""
+    """Write the matches in every format and return the paths."""
     check_match_columns(kinds, columns)
     paths = []
     for kind in kinds:
@@ -133,7 +133,7 @@ def _write_parquet(path: Path, frames: Iterator[pd.DataFrame], empty: pd.DataFra
 
 
 def _grouped(frames: Iterator[pd.DataFrame]) -> Iterator[pd.DataFrame]:
-    """Frames put together until they have `ROW_GROUP` rows."""
+    """Yield frames joined until they have `ROW_GROUP` rows."""
     held: list[pd.DataFrame] = []
     for frame in frames:
         held.append(frame)

@@ -27,7 +27,7 @@ BoardName = tuple[str, int]
 
 
 def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
-    """One row for each seat of every match in a complete block, in fold order.
+    """Return a row for each seat of every match in a complete block, in canonical order.
 
     Columns: `arena.results.columns.BOARD_MATCHES`. `out` are the disqualified bots, if they are known already.
     """
@@ -74,7 +74,7 @@ def _distinct_share(frame: pd.DataFrame, players: int) -> np.ndarray:
 
 
 def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """The log's keys of a board's blocks in plan order, their rounds, and their tables in base order."""
+    """Return the log's keys of blocks in the order of the plan, with their rounds and tables."""
     keys, rounds, tables = [], [], []
     for block in blocks:
         key = known.get(block.identity)
@@ -86,7 +86,7 @@ def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[
 
 
 def _read(store: Store, board: Board) -> pd.DataFrame:
-    """Every seat of a board's matches in the log; raises `StoreError` when a match has too few or too many."""
+    """Read every seat of a board's matches; raise `StoreError` when a match has too few or too many."""
     matches = _pages(store.match_rows(board.game, board.players), ["block", "lineup", "timed", "ended", "moves_hash"])
     seats = _pages(
         store.seat_rows(board.game, board.players), ["block", "lineup", "seat", "rank", "score", "cause"]
@@ -103,7 +103,7 @@ def _read(store: Store, board: Board) -> pd.DataFrame:
 
 
 def _pages(rows: Iterator[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
-    """The rows of a query as a frame, a page at a time (rows as Python objects take ten times the memory)."""
+    """Return the rows of a query as a frame, made in pages: rows as Python objects take ten times the memory."""
     pages = []
     while page := list(itertools.islice(rows, PAGE)):
         frame = pd.DataFrame(page, columns=columns)
@@ -124,7 +124,7 @@ def _moves_hash(moves: str | bytes) -> int:
 
 
 def _returns(ranks: np.ndarray) -> np.ndarray:
-    """Utilities from ranks, as `engine.returns_from_ranks`, for all matches at once; shape (matches, seats)."""
+    """Return utilities from ranks, as `engine.returns_from_ranks`, of shape (matches, seats)."""
     beaten = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
     beaten_by = (ranks[:, None, :] < ranks[:, :, None]).sum(axis=2)
     return (beaten - beaten_by) / max(ranks.shape[1] - 1, 1)
@@ -133,7 +133,7 @@ def _returns(ranks: np.ndarray) -> np.ndarray:
 def choose_boards(
     target: str | Path, boards: Iterable[BoardName], game: str | None, players: int | None
 ) -> list[BoardName]:
-    """Of a target's boards those of a game (a spec or a bare name) and a number of players."""
+    """Return the boards of a game (a spec or a bare name) and a number of players."""
     known = list(boards)
     chosen = [
         (name, count)
@@ -149,7 +149,7 @@ def choose_boards(
 def board_frames(
     target: str | Path, game: str | None, players: int | None, home: str | Path | None
 ) -> Iterator[tuple[BoardName, pd.DataFrame, dict[int, int], bool]]:
-    """Of every board that is chosen: name, matches, benched bots, and whether matches have dice of their own."""
+    """Yield name, matches and disqualified bots of every chosen board, and whether matches draw their own dice."""
     store, resolved = open_log(target, home)
     with store:
         schedule = store.known(resolved.schedule())

@@ -1,4 +1,4 @@
-"""What a tournament leaves behind: boards as files, the resolved plan and versions beside them, the log's matches.
+"""Files of a tournament: tables of its boards, with the resolved plan and versions beside them.
 
 Files are a pure function of log and plan: written again they are the same, byte for byte.
 """
@@ -26,7 +26,7 @@ from arena.schedule.blocks import Board, Schedule
 
 
 def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
-    """The board that a table is of, and the versions of its game and bots, as the fields of its JSON."""
+    """Return a board and the versions of its game and bots, as fields of JSON."""
     entries = [schedule.entries[entry] for entry in board.entries]
     return {
         "game": board.game,
@@ -38,12 +38,12 @@ def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
 
 
 def titled(board: str, dice: str) -> str:
-    """A board's title, with its dice where any are secret."""
+    """Return the title of a board, with its dice where any are secret."""
     return f"{board} (dice: {dice})" if dice not in ("", Kind.PUBLIC.words) else board
 
 
 def as_json(about: Mapping[str, Any], what: str, frame: pd.DataFrame) -> str:
-    """A table with the board it belongs to, and what its ratings were made with, as JSON."""
+    """Return a table as JSON, with its board and the constants of the rating model."""
     return (
         json.dumps({**about, "ratings": frame.attrs.get("ratings"), what: records(frame)}, indent=1, ensure_ascii=False)
         + "\n"
@@ -53,7 +53,7 @@ def as_json(about: Mapping[str, Any], what: str, frame: pd.DataFrame) -> str:
 def render(
     board: Board, frame: pd.DataFrame, kind: str, about: Mapping[str, Any] | None = None, what: str = "leaderboard"
 ) -> bytes:
-    """A board's table in one of the formats of `arena.plan.config.FORMATS`; `about` is told in JSON."""
+    """Return the table of a board in one of the formats of `arena.plan.config.FORMATS`; `about` is for JSON."""
     if kind == "json":
         return as_json(about or {"game": board.game, "players": board.players}, what, frame).encode()
     title = titled(board.title, (about or {}).get("dice", ""))
@@ -68,7 +68,7 @@ def render_boards(
     columns: Sequence[str] = (),
     what: str = "leaderboard",
 ) -> list[tuple[Path, bytes]]:
-    """A table of every board in every format, with the columns that are wanted: paths and contents."""
+    """Return the table of every board in every format, with the wanted columns: paths and contents."""
     if columns:
         check_columns(
             columns,
@@ -96,7 +96,7 @@ def write_reports(
     formats: Sequence[str],
     columns: Sequence[str] = (),
 ) -> list[Path]:
-    """Write every leaderboard in every format, plan.json and versions.json; the paths written."""
+    """Write every leaderboard in every format, plan.json and versions.json, and return the paths."""
     files = render_boards(folder, resolved.schedule(), boards, formats, columns)
     paths = [write_file(path, [content]) for path, content in files]
     return [*paths, *write_plan_and_versions(folder, resolved, versions)]

@@ -1,4 +1,4 @@
-"""Where tournaments stand, told from their logs while they run or afterwards; nothing is written."""
+"""Run status of tournaments, from their logs, while they run or afterwards. Read-only."""
 
 from __future__ import annotations
 
@@ -30,34 +30,34 @@ RESUMABLE = (["run"], ["compare"])
 
 
 @dataclass(frozen=True)
-class BoardStanding:
-    """A board of the latest plan."""
+class BoardStatus:
+    """Run status of a board of the latest plan."""
 
     game: str
     players: int
     matches: int
     """Of the plan, in the log."""
     planned: int
-    """In the plan, without those that left it with a benched bot; of an adaptive board all it may have."""
+    """In the plan, without those dropped by a disqualification; of an adaptive board the most it may have."""
     blocks: int
     """Complete ones."""
     forfeits: int
     """Forfeited seats."""
-    benched: dict[str, int]
+    disqualified: dict[str, int]
     """By label: the last round played, counted from 1."""
     given_out: int | None
     """Matches that an adaptive board has been given so far; None for others."""
 
 
 @dataclass(frozen=True)
-class Standing:
-    """All about one tournament."""
+class RunStatus:
+    """Run status of a tournament."""
 
     name: str
     log: Path
     state: str
     """`running`, `complete`, `interrupted`, or `not complete` where it cannot be told what ended the last run."""
-    boards: list[BoardStanding]
+    boards: list[BoardStatus]
     matches: int
     planned: int
     rate: float | None
@@ -84,31 +84,31 @@ class Standing:
     """The command that goes on; empty when it is not known or not needed."""
 
     def as_data(self) -> dict[str, Any]:
-        """As plain data."""
+        """Return the status as plain data."""
         return {**asdict(self), "log": str(self.log)}
 
 
-def standings(home: str | Path | None = None) -> Iterator[Standing | ArenaError]:
-    """Every tournament and comparison under the home folder, by name; an error for a log that cannot be read."""
+def run_statuses(home: str | Path | None = None) -> Iterator[RunStatus | ArenaError]:
+    """Yield the status of every tournament and comparison under the home folder; an error for a damaged log."""
     for log in logs_under(home_folder(home)):
         try:
-            yield standing(log)
+            yield run_status(log)
         except ArenaError as error:
             yield error
 
 
-def standing(target: str | Path, home: str | Path | None = None) -> Standing:
-    """One tournament, from its log at one moment."""
+def run_status(target: str | Path, home: str | Path | None = None) -> RunStatus:
+    """Return the status of a tournament, from its log at one moment."""
     log = find_log(target, home)
     try:
-        return _standing(log)
+        return _run_status(log)
     except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError) as error:
         if isinstance(error, ArenaError):
             raise
         raise StoreError(f"{log}: is damaged: {error}; `arena verify` tells more") from None
 
 
-def _standing(log: Path) -> Standing:
+def _run_status(log: Path) -> RunStatus:
     running, writer = read_writer(log)
     store, resolved = open_plan(log)
     with store:
@@ -121,7 +121,7 @@ def _standing(log: Path) -> Standing:
         rate = _rate(played, run.started, last)
         complete = finished or matches >= planned
         open_keys = any(key.disclosed is None for key in store.secret_keys())
-    return Standing(
+    return RunStatus(
         name=one_line(resolved.name),
         log=log,
         state=_state(running, complete, writer),
@@ -178,7 +178,7 @@ def _last_write(log: Path) -> datetime:
 
 
 def _rate(played: int, started: str, last: datetime) -> float | None:
-    """Matches a second from the start of a run to the last write; None for clocks that contradict each other."""
+    """Return the matches per second from the start of a run to the last write; None if clocks contradict each other."""
     try:
         begun = datetime.fromisoformat(started)
     except ValueError:
@@ -188,7 +188,7 @@ def _rate(played: int, started: str, last: datetime) -> float | None:
 
 
 def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
-    """By host of the latest run that played: workers and matches."""
+    """Return workers and matches by host, of the latest run that played."""
     latest = max((run for run, _, _ in workers), default=0)
     found: dict[str, tuple[int, int]] = {}
     for run, worker, count in workers:
@@ -199,17 +199,17 @@ def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _boards(store: Store, schedule: Schedule, finished: bool) -> Iterator[BoardStanding]:
-    """The boards of a plan; a comparison that is finished has no more matches than it took."""
+def _boards(store: Store, schedule: Schedule, finished: bool) -> Iterator[BoardStatus]:
+    """Yield the status of the boards of a plan; a finished comparison has no more matches than it took."""
     for index, covered in enumerate(coverage(store, schedule)):
         board, out = schedule.boards[index], disqualified(store, schedule, index)
-        yield BoardStanding(
+        yield BoardStatus(
             game=one_line(board.game),
             players=board.players,
             matches=covered.matches,
             planned=covered.matches if schedule.duel and finished else covered.planned,
             blocks=covered.blocks,
             forfeits=store.forfeited(board.game, board.players),
-            benched={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
+            disqualified={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
             given_out=None if schedule.stage(index) is None else covered.given_out,
         )

@@ -1,4 +1,4 @@
-"""All that a leaderboard says of ratings, from a board's matches."""
+"""Ratings of a board with their intervals, as leaderboards show them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.stats.ranks import Spread, constant_results, groups, model_covariance
 
 
 class Played(NamedTuple):
-    """A board's matches as arrays, in any order."""
+    """Matches of a board as arrays, in any order."""
 
     entries: np.ndarray
     """(matches, seats)"""
@@ -26,14 +26,14 @@ class Played(NamedTuple):
 
 
 def played(matches: pd.DataFrame, players: int) -> Played:
-    """The matches of `arena.results.matches.board_matches` as arrays."""
+    """Return the matches of `arena.results.matches.board_matches` as arrays."""
     shaped = {name: matches[name].to_numpy().reshape(-1, players) for name in ("entry", "rank", "block")}
     share = matches["distinct_share"].to_numpy()[::players] if "distinct_share" in matches else None
     return Played(shaped["entry"], shaped["rank"], shaped["block"][:, 0], share)
 
 
 class Ratings(NamedTuple):
-    """The converged fit of a board and how sure it is."""
+    """Converged fit of a board with its uncertainty."""
 
     results: Results
     blocks: Blocks
@@ -42,7 +42,7 @@ class Ratings(NamedTuple):
 
 
 def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
-    """Fit a board's ratings and resample its blocks."""
+    """Fit the ratings of a board and bootstrap its blocks."""
     results = results_of(board.entries, board.ranks)
     blocks = blocks_of(results, board.block, board.distinct_share)
     fitted = fit_with_margin(results, blocks.weights(results))
@@ -52,7 +52,7 @@ def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
 
 
 class Skills(NamedTuple):
-    """The converged ratings of a board without their intervals."""
+    """Converged ratings of a board, without intervals."""
 
     bots: list[str]
     """Labels."""
@@ -63,7 +63,7 @@ class Skills(NamedTuple):
 
 
 def skills_of(matches: pd.DataFrame, players: int) -> Skills:
-    """The ratings of the matches of `arena.results.matches.board_matches`."""
+    """Return the ratings of the matches of `arena.results.matches.board_matches`."""
     if matches.empty:
         return Skills([], np.zeros(0), np.zeros((0, 0)), 0.0)
     number, labels = pd.factorize(matches["bot"])
@@ -75,7 +75,7 @@ def skills_of(matches: pd.DataFrame, players: int) -> Skills:
 
 
 def rating_columns(ratings: Ratings) -> pd.DataFrame:
-    """Rating, sigma, intervals, ranges of ranks, groups and distinct matches, by entry."""
+    """Return rating, sigma, intervals, ranges of ranks, groups and distinct matches, by entry."""
     fitted, spread = ratings.fit, ratings.spread
     best, worst = rank_ranges(spread)
     columns = {

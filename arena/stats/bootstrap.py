@@ -1,4 +1,4 @@
-"""Resampling blocks: how far ratings would move if the tournament were played again with other dice.
+"""Block bootstrap: how ratings vary if the tournament is repeated with other dice.
 
 Efron and Tibshirani, "An Introduction to the Bootstrap" (1993). The matches of a block share dice and opening, so
 blocks are drawn, never matches.
@@ -29,7 +29,7 @@ MOST_WORK = 40_000_000
 
 @dataclass(frozen=True)
 class Blocks:
-    """The blocks of a board by kind: those with equal results of the same bots are of one kind."""
+    """Blocks of a board by kind; blocks with equal results of the same bots are of one kind."""
 
     kind: np.ndarray
     """(blocks,) each block's kind."""
@@ -44,7 +44,7 @@ class Blocks:
         return float(self.distinct_share[self.kind].sum())
 
     def weights(self, results: Results) -> np.ndarray:
-        """(results,) how often each result counts, when copies of a game count once."""
+        """Return (results,) how often each result counts if repeated blocks count once."""
         counts = np.bincount(self.kind, minlength=len(self.distinct_share)) * self.distinct_share
         return np.bincount(self.results.ravel(), np.repeat(counts, self.results.shape[1]), len(results.times))
 
@@ -80,7 +80,7 @@ def distinct_share(block: np.ndarray, entries: np.ndarray, moves_hash: np.ndarra
 
 
 def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLICATES) -> np.ndarray:
-    """(count, bots) means of boards refitted to as many blocks as there are, drawn with replacement.
+    """Return (count, bots) ratings refitted to blocks drawn with replacement.
 
     Replicate r is always drawn with the same chance, whatever the number of threads.
     """

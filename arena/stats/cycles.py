@@ -1,4 +1,4 @@
-"""Non-transitivity: cycles A > B > C > A that chance does not explain, and alpha-rank, which ranks in spite of them."""
+"""Non-transitivity: significant cycles A > B > C > A, and alpha-rank, a ranking that allows for them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LARGEST_EXPONENT = 300.0
 
 
 def holm(p: np.ndarray) -> np.ndarray:
-    """P-values adjusted for their number: the running maximum of (m - k) p_(k), k from 0, at most 1.
+    """Return p-values adjusted for their number: the running maximum of (m - k) p_(k), k from 0, at most 1.
 
     Holm, "A Simple Sequentially Rejective Multiple Test Procedure", 1979.
     """
@@ -31,7 +31,7 @@ def holm(p: np.ndarray) -> np.ndarray:
 
 
 def significant(compared: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
-    """The pairs of `compare_pairs` whose lead is not chance: ahead, behind, p_value (Holm's over all pairs, of t)."""
+    """Return the pairs of `compare_pairs` with a significant lead: ahead, behind, p_value (of t, adjusted by Holm)."""
     lead = compared["lead"].to_numpy()
     p = holm(p_values(lead, compared["lead_error"].to_numpy(), compared["blocks"].to_numpy()))
     frame = pd.DataFrame(
@@ -45,7 +45,7 @@ def significant(compared: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
 
 
 def cycles(edges: pd.DataFrame, bots: Sequence[str]) -> pd.DataFrame:
-    """Every three bots each of which is ahead of the next: first, second, third, p_value; the surest first.
+    """Return all cycles of three bots, each ahead of the next: first, second, third, p_value; least p first.
 
     `edges` comes from `significant`; a cycle's p-value is its weakest pair's (Berger, "Multiparameter Hypothesis
     Testing and Acceptance Sampling", 1982: intersection-union, p = max p_i). It starts at the bot that is first in
@@ -64,7 +64,7 @@ def cycles(edges: pd.DataFrame, bots: Sequence[str]) -> pd.DataFrame:
 
 
 def cyclic_groups(edges: pd.DataFrame, bots: Sequence[str]) -> list[list[str]]:
-    """Groups of bots that cycles of any length link: strongly connected components of "is ahead of" beyond one bot.
+    """Return groups of bots linked by cycles: the strongly connected components of "is ahead of" beyond one bot.
 
     Tarjan, "Depth-First Search and Linear Graph Algorithms", 1972.
     """
@@ -80,7 +80,7 @@ def cyclic_groups(edges: pd.DataFrame, bots: Sequence[str]) -> list[list[str]]:
 
 
 def _p_matrix(edges: pd.DataFrame, bots: Sequence[str]) -> np.ndarray:
-    """P-values by (ahead, behind); infinite where nobody is."""
+    """Return p-values by (ahead, behind); infinite where neither is ahead."""
     index = pd.Index(bots)
     ahead, behind = (index.get_indexer(pd.Index(edges[name])) for name in ("ahead", "behind"))
     p = np.full((len(bots), len(bots)), np.inf)
@@ -89,7 +89,7 @@ def _p_matrix(edges: pd.DataFrame, bots: Sequence[str]) -> np.ndarray:
 
 
 def alpha_rank(payoffs: pd.DataFrame, alpha: float = ALPHA, population: int = POPULATION) -> pd.Series:
-    """By bot its share of a population in which rarely somebody tries another bot and the better spreads.
+    """Return the share of each bot in an evolving population with rare mutations.
 
     Omidshafiei et al., "alpha-Rank: Multi-Agent Evaluation by Evolution", 2019, one population: the stationary
     distribution of C[s, r] = rho / (bots - 1), rho = (1 - exp(-u)) / (1 - exp(-population u)), u = alpha (M[r, s] -
@@ -104,7 +104,7 @@ def alpha_rank(payoffs: pd.DataFrame, alpha: float = ALPHA, population: int = PO
 
 
 def _fixation(advantage: np.ndarray, population: int) -> np.ndarray:
-    """Chance that one newcomer takes over, rho of `alpha_rank`, without overflow; 1 / population without advantage."""
+    """Return the fixation probability rho of `alpha_rank`, without overflow; 1 / population without advantage."""
     size = np.abs(advantage)
     even = size < 1e-12
     size = np.where(even, 1.0, size)
@@ -114,7 +114,7 @@ def _fixation(advantage: np.ndarray, population: int) -> np.ndarray:
 
 
 def _stationary(steps: np.ndarray) -> np.ndarray:
-    """The stationary distribution of a chain by its rates between states, each entry exact to rounding.
+    """Return the stationary distribution of a Markov chain with given rates, each entry exact to rounding.
 
     Grassmann, Taksar and Heyman, "Regenerative Analysis and Steady State Distributions for Markov Chains", 1985: Gauss
     elimination without subtractions.

@@ -1,4 +1,4 @@
-"""The expected score of a block with an interval: after a fixed number of blocks, and after a sequential stop.
+"""Expected score of a block with an interval, after a fixed number of blocks or a sequential stop.
 
 A test that stops when the results look good enough overstates them, so the two differ.
 """
@@ -25,7 +25,7 @@ IMAGES = np.arange(-40, 41)
 
 @dataclass(frozen=True)
 class Estimate:
-    """A score with its interval, all from 0 to 1."""
+    """Score with its interval, all from 0 to 1."""
 
     score: float
     low: float
@@ -33,14 +33,14 @@ class Estimate:
 
 
 def mean_and_variance(counts: np.ndarray) -> tuple[float, float]:
-    """Of a block's score, as observed."""
+    """Return the observed mean and variance of a block's score."""
     values = block_values(len(counts) - 1)
     mean = float(values @ counts / counts.sum())
     return mean, float((values - mean) ** 2 @ counts / counts.sum())
 
 
 def fixed_estimate(counts: np.ndarray, confidence: float = 0.95) -> Estimate:
-    """The mean and its empirical-likelihood interval: every score s with 2 log(L(mean) / L(s)) <= t^2.
+    """Return the mean and its empirical-likelihood interval: every score s with 2 log(L(mean) / L(s)) <= t^2.
 
     Owen, "Empirical likelihood ratio confidence intervals for a single functional" (1988), t Student's quantile for
     blocks - 1. Unlike mean +- t * deviation it stays between 0 and 1, and has a width when all blocks are equal: at
@@ -64,13 +64,13 @@ def fixed_estimate(counts: np.ndarray, confidence: float = 0.95) -> Estimate:
 
 
 def most_likely(values: np.ndarray, shares: np.ndarray, score: float) -> np.ndarray:
-    """The distribution with a given mean that makes the observed shares most likely: p_i = q_i / (1 + x (a_i - s))."""
+    """Return the most likely distribution with a given mean, from observed shares: p_i = q_i / (1 + x (a_i - s))."""
     likely = shares / (1 + tilt(values - score, shares) * (values - score))
     return likely / likely.sum()
 
 
 def stopped_estimate(counts: np.ndarray, test: Sprt, confidence: float = 0.95) -> Estimate:
-    """The median-unbiased estimate after a sequential stop: the score at which half of all tests would end worse.
+    """Return the median-unbiased estimate after a sequential stop: the score at which half of all tests end worse.
 
     Siegmund, "Estimation following sequential tests" (1978). Endings are ordered from an early H0 to an early H1. The
     ratio is taken for a Brownian motion whose steps have the mean and the variance of log(p1_i / p0_i) under the most
@@ -106,7 +106,7 @@ def stopped_estimate(counts: np.ndarray, test: Sprt, confidence: float = 0.95) -
 
 
 def meets_first(near: float, far: float, drift: float, variance: float, time: float) -> float:
-    """Probability that a Brownian motion from 0 meets near > 0 by some time, without having met far < 0 before.
+    """Return the probability that a Brownian motion from 0 meets near > 0 by some time, and not far < 0 before.
 
     Darling and Siegert, "The first passage problem for a continuous Markov process" (1953), as a sum over the images
     near + 2k(near - far) of inverse Gaussian distributions.

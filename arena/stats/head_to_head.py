@@ -1,4 +1,4 @@
-"""Head-to-head: who beats whom in the matches that both played, for any number of players.
+"""Head-to-head results of pairs of bots, for any number of players.
 
 A bot is ahead of another in a match when its place is better; its *lead* over the other is the share of matches in
 which it is ahead minus the share in which it is behind. With two players the difference of returns is twice the lead.
@@ -24,7 +24,7 @@ COLUMNS = [
 
 
 def head_to_head(matches: pd.DataFrame, players: int, order: Iterable[str] | None = None) -> pd.DataFrame:
-    """One row for every two bots that met, rounded for print; described in docs/reference/columns.md.
+    """Return a row for every two bots that met, rounded; columns as in `arena.results.columns.CROSSTABLE`.
 
     `matches` comes from `arena.results.matches.board_matches`. Of each two the one that is earlier in `order`
     (bots, best first; by default by mean return) comes first, and so the rows are ordered.
@@ -33,7 +33,7 @@ def head_to_head(matches: pd.DataFrame, players: int, order: Iterable[str] | Non
 
 
 def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | None = None) -> pd.DataFrame:
-    """`head_to_head` in full precision, with `block_size`, `error` (of the difference), `lead`, `lead_error` besides.
+    """Return `head_to_head` in full precision, with `block_size`, `error` (of the difference), `lead`, `lead_error`.
 
     The interval is that of `arena.stats.means.interval` over block means, difference ± t(blocks - 1) * s / sqrt(blocks)
     where they vary; copies of a block, move by move, are no further ones. NaN below two blocks.
@@ -68,13 +68,13 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
 
 
 def by_mean_return(matches: pd.DataFrame) -> list[str]:
-    """The bots of `board_matches`, best first; equal ones by label."""
+    """Return the bots of `board_matches`, best first; equal ones by label."""
     means = matches.groupby("bot")["return_"].mean().round(DECIMALS)
     return sorted(means.index, key=lambda bot: (-means[bot], bot))
 
 
 def _meetings(matches: pd.DataFrame, players: int, bots: list[str]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every meeting of two bots of `bots`: the pair's number, the block, how much more the earlier bot returned.
+    """Return every meeting of two bots: number of the pair, block, return of the earlier bot minus the other's.
 
     Returns and places say the same about who is ahead: a seat returns more than another if and only if it beat it.
     """
@@ -106,7 +106,7 @@ def _distinct_share(matches: pd.DataFrame) -> np.ndarray:
 def _over_blocks(
     group: np.ndarray, block: np.ndarray, value: np.ndarray, groups: int, share: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """By group: the mean of block means, its standard error (NaN below two blocks), its distinct blocks, all blocks."""
+    """Return by group the mean of block means, its standard error (NaN below two blocks), distinct and all blocks."""
     span = int(block.max(initial=-1)) + 1
     keys, cell = np.unique(group.astype(np.int64) * span + block, return_inverse=True)
     means = np.bincount(cell, value, minlength=len(keys)) / np.bincount(cell, minlength=len(keys))
@@ -120,7 +120,7 @@ def _over_blocks(
 
 
 def rounded(frame: pd.DataFrame) -> pd.DataFrame:
-    """For print: four decimals, no negative zeros."""
+    """Round a frame to four decimals, without negative zeros."""
     frame = frame.round(DECIMALS)
     floats = frame.select_dtypes("float").columns
     frame[floats] = frame[floats] + 0.0
@@ -128,7 +128,7 @@ def rounded(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def matrix(pairs: pd.DataFrame, value: str = "difference") -> pd.DataFrame:
-    """A column of `head_to_head` as bots by bots: how the bot of the row did against the bot of the column.
+    """Return a column of `head_to_head` as a matrix: the bot of the row against the bot of the column.
 
     Bots are in the order of the pairs; NaN where two never met. `wins` and `losses` are shared out to either side.
     """
@@ -144,7 +144,7 @@ def matrix(pairs: pd.DataFrame, value: str = "difference") -> pd.DataFrame:
 
 
 def p_values(mean: np.ndarray, error: np.ndarray, blocks: np.ndarray) -> np.ndarray:
-    """Two-sided p-values of means over blocks against 0: Student's t, but never below 2 / 2^blocks.
+    """Return two-sided p-values of means over blocks against 0: Student's t, but never below 2 / 2^blocks.
 
     That is the least that turning blocks' signs around could give (Fisher, "The Design of Experiments", 1935, section
     21): a few blocks that agree wholly have no spread, and t would take them for certain. 1 below two blocks.

@@ -11,17 +11,17 @@ EQUAL = 1e-12
 
 
 def students_t(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
-    """The quantile of Student's t for an interval over so many observations; NaN below two."""
+    """Return the quantile of Student's t for an interval over `count` observations; NaN below two."""
     return np.where(count >= 2, stdtrit(np.maximum(count - 1, 1), (1 + confidence) / 2), np.nan)
 
 
 def widening(count: np.ndarray) -> np.ndarray:
-    """By how much fewer observations widen an interval: Student's quantile by the normal one; 1 where it is unknown."""
+    """Return Student's quantile divided by the normal one; 1 where it is unknown."""
     return np.nan_to_num(students_t(count) / ndtri((1 + CONFIDENCE) / 2), nan=1.0)
 
 
 def others_than_seen(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
-    """Of values to come, the share that may be others than `count` equal ones: at 95 % up to 1 - 0.025^(1 / count).
+    """Return the share of other values that `count` equal ones may hide: at 95 % up to 1 - 0.025^(1 / count).
 
     Clopper and Pearson, "The use of confidence or fiducial limits illustrated in the case of the binomial" (1934).
     """
@@ -31,7 +31,7 @@ def others_than_seen(count: np.ndarray, confidence: float = CONFIDENCE) -> np.nd
 def interval(
     mean: np.ndarray, error: np.ndarray, count: np.ndarray, most: float, confidence: float = CONFIDENCE
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The interval of a mean of `count` values from -most to most, with its standard error; NaN below two values.
+    """Return the interval of a mean of `count` values from -most to most; NaN below two values.
 
     Student, "The Probable Error of a Mean" (1908): mean +- t(count - 1) error. Equal values have no spread and are not
     certain all the same: of those to come `others_than_seen` may be others, each as far away as can be.

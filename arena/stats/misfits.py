@@ -1,4 +1,4 @@
-"""Pairs whose lead the ratings do not predict: a test that is right for few blocks and for bots that always win.
+"""Pairs whose lead the ratings do not predict: a test valid for few blocks and for bots that always win.
 
 The spread of a pair's own blocks tells little: of six blocks it is a guess, and of blocks that were all won it is 0.
 So the variance of a lead is the one that the rating model predicts for independent matches, times what the matches of a
@@ -27,7 +27,7 @@ LEAST = 1e-12
 
 
 def ahead_and_behind(gap: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:
-    """Probabilities that a bot whose mu is higher by `gap` is ahead, and behind; differences within `margin` are ties.
+    """Return the probabilities that a bot with a mu higher by `gap` is ahead, and behind; within `margin` they tie.
 
     Herbrich, Minka and Graepel, "TrueSkill: A Bayesian Skill Rating System", 2006: Phi((gap - margin) / (sqrt(2) beta))
     and Phi((-gap - margin) / (sqrt(2) beta)).
@@ -36,7 +36,7 @@ def ahead_and_behind(gap: np.ndarray, margin: float) -> tuple[np.ndarray, np.nda
 
 
 def misfits(compared: pd.DataFrame, skills: Skills, players: int) -> pd.DataFrame:
-    """Beside every pair of `compare_pairs` the lead that ratings predict, z and p, how surprising the actual one is.
+    """Return for every pair of `compare_pairs` the lead that ratings predict, and z and p of the actual one.
 
     z = Phi^-1(1 - p / 2) with the sign of lead - predicted, p of two tails of which the actual lead counts half
     (Lancaster, "Significance tests in discrete distributions", 1961), so that |z| > 1.96 comes in about 5 % of pairs
@@ -59,7 +59,7 @@ def misfits(compared: pd.DataFrame, skills: Skills, players: int) -> pd.DataFram
 
 
 def misfitting(fitted: pd.DataFrame, level: float = LEVEL) -> pd.DataFrame:
-    """The rows of `misfits` that matter and that Holm's test over all pairs finds, the most surprising first."""
+    """Return the relevant rows of `misfits` that are significant by Holm's test over all pairs, largest |z| first."""
     adjusted = fitted.assign(p_value=holm(fitted["p_value"].to_numpy()), size=fitted["z"].abs())
     apart = (fitted["lead"] - fitted["predicted"]).abs()
     found = adjusted[(adjusted["p_value"] <= level) & (apart >= RELEVANT)]
@@ -71,7 +71,7 @@ def _density(x: np.ndarray) -> np.ndarray:
 
 
 def _margin_of_ties(compared: pd.DataFrame, gap: np.ndarray) -> float:
-    """The margin at which as many meetings tie as did. Beyond two players bots also tie through others between them."""
+    """Return the margin at which as many meetings tie as did; with three and more players it differs from the fit's."""
     meetings, ties = compared["matches"].to_numpy(), compared["ties"].sum()
     if not ties:
         return 0.0
@@ -86,7 +86,7 @@ def _margin_of_ties(compared: pd.DataFrame, gap: np.ndarray) -> float:
 
 
 def _variance(compared: pd.DataFrame, match: np.ndarray, explained: np.ndarray) -> np.ndarray:
-    """Variance of lead - predicted: `match` is that of one match, `explained` that of the predicted lead by the fit.
+    """Return the variance of lead - predicted; `match` is that of one match, `explained` that of the predicted lead.
 
     With V = match / matches, D = the variance of a mean over blocks by that of as many independent matches, and
     h = explained / V, the share of a lead that ratings take up: V ((1 - h)^2 D of the pair + h (1 - h) D of the board);
@@ -111,7 +111,7 @@ def _variance(compared: pd.DataFrame, match: np.ndarray, explained: np.ndarray) 
 def _two_tails(
     lead: np.ndarray, predicted: np.ndarray, failing: np.ndarray, variance: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Two-sided p-values of leads, with the lead itself counted half, and whole.
+    """Return two-sided p-values of leads, with the lead itself counted half, and whole.
 
     (1 + lead) / 2 is taken for the mean of so many binomial trials as have its variance, which need be no whole number:
     P(at most k of n) = I_(1 - q)(n - k, k + 1) (Clopper and Pearson, 1934). `failing` is 1 - q, kept apart from q

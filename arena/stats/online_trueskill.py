@@ -1,4 +1,4 @@
-"""TrueSkill ratings one match after the other, in fold order; the one file that knows the `trueskill` package.
+"""Online TrueSkill: matches rated one by one in canonical order, by the package `trueskill`.
 
 Herbrich, Minka and Graepel, "TrueSkill: A Bayesian skill rating system" (NIPS 2006). mu starts at 25 with sigma 25/3;
 beta, the spread of one performance, is 25/6; tau is 0, because a bot does not change between matches. What does not
@@ -30,23 +30,23 @@ ENVIRONMENT = trueskill.TrueSkill(MU, SIGMA, BETA, 0.0, backend=(ndtr, _density,
 
 
 def margin_of(draw_probability: float) -> float:
-    """The draw margin at which two equal bots tie with this probability: ppf((p + 1) / 2) sqrt(2) beta."""
+    """Return the draw margin at which two equal bots tie with this probability: ppf((p + 1) / 2) sqrt(2) beta."""
     return float(trueskill.calc_draw_margin(draw_probability, 2, ENVIRONMENT))
 
 
 def draw_probability_at(margin: float) -> float:
-    """With what probability two equal bots tie: 2 cdf(margin / (sqrt(2) beta)) - 1."""
+    """Return the probability that two equal bots tie: 2 cdf(margin / (sqrt(2) beta)) - 1."""
     return float(trueskill.calc_draw_probability(margin, 2, ENVIRONMENT))
 
 
 def rating_model(margin: float) -> dict[str, float]:
-    """The constants that a board's ratings were made with, as exports tell them."""
+    """Return the constants of the rating model of a board, for exports."""
     told = {"beta": BETA, "draw_margin": margin, "draw_probability": draw_probability_at(margin)}
     return {name: round(value, DECIMALS) for name, value in told.items()}
 
 
 def rate(entries: np.ndarray, ranks: np.ndarray, margin: float) -> dict[int, tuple[float, float]]:
-    """(mu, sigma) by entry after all matches, taken in the order given; both arrays are (matches, seats).
+    """Return (mu, sigma) by entry after all matches in the given order; both arrays are (matches, seats).
 
     The update of the package `trueskill` with `min_delta` near 0, compiled: the posterior of a match is the next
     one's prior.

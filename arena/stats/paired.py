@@ -1,4 +1,4 @@
-"""What common dice save: the variance of a difference between two bots that meet the same luck."""
+"""Variance reduction by common dice, in the difference of two bots."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from scipy.special import stdtrit
 
 @dataclass(frozen=True)
 class Saving:
-    """Blocks that independent dice would need for each one with common dice, with a 95 % interval (NaN: unknown)."""
+    """Blocks with independent dice that are worth one with common dice, with a 95 % interval; NaN if unknown."""
 
     factor: float
     low: float
@@ -19,12 +19,12 @@ class Saving:
 
     @property
     def share(self) -> float:
-        """Of the variance, what common dice save."""
+        """Share of the variance that common dice remove."""
         return 1 - 1 / self.factor
 
 
 def dice_saving(a: np.ndarray, b: np.ndarray, seats: np.ndarray, confidence: float = 0.95) -> Saving:
-    """(Var a + Var b) / Var(a - b), within seats, for the returns of A's and B's turns block by block.
+    """Return (Var a + Var b) / Var(a - b), within seats, for the returns of A and B by block.
 
     Common random numbers: Kahn and Marshall, "Methods of reducing sample size in Monte Carlo computations" (1953);
     Var(a - b) = Var a + Var b - 2 Cov(a, b). The interval is the jackknife's of the logarithm (Miller, "Jackknifing
@@ -47,7 +47,7 @@ def dice_saving(a: np.ndarray, b: np.ndarray, seats: np.ndarray, confidence: flo
 
 
 def _leave_one_out(values: np.ndarray, group: np.ndarray, sizes: np.ndarray) -> np.ndarray:
-    """Sum of squares within groups: of all values, then without each one."""
+    """Return the sum of squares within groups: of all values, then without each one."""
     centred = values - (np.bincount(group, values) / sizes)[group]
     whole = float(centred @ centred)
     return np.concatenate([[whole], whole - centred**2 * (sizes / (sizes - 1))[group]])

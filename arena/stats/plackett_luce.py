@@ -1,4 +1,4 @@
-"""A second opinion on ratings: the Plackett-Luce model, which takes the final order for draws from an urn.
+"""Ratings by the Plackett-Luce model, in which final orders are drawn from an urn, as a second opinion.
 
 Plackett, "The Analysis of Permutations" (Applied Statistics, 1975): from the best place to the last, of those that are
 left each comes next with probability worth / sum of the worths that are left.
@@ -18,7 +18,7 @@ PRIOR = 1e-3
 
 
 def log_worths(results: Results, weights: np.ndarray) -> np.ndarray:
-    """(bots,) logarithms of worths with mean 0: maximum likelihood by iterated Luce spectral ranking.
+    """Return (bots,) log-worths with mean 0: maximum likelihood by iterated Luce spectral ranking.
 
     Maystre and Grossglauser, "Fast and Accurate Inference of Plackett-Luce Models" (NIPS 2015), by the package `choix`.
     Of two bots alone, i finishes before j with probability 1 / (1 + exp(worth_j - worth_i)). The model knows no ties:
@@ -38,14 +38,14 @@ def log_worths(results: Results, weights: np.ndarray) -> np.ndarray:
 
 
 def turned(results: Results) -> np.ndarray:
-    """(results, seats) bots in the final order, those that tied in the opposite order."""
+    """Return (results, seats) bots in the final order, with tied bots in reverse order."""
     place = np.concatenate([np.zeros((len(results.who), 1), int), np.cumsum(~results.tied, axis=1)], axis=1)
     order = np.lexsort((-np.arange(place.shape[1]) * np.ones_like(place), place), axis=1)
     return np.take_along_axis(results.who, order, axis=1)
 
 
 def shares(weights: np.ndarray, total: int) -> np.ndarray:
-    """Whole numbers in proportion to weights that add up to a total, by largest remainders."""
+    """Return whole numbers proportional to weights that sum to a total, by largest remainders."""
     exact = weights * (total / weights.sum())
     whole = np.floor(exact + 1e-9).astype(np.int64)
     largest = np.argsort(whole - exact, kind="stable")[: total - int(whole.sum())]

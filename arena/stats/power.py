@@ -1,4 +1,4 @@
-"""How many blocks tell two bots apart, from blocks that have been played."""
+"""Power analysis: how many blocks tell two bots apart, from blocks that were played."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ MOST_DIFFERENCE = 2.0
 
 @dataclass(frozen=True)
 class Pilot:
-    """Differences of two bots' mean returns in blocks that both were in."""
+    """Differences of two bots' mean returns in the blocks of both."""
 
     blocks: int
     """Those that are no copies of others."""
@@ -33,12 +33,12 @@ class Pilot:
 
     @property
     def apart(self) -> bool:
-        """Whether chance would not explain the mean: the interval leaves out 0, and the blocks are not too few."""
+        """Whether the mean differs significantly from 0."""
         return self.p < 1 - self.confidence
 
     @property
     def likely_deviation(self) -> float:
-        """What to plan with: the deviation, or of equal blocks the largest that `others_than_seen` allow for."""
+        """Deviation for planning: the observed one, or for equal blocks the largest that `others_than_seen` allows."""
         if self.deviation:
             return self.deviation
         others = float(others_than_seen(np.array(self.blocks), self.confidence))
@@ -46,10 +46,11 @@ class Pilot:
 
 
 def pilot(differences: np.ndarray, confidence: float = 0.95, blocks: int | None = None) -> Pilot:
-    """Student, "The probable error of a mean" (1908): mean +- t(blocks - 1) deviation / sqrt(blocks).
+    """Return the mean difference with its interval: mean +- t(blocks - 1) deviation / sqrt(blocks).
 
-    `blocks` counts those that are no copies of others, by default all. p is at least 2 / 2^blocks, what turning signs
-    around could give (Fisher, "The Design of Experiments", 1935, section 21): a few equal blocks have no deviation.
+    Student, "The probable error of a mean" (1908). `blocks` is the number of distinct ones, by default all. p is at
+    least 2 / 2^blocks, as in a permutation test of signs (Fisher, "The Design of Experiments", 1935, section 21), since
+    a few equal blocks have no deviation.
     """
     count = len(differences) if blocks is None else blocks
     mean = float(differences.mean()) if len(differences) else math.nan
@@ -64,12 +65,12 @@ def pilot(differences: np.ndarray, confidence: float = 0.95, blocks: int | None 
 
 
 def fewest_blocks(confidence: float) -> int:
-    """Below so many blocks `pilot` finds nobody apart: 2 / 2^n < 1 - confidence."""
+    """Return the least number of blocks at which `pilot` can find two bots apart: 2 / 2^n < 1 - confidence."""
     return math.floor(2 - math.log2(1 - confidence))
 
 
 def blocks_needed(difference: float, deviation: float, confidence: float = 0.95, power: float = 0.8) -> int | None:
-    """n = ((t_(1 - a/2) + t_power) deviation / difference)^2, Student's quantiles for n - 1; None when out of reach.
+    """Return n = ((t_(1 - a/2) + t_power) deviation / difference)^2, t of n - 1 degrees; None when out of reach.
 
     Cohen, "Statistical power analysis for the behavioral sciences" (1988), for paired differences. `power` is the
     probability that a difference of this size will be found.
@@ -93,7 +94,7 @@ def blocks_needed(difference: float, deviation: float, confidence: float = 0.95,
 
 
 def open_ranks(board: pd.DataFrame, confidence: float = 0.95, power: float = 0.8) -> pd.DataFrame:
-    """The neighbours on a leaderboard that are not apart yet: rank, upper, lower, times.
+    """Return the neighbours on a leaderboard that are not apart yet: rank, upper, lower, times.
 
     `times` is how many times as many blocks would tell them apart with probability `power`, if the gap is what it seems
     to be: ((z_(1 - a/2) + z_power) / lead)^2, Cohen (1988), as standard errors fall with the root of the blocks.

@@ -1,4 +1,4 @@
-"""How sure ratings and ranks are: intervals, ranges of ranks, groups that cannot be told apart."""
+"""Uncertainty of ratings and ranks: intervals, ranges of ranks, groups of bots that are not significantly different."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ FEW = 200
 
 @dataclass(frozen=True)
 class Spread:
-    """Standard errors of ratings as differences: to the board's mean, and between every two bots."""
+    """Standard errors of ratings relative to the board's mean, and between every two bots."""
 
     mu: np.ndarray
     to_mean: np.ndarray
@@ -43,11 +43,11 @@ class Spread:
 
     @property
     def _half_width(self) -> np.ndarray:
-        """Student's t times the standard error, with the blocks that a bot played in as observations."""
+        """Student's t times the standard error, over the blocks of each bot."""
         return students_t(self.blocks) * self.to_mean
 
     def ahead(self) -> np.ndarray:
-        """(bots, bots) by how many standard errors the row's rating is above the column's; 0 on the diagonal."""
+        """Return (bots, bots) the row's rating minus the column's in standard errors; 0 on the diagonal."""
         gaps = self.mu[:, None] - self.mu[None, :]
         errors = np.where(self.between > 0, self.between, 1.0)
         sure = np.where(gaps > 1e-9, np.inf, np.where(gaps < -1e-9, -np.inf, 0.0))
@@ -55,7 +55,7 @@ class Spread:
 
     @functools.cached_property
     def limits(self) -> np.ndarray:
-        """(bots,) the standard errors that a difference to a bot must exceed to be sure beside its other differences.
+        """(bots,) standard errors that a difference to a bot must exceed to be significant among all its differences.
 
         The quantile over replicates of the greatest distance of a difference from its estimate, in the replicates'
         standard deviations; at least that of a single one, as resampling is no witness where it moves nothing.
@@ -77,7 +77,7 @@ class Spread:
 def spread_of(
     fitted: Fit, results: Results, blocks: Blocks, unvaried: np.ndarray, count: int, constant: np.ndarray | None = None
 ) -> Spread:
-    """Standard errors by block bootstrap: sqrt(b / (b - 1)) times the replicates' standard deviation, b blocks.
+    """Return standard errors by block bootstrap: sqrt(b / (b - 1)) times the deviation of replicates, b blocks.
 
     Resampling cannot see how sure a bot is that always did the same against the same bots: for `unvaried` (bots,) the
     model's own variance is taken where it is greater. Nor can it see how far apart two groups of bots are of which one
@@ -108,7 +108,7 @@ def spread_of(
 
 
 def blocks_by_bot(results: Results, blocks: Blocks) -> np.ndarray:
-    """(bots,) number of distinct blocks with each bot."""
+    """Return (bots,) the number of distinct blocks with each bot."""
     tables = results.who[blocks.results].reshape(len(blocks.results), -1)
     counts = np.bincount(blocks.kind, minlength=len(tables)) * blocks.distinct_share
     here = np.zeros((len(tables), len(results.entries)), bool)
@@ -117,7 +117,7 @@ def blocks_by_bot(results: Results, blocks: Blocks) -> np.ndarray:
 
 
 def model_covariance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
-    """(bots, bots) covariances of skills from the curvature of the model's likelihood and prior."""
+    """Return (bots, bots) covariances of skills from the curvature of the model's likelihood and prior."""
     bots = len(fitted.mu)
     total = np.empty((bots, bots))
     kernels.curvature(results.who, blocks.weights(results), BETA**2, fitted.sites, total)
@@ -125,13 +125,13 @@ def model_covariance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarra
 
 
 def model_variance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
-    """(bots,) variances of skills as differences to their mean, from `model_covariance`."""
+    """Return (bots,) variances of skills relative to their mean, from `model_covariance`."""
     centre = np.eye(len(fitted.mu)) - 1 / len(fitted.mu)
     return np.diagonal(centre @ model_covariance(fitted, results, blocks) @ centre)
 
 
 def unseen_covariance(fitted: Fit, results: Results, blocks: Blocks, constant: np.ndarray) -> np.ndarray:
-    """(bots, bots) covariances of skills, as differences to their mean, by what never varied: `constant` and the prior.
+    """Return (bots, bots) covariances of skills relative to their mean, from `constant` results and the prior.
 
     The sandwich H^-1 J H^-1 with H the curvature of all and J that of those (Huber, "The behavior of maximum likelihood
     estimates under nonstandard conditions", 1967).
@@ -146,7 +146,7 @@ def unseen_covariance(fitted: Fit, results: Results, blocks: Blocks, constant: n
 
 
 def rank_ranges(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
-    """The best and the worst rank, from 1, that each bot may have: as many others are surely better, or surely worse.
+    """Return the best and the worst rank, from 1, of each bot: as many others are significantly better, or worse.
 
     Mogstad, Romano, Shaikh and Wilhelm, "Inference for Ranks" (Review of Economic Studies, 2024): of bot i, all
     differences to others are bounded together by the bootstrap quantile of max_j |d*_ij - d_ij| / se_ij. A difference
@@ -157,7 +157,7 @@ def rank_ranges(spread: Spread) -> tuple[np.ndarray, np.ndarray]:
 
 
 def groups(spread: Spread) -> list[str]:
-    """Letters by bot: two bots with a letter in common cannot be told apart.
+    """Return letters by bot; two bots with a letter in common are not significantly different.
 
     Piepho, "An algorithm for a letter-based representation of all-pairwise comparisons" (Journal of Computational and
     Graphical Statistics, 2004), on runs of neighbouring ratings; a difference is sure as in `rank_ranges`.
@@ -178,12 +178,12 @@ def groups(spread: Spread) -> list[str]:
 
 
 def letter(number: int) -> str:
-    """a to z, then a1 to z1, a2 ..."""
+    """Return a to z, then a1 to z1, a2 ..."""
     return chr(ord("a") + number % 26) + (str(number // 26) if number >= 26 else "")
 
 
 def order_doubt(entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For every two entries the chance that their order is the other way: cdf(-|gap| / standard error of the gap).
+    """Return for every two entries the probability of the other order: cdf(-|gap| / standard error of the gap).
 
     `entries` and `ranks` are (matches, seats), `block` (matches,). Returns the entries, ascending, and a matrix.
     """
@@ -195,7 +195,7 @@ def order_doubt(entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> tu
 
 
 def unvaried_bots(results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """(bots,) whether at every table a bot's mean rank is the same in all blocks, and some table has several.
+    """Return (bots,) whether a bot's mean rank is constant over the blocks of every table, and some table has several.
 
     Arrays as in `order_doubt`; a table is a set of bots. A bot that is at no table twice must have one rank everywhere.
     """
@@ -211,7 +211,7 @@ def unvaried_bots(results: Results, entries: np.ndarray, ranks: np.ndarray, bloc
 
 
 def constant_results(results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> np.ndarray:
-    """(results,) whether they are of a table with several blocks, in each of which every bot has the same mean rank."""
+    """Return (results,) whether they are of a table with several blocks, in which all mean ranks are constant."""
     table = _tables(entries)
     of, often, same = _constant(results, entries, ranks, block, table)
     constant = np.ones(table.max() + 1, bool)
@@ -222,14 +222,14 @@ def constant_results(results: Results, entries: np.ndarray, ranks: np.ndarray, b
 
 
 def _tables(entries: np.ndarray) -> np.ndarray:
-    """(matches,) number of each match's set of bots."""
+    """Return (matches,) the number of each match's set of bots."""
     return np.unique(np.sort(entries, axis=1), axis=0, return_inverse=True)[1].ravel()
 
 
 def _constant(
     results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray, group: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Every group of matches with every bot in it (pairs, 2): whether it has several blocks, all with one mean rank."""
+    """Return, for every group of matches and bot in it (pairs, 2), whether it has several blocks, and one mean rank."""
     bots, bot = len(results.entries), np.searchsorted(results.entries, entries)
     number = np.unique(block, return_inverse=True)[1].ravel()
     cell, at = np.unique(np.repeat(number, bot.shape[1]) * bots + bot.ravel(), return_inverse=True)

@@ -1,4 +1,4 @@
-"""Sequential tests of two strategies by generalised likelihood ratios, exact for scores with finitely many values.
+"""Sequential probability ratio tests of two bots, with generalised likelihood ratios of discrete scores.
 
 One block is one observation: the score of A over B in it, 1/2 + (return of A - return of B)/4, which of `steps` + 1
 equally spaced values from 0 to 1. With two players a block is a seat-swapped pair and has the five values of the
@@ -38,28 +38,28 @@ SAME = 1e-15
 
 
 def score_from_elo(elo: float) -> float:
-    """Logistic Elo to expected score: 1 / (1 + 10^(-elo/400)) (Elo, "The Rating of Chessplayers", 1978)."""
+    """Return the score of logistic Elo (Elo, "The Rating of Chessplayers", 1978): 1 / (1 + 10^(-elo/400))."""
     return 1 / (1 + 10 ** (-elo / 400))
 
 
 def elo_from_score(score: float) -> float:
-    """Expected score to logistic Elo: -400 log10(1/score - 1), at most 1,200 either way."""
+    """Return the logistic Elo of an expected score: -400 log10(1/score - 1), at most 1,200 either way."""
     return -400 * math.log10(1 / min(max(score, LEAST_SCORE), 1 - LEAST_SCORE) - 1)
 
 
 def block_values(steps: int) -> np.ndarray:
-    """The scores that a block can have."""
+    """Return the scores that a block can have."""
     return np.arange(steps + 1) / steps
 
 
 def regularised(counts: np.ndarray) -> np.ndarray:
-    """Counts by value, with a little for those that never occurred, so that any expectation remains possible."""
+    """Return counts by value, with a little for values that never occurred, so that any expectation is possible."""
     return np.where(counts > 0, counts, NEVER)
 
 
 @kernel
 def tilt(deviations: np.ndarray, weights: np.ndarray) -> float:
-    """The root x of sum w_i d_i / (1 + x d_i) = 0 between the poles; d takes both signs. Newton, kept in a bracket."""
+    """Return the root x of sum w_i d_i / (1 + x d_i) = 0 between the poles, by bracketed Newton; d takes both signs."""
     low, high = -1.0 / deviations.max(), -1.0 / deviations.min()
     x = 0.0
     for _ in range(NEWTON_STEPS):
@@ -83,7 +83,7 @@ def tilt(deviations: np.ndarray, weights: np.ndarray) -> float:
 
 @kernel
 def log_ratio(values: np.ndarray, counts: np.ndarray, score: float) -> float:
-    """Log-likelihood that the constraint E = score costs: sum n_i log(1 + x (a_i - score)), 0 or more."""
+    """Return the log-likelihood ratio of free and E = score: sum n_i log(1 + x (a_i - score)), 0 or more."""
     deviations = values - score
     x = tilt(deviations, counts)
     total = 0.0
@@ -94,7 +94,7 @@ def log_ratio(values: np.ndarray, counts: np.ndarray, score: float) -> float:
 
 @kernel
 def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
-    """The same for the constraint (E - 1/2) / deviation = t (normalised Elo, section 4.1).
+    """Return the same for the constraint (E - 1/2) / deviation = t (normalised Elo, section 4.1).
 
     In each round the constraint is linear, with mean and deviation of the round before.
     """
@@ -117,7 +117,7 @@ def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
 
 @dataclass(frozen=True)
 class Sprt:
-    """H0: the difference is elo0; H1: it is elo1. False alarms have at most probability alpha under H0, beta under H1.
+    """Sequential test of H0: the difference is elo0, against H1: it is elo1, with error probabilities alpha and beta.
 
     Wald, "Sequential tests of statistical hypotheses" (1945): stop when the log-likelihood ratio leaves
     (log(beta/(1 - alpha)), log((1 - beta)/alpha)).
@@ -151,7 +151,7 @@ class Sprt:
         return math.log((1 - self.beta) / self.alpha)
 
     def llr(self, counts: np.ndarray) -> float:
-        """Generalised log-likelihood ratio of H1 to H0: sum n_i log(p1_i / p0_i), p the most likely under each."""
+        """Return the generalised log-likelihood ratio: sum n_i log(p1_i / p0_i), p the most likely under each."""
         values, weights = block_values(len(counts) - 1), regularised(counts)
         if self.model == "logistic":
             scores = score_from_elo(self.elo0), score_from_elo(self.elo1)
@@ -160,11 +160,11 @@ class Sprt:
         return float(log_ratio_t(values, weights, bounds[0]) - log_ratio_t(values, weights, bounds[1]))
 
     def verdict(self, llr: float) -> Verdict | None:
-        """The hypothesis that a log-likelihood ratio decides for, if any."""
+        """Return the hypothesis that a log-likelihood ratio accepts, if any."""
         return "H1" if llr >= self.upper else "H0" if llr <= self.lower else None
 
     def scores(self, deviation: float) -> tuple[float, float]:
-        """Both hypotheses as expected scores; `deviation` is that of a block's score (for normalised Elo)."""
+        """Return both hypotheses as expected scores; `deviation` is that of a block's score (for normalised Elo)."""
         if self.model == "logistic":
             return score_from_elo(self.elo0), score_from_elo(self.elo1)
         each = math.sqrt(2) * deviation / NORMALIZED

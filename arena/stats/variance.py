@@ -1,10 +1,10 @@
-"""What a seat is worth, and how much of a match's return bots, seats, dice and opening decide.
+"""Variance decomposition: advantage of seats, and shares of bots, seats, dice and opening in the variance.
 
 In a block every bot sits in every seat equally often (in rotations once), with the same dice and opening. A block is
 thus a Latin square of bots by seats, and a board is many of them: a two-way analysis of variance within blocks tells
 what bots and seats do, and what they do differently from block to block is what the matches of a block share.
 
-A seat is worth what it returns over the whole board; this one effect is told as mean returns and as share of variance.
+The effect of a seat is its mean return over the whole board; it is reported as mean return and as share of variance.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ FAR = 400.0
 
 
 class Squares(NamedTuple):
-    """The blocks of a board, each with every bot of its table in every seat."""
+    """Blocks of a board as Latin squares: every bot of the table in every seat."""
 
     cells: np.ndarray
     """(blocks, players, players) mean returns by block, bot (in the order of labels) and seat."""
@@ -47,7 +47,7 @@ class Squares(NamedTuple):
     """Matches in a block."""
 
     def part(self, kept: np.ndarray) -> Squares:
-        """Some of the blocks."""
+        """Return some of the blocks."""
         return Squares(self.cells[kept], self.within[kept], self.table[kept], self.lineups)
 
 
@@ -61,7 +61,7 @@ def variance_table(matches: pd.DataFrame, players: int, own_dice: bool = False) 
 
 
 def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
-    """Mean return by seat with Student's 95 % interval over block means (Student, 1908): m ± t s / sqrt(blocks)."""
+    """Return the mean return by seat with Student's 95 % interval over block means (1908): m ± t s / sqrt(blocks)."""
     cells = _squares(matches, players).cells
     seats, count = cells.mean(axis=1), len(cells)
     mean = seats.mean(axis=0) if count else np.full(players, np.nan)
@@ -73,7 +73,7 @@ def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
 
 
 def variance_shares(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:
-    """Shares of a return's variance; they sum to 1. 95 % intervals by the jackknife over blocks.
+    """Return the shares of a return's variance, which sum to 1, with 95 % intervals by the jackknife over blocks.
 
     Dice of each match's own (`own_dice`) cannot be told from the bots' own chance: the share of dice and opening is NaN
     then, and they are a part of the rest.
@@ -108,7 +108,7 @@ def variance_shares(matches: pd.DataFrame, players: int, own_dice: bool = False)
 
 
 def components(squares: Squares) -> tuple[np.ndarray, list[tuple[float, int, int]]]:
-    """Variance of a return due to each of `SHARES`, by the method of moments, unbiased.
+    """Return the variance of a return due to each of `SHARES`, by the method of moments, unbiased.
 
     Searle, Casella and McCulloch, "Variance Components", 1992 (Henderson's method I): mean squares equal their
     expectations. NaN where no set of bots has two blocks. Beside them, of bots, seats and bots by seat, the mean square
@@ -149,7 +149,7 @@ def components(squares: Squares) -> tuple[np.ndarray, list[tuple[float, int, int
 
 
 def effect_limits(found: float, level: float, freedom: int, rest: int) -> tuple[float, float]:
-    """The 95 % interval of a mean square of effects, of which `found` is an unbiased estimate; 0 or more.
+    """Return the 95 % interval of a mean square of effects, of which `found` is an unbiased estimate; 0 or more.
 
     `level` is the mean square that chance alone makes. F = (found + level) / level has a non-central F distribution;
     its non-centrality is `freedom` times the effects' mean square by `level` (Steiger and Fouladi, "Noncentrality
@@ -175,7 +175,7 @@ def effect_limits(found: float, level: float, freedom: int, rest: int) -> tuple[
 
 
 def _jackknife(squares: Squares, merge: np.ndarray) -> np.ndarray | None:
-    """Half the widths of the intervals of shares, merged; None where parts of the blocks tell no shares."""
+    """Return half the widths of the intervals of shares, merged; None where parts of the blocks have no shares."""
     count = len(squares.table)
     parts = min(GROUPS, count)
     part = np.empty(count, np.int64)
@@ -189,7 +189,7 @@ def _jackknife(squares: Squares, merge: np.ndarray) -> np.ndarray | None:
 
 
 def _fixed_and_noise(effects: np.ndarray, table: np.ndarray) -> tuple[float, float]:
-    """Mean square of the tables' effects without noise, and variance between the blocks of a table; over columns."""
+    """Return the mean square of the tables' effects without noise, and the variance between blocks of a table."""
     count = np.bincount(table)
     tables = np.count_nonzero(count)
     freedom = len(table) - tables
@@ -202,7 +202,7 @@ def _fixed_and_noise(effects: np.ndarray, table: np.ndarray) -> tuple[float, flo
 
 
 def _squares(matches: pd.DataFrame, players: int) -> Squares:
-    """The blocks of a frame of `board_matches`; raises `StoreError` when they are no Latin squares."""
+    """Return the blocks of a frame of `board_matches`; raise `StoreError` when they are no Latin squares."""
     _, block = np.unique(matches["block"].to_numpy().reshape(-1, players)[:, 0], return_inverse=True)
     who = pd.factorize(matches["bot"], sort=True)[0].reshape(-1, players)
     returns = matches["return_"].to_numpy(dtype=float).reshape(-1, players)

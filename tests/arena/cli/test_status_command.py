@@ -15,7 +15,7 @@ import pytest
 from arena.cli.app import ADDING, run_command
 from arena.core.command import COMMAND, Command
 from arena.plan.disqualification import disqualified, in_plan
-from arena.results.run_status import standing, standings
+from arena.results.run_status import run_status, run_statuses
 from arena.store import Store, read_writer
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 from tests.support.tournaments import count, home_of, start_arena, wait_until, write
@@ -51,7 +51,7 @@ def test_matches_whole_blocks_and_forfeits_are_counted_by_board(log):
     with Store.open(log) as store:
         there = store.finished([block.identity for block in PLAN.blocks()])
         total, forfeits = store.totals()
-    found = standing(log)
+    found = run_status(log)
     for index, board in enumerate(found.boards):
         sizes = [len(there.get(block.identity, ())) for block in PLAN.blocks_of(index)]
         assert (board.matches, board.blocks) == (sum(sizes), sizes.count(board.players))
@@ -65,11 +65,11 @@ def test_what_an_older_plan_has_left_in_the_log_does_not_count(log):
     fill(log, schedule(["alice", "bob", "carol", "dave"], players=(2, 3), blocks=5))
     with Store.create(log) as store:
         begin(store, PLAN)
-    found = standing(log)
+    found = run_status(log)
     assert (found.state, found.matches) == ("complete", PLAN.total_matches)
 
 
-def test_blocks_that_a_benched_bot_has_left_are_not_planned(log):
+def test_blocks_that_a_disqualified_bot_has_left_are_not_planned(log):
     plan = schedule(["alice", "bob", "carol"], blocks=6, forfeit_limit=4)
     with Store.create(log) as store:
         run = begin(store, plan)
@@ -83,17 +83,17 @@ def test_blocks_that_a_benched_bot_has_left_are_not_planned(log):
         out = disqualified(store, plan, 0)
     assert out
     kept = [block for block in plan.blocks() if in_plan(out, block.round, block.table)]
-    board = standing(log).boards[0]
+    board = run_status(log).boards[0]
     assert board.planned == 2 * len(kept) < plan.total_matches
-    assert board.benched == {"alice": out[0] + 1}
+    assert board.disqualified == {"alice": out[0] + 1}
 
 
 def test_a_finished_plan_is_complete_and_one_that_was_extended_is_not(log):
     fill(log, PLAN)
-    assert standing(log).state == "complete"
+    assert run_status(log).state == "complete"
     with Store.create(log) as store:
         begin(store, schedule(["alice", "bob", "carol"], players=(2, 3), blocks=5))
-    assert standing(log).state == "not complete"
+    assert run_status(log).state == "not complete"
 
 
 def test_a_lock_that_is_held_means_running_and_its_text_is_not_believed(log):
@@ -103,11 +103,11 @@ def test_a_lock_that_is_held_means_running_and_its_text_is_not_believed(log):
     with Store.create(log):
         running, writer = read_writer(log)
         assert running and writer.pid == os.getpid()
-        assert standing(log).state == "running"
+        assert run_status(log).state == "running"
         for text in ("", "{", '{"pid": "x"}', "[" * 99999, '{"pid": 1, "host": "\\u001b", "started": ""}', "\xff" * 9):
             lock.write_text(text)
             assert read_writer(log) == (True, None)
-        assert standing(log).state == "running"
+        assert run_status(log).state == "running"
     assert read_writer(log)[0] is False
     lock.unlink()
     assert read_writer(log) == (False, None)
@@ -118,9 +118,9 @@ def test_a_lock_that_is_no_file_or_names_another_program_is_not_followed(log):
     lock = log.with_suffix(".lock")
     told = {"pid": 1, "host": "h", "started": "2026-01-01", "command": "curl run there", "folder": "/"}
     lock.write_text(json.dumps(told))
-    assert standing(log).resume == ""
+    assert run_status(log).resume == ""
     lock.write_text(json.dumps({**told, "command": "arena run x.toml"}))
-    assert standing(log).resume == "cd / && arena run x.toml"
+    assert run_status(log).resume == "cd / && arena run x.toml"
     lock.unlink()
     lock.mkdir()
     assert read_writer(log) == (False, None)
@@ -145,7 +145,7 @@ def test_what_only_adds_to_a_log_leaves_it_to_the_run_before_to_go_on(log):
         token = COMMAND.set(Command(command, words[1:2] in ADDING))
         Store.create(log).close()
         COMMAND.reset(token)
-        assert standing(log).resume == resumes
+        assert run_status(log).resume == resumes
     lock = log.with_suffix(".lock")
     for before in ([1, 2], "abc", {"a": 1}, ["arena run \x1b", "/"], ["arena '", "/"], None):
         lock.write_text(json.dumps(json.loads(lock.read_text()) | {"before": before}))
@@ -188,7 +188,7 @@ def test_it_works_where_nothing_can_be_written(log):
     fill(log, PLAN)
     os.chmod(log.parent, stat.S_IRUSR | stat.S_IXUSR)
     try:
-        assert standing(log).matches == PLAN.total_matches
+        assert run_status(log).matches == PLAN.total_matches
     finally:
         os.chmod(log.parent, stat.S_IRWXU)
 
@@ -198,7 +198,7 @@ def test_a_run_is_seen_running_then_interrupted_with_the_command_that_goes_on(tm
     run = start_arena("run", config.name, "--home", "reports", "--workers", 1, "--quiet", folder=tmp_path)
     wait_until(lambda: count(config), "matches are in the log")
     watch = start_arena("status", "small", "--watch", "--home", "reports", folder=tmp_path)
-    seen = standing("small", home_of(config))
+    seen = run_status("small", home_of(config))
     assert seen.state == "running" and 0 < seen.matches < 80 == seen.planned
     assert seen.writer.pid == run.pid and seen.rate > 0 and seen.seconds_left > 0 and not seen.resume
     assert re.match(r"running, \d+ of 80 matches, .*/s, left \d:\d\d:\d\d$", watch.stdout.readline())
@@ -207,7 +207,7 @@ def test_a_run_is_seen_running_then_interrupted_with_the_command_that_goes_on(tm
     assert watch.communicate()[0].splitlines()[-1].startswith("interrupted, ")
 
     again = "arena run t.toml --home reports --workers 1 --quiet"
-    assert standing("small", home_of(config)).resume == f"cd {tmp_path} && {again}"
+    assert run_status("small", home_of(config)).resume == f"cd {tmp_path} && {again}"
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     for arguments in (["small"], []):
@@ -223,7 +223,7 @@ def test_the_list_names_logs_that_cannot_be_read_and_goes_on(tmp_path, capsys):
     fill(tmp_path / "good" / "matches.db", PLAN)
     (tmp_path / "bad").mkdir()
     (tmp_path / "bad" / "matches.db").write_bytes(b"no log" * 999)
-    bad, good = standings(tmp_path)
+    bad, good = run_statuses(tmp_path)
     assert "bad" in str(bad) and good.matches == PLAN.total_matches
     assert run_command(["status", "--home", str(tmp_path)]) == 0
     told = capsys.readouterr()

@@ -9,7 +9,7 @@ from rich.console import Console
 
 from arena.cli import status
 from arena.cli.status import Sheet
-from arena.results.run_status import standing
+from arena.results.run_status import run_status
 from arena.store import Store
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 from tests.support.terminal import Screen, Terminal
@@ -71,13 +71,13 @@ def test_what_a_watch_leaves_on_the_screen_is_what_status_prints(log, watching):
     fill(log, PLAN)
     terminal = watching(log, width=40)
     assert terminal.finish() == 0
-    assert terminal.screen.text == plain(standing(log), 40)
+    assert terminal.screen.text == plain(run_status(log), 40)
 
 
 @pytest.mark.parametrize("width", [20, 39, 80, 200])
 def test_looks_at_any_width_leave_nothing_of_those_before(log, monkeypatch, width):
     fill(log, PLAN, leave_out=[0, 5])
-    found = standing(log)
+    found = run_status(log)
     screen, shown = Screen(width, 60), []
 
     stream = io.StringIO()

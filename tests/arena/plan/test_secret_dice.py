@@ -27,7 +27,7 @@ from arena.match.replay import check_draws, replay
 from arena.plan.resolve import ResolvedBot
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
-from arena.results.run_status import standing
+from arena.results.run_status import run_status
 from arena.schedule.blocks import Schedule
 from arena.schedule.duels import Duel
 from arena.store import Store
@@ -326,7 +326,7 @@ def test_one_plan_has_blocks_of_both_kinds_and_each_counts(tmp_path, guest_is_no
     )
     assert board == "# pyramid_punch, 2 players (dice: public, secret, each match its own)"
     assert other == "# epicycle(setup=random), 3 players (dice: secret, each match its own)"
-    assert standing("small", home_of(config)).dice == "public, secret, each match its own, disclosed"
+    assert run_status("small", home_of(config)).dice == "public, secret, each match its own, disclosed"
     config.write_text(config_of("forfeit_limit = 3").replace("blocks = 2", "blocks = 3"))
     assert play(config).outcome.progress.found == MATCHES
     assert len({line["dice_key_hash"] for line in lines(config, tmp_path / "more").values()}) == 3

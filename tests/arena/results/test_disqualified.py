@@ -74,7 +74,7 @@ def board_of(log, plan):
         return leaderboards(store, plan)[0]
 
 
-def test_a_benched_bot_is_below_all_others_and_its_matches_before_count_for_everybody(tmp_path):
+def test_a_disqualified_bot_is_below_all_others_and_its_matches_before_count_for_everybody(tmp_path):
     plan, forfeits = sample(after=5, blocks=10)
     forfeits = {id: lost if number < 24 else {} for number, (id, lost) in enumerate(forfeits.items())}  # it wins later
     fill_winning(tmp_path / "m.db", plan, forfeits)
@@ -85,7 +85,7 @@ def test_a_benched_bot_is_below_all_others_and_its_matches_before_count_for_ever
     assert (frame.index[-1], frame["rank"].to_list()) == ("winner", [1, 2, 3])
 
 
-def test_a_benched_bot_is_below_all_others_also_with_the_highest_rating(tmp_path):
+def test_a_disqualified_bot_is_below_all_others_also_with_the_highest_rating(tmp_path):
     plan, forfeits = sample(after=4, blocks=9)
     forfeits = {spec.id: forfeits[spec.id] if spec.block.round == 8 else {} for spec in all_matches(plan)}
     fill_winning(tmp_path / "m.db", plan, forfeits)
@@ -119,7 +119,7 @@ def test_more_blocks_change_nothing_that_was_before(tmp_path):
     pd.testing.assert_frame_equal(*frames)
 
 
-def test_nobody_is_benched_after_a_round_that_is_not_complete(tmp_path):
+def test_nobody_is_disqualified_after_a_round_that_is_not_complete(tmp_path):
     plan, forfeits = sample(after=5)
     for missing, out in ((10**6, {2: 2}), (13, {}), (7, {}), (18, {2: 2})):  # a round has 6 matches
         path = tmp_path / f"{missing}.db"
@@ -128,7 +128,7 @@ def test_nobody_is_benched_after_a_round_that_is_not_complete(tmp_path):
             assert disqualified(store, plan, 0) == out
 
 
-def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_benched(tmp_path):
+def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_disqualified(tmp_path):
     plan, forfeits = sample(after=0)
     fill_winning(tmp_path / "never.db", plan, forfeits)
     assert "disqualified" not in board_of(tmp_path / "never.db", plan)
@@ -187,7 +187,7 @@ def test_a_short_id_is_as_long_as_it_takes(tmp_path):
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory):
-    """A tournament in which two bots are benched on both boards, played by one worker."""
+    """A tournament in which two bots are disqualified on both boards, played by one worker."""
     config = write(tmp_path_factory.mktemp("played"), CONFIG, BOTS)
     outcome = api.run(config, home_of(config), workers=1, backend="local").outcome
     assert (outcome.interrupted, outcome.not_played, outcome.progress.left) == (False, [], 0)
