@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from arena.core.limits import IMPLIED, Limits
+from arena.plan import config
 from arena.plan.model import ResolvedPlan
 
 RECORDED = json.loads(gzip.decompress((Path(__file__).parents[2] / "data/plans/identities.json.gz").read_bytes()))
@@ -41,3 +42,7 @@ def test_limits_leave_their_identities_out_only_at_values_that_never_change():
         *[1.0, 2.0, ["seconds_to_start", 3.0], ["seconds_per_match", 4.0]],
         *[["increment", 5.0], ["margin", 6.0], ["memory", 7]],
     ]
+
+
+def test_configurations_and_single_matches_have_the_same_default_limits():
+    assert config.Limits().model_dump() == Limits()._asdict()
