@@ -45,7 +45,7 @@ tenth, looks = plan.schedule.total_matches / 10, []
 def look(progress):
     if progress.played >= tenth * (len(looks) + 1):
         memory = int(open("/proc/self/statm").read().split()[1]) * resource.getpagesize() / 1e6
-        relay = processor_time(run._ray_pool._process.pid) / 1e9 if run._ray_pool else 0
+        relay = processor_time(run.ray.pool._process.pid) / 1e9 if run.ray.pool else 0
         looks.append([progress.played, time.monotonic(), time.process_time(), relay, memory])
 with Store.create(Path(options["home"]) / "matches.db") as store:
     used = time.process_time()

@@ -1,4 +1,4 @@
-"""Two strategies compared: blocks are played until a sequential test decides, or a fixed number of them.
+"""Comparison of two bots: blocks are played until a sequential test decides, or a fixed number of them.
 
 With two players a block is a seat-swapped pair of matches, with more a duel; either way both meet the same opening and,
 unless a sandboxed or submitted bot sits there and nobody asked for common dice, the same dice.
@@ -28,8 +28,9 @@ from arena.plan.logs import LOG
 from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
 from arena.runner.options import Matchup, RunOptions, StopRule
+from arena.runner.outbox import Outbox
 from arena.runner.run import Outcome, Progress, Run
-from arena.runner.sequential import InOrder
+from arena.runner.sequential import SequentialGate
 from arena.runner.tally import Tally
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.duels import Duel
@@ -176,9 +177,9 @@ def compare(
             (board,) = plan.schedule.boards
             opening = _setup_plies(load_game(board.game, board.players)) + board.opening
             tally = Tally(stop.test, board.players, opening)
-            barrier = InOrder(plan.schedule, tally, entries, store)
+            gate = SequentialGate(plan.schedule, tally, entries, Outbox(store, plan.schedule))
             planned(plan)
-            run = Run(plan, store, options, worker, lambda progress: show(progress, tally), barrier.into)
+            run = Run(plan, store, options, worker, lambda progress: show(progress, tally), gate)
             outcome = run.play()
             if outcome.complete:
                 store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
@@ -234,7 +235,7 @@ def comparison_plan(
 
 
 def _name(schedule: Schedule, bots: Sequence[ResolvedBot]) -> str:
-    """The folder of a comparison's log: readable, another for another question; editing a bot changes nothing in it."""
+    """Return the folder of a comparison's log: readable, one for each question; editing a bot does not change it."""
     (board,), duel = schedule.boards, schedule.duel
     keys = [entry.key for entry in schedule.entries]
     two = [keys[entry] for entry in (duel[:2] if duel else (0, 1))]
@@ -245,7 +246,7 @@ def _name(schedule: Schedule, bots: Sequence[ResolvedBot]) -> str:
 
 
 def _setup_plies(game: Game) -> int:
-    """Plies of chance before the first decision."""
+    """Return the number of plies of chance before the first decision."""
     state, count = game.new_initial_state(), 0
     while state.is_chance_node():
         state.apply_action(state.chance_outcomes()[0][0])

@@ -1,58 +1,58 @@
-"""What matches are expected to take a worker, learned from those that came back. It decides chunks, never results."""
+"""Expected duration of matches, learned from those already played. It decides the size of chunks, never results."""
 
 from __future__ import annotations
 
-from arena.schedule.blocks import MatchSpec
+from collections.abc import Sequence
 
 RISE, FALL = 0.2, 0.5
-"""Shares of an error that are learned; what seemed too long mostly was a first match, which compiles."""
+"""Shares of an error that are learned; an estimate that is too high mostly stems from a first match, which compiles."""
 
 
-class Costs:
-    """Seconds by board and entry: a match takes as long as its seats together.
+class CostModel:
+    """Seconds by bot on one board: a match takes as long as its seats together.
 
-    After each match the error of its forecast is shared out to its seats (least mean squares: Widrow and Hoff,
+    After each match the error of its estimate is divided among its seats (least mean squares: Widrow and Hoff,
     Adaptive switching circuits, 1960).
     """
 
-    def __init__(self) -> None:
-        self._shares: dict[int, dict[int, float]] = {}
-        """By board and entry."""
-        self._sums: dict[int, float] = {}
-        self._players: dict[int, int] = {}
+    def __init__(self, players: int) -> None:
+        self.players = players
+        self._shares: dict[int, float] = {}
+        """By entry."""
+        self._sum = 0.0
 
-    def learn(self, spec: MatchSpec, seconds: float) -> None:
-        """A match took so long."""
-        board = spec.block.board
-        shares = self._shares.setdefault(board, {})
-        players = self._players[board] = len(spec.seats)
-        for entry in spec.seats:
+    def learn(self, seats: Sequence[int], seconds: float) -> None:
+        """Learn from a match of these entries."""
+        shares = self._shares
+        for entry in seats:
             if entry not in shares:
-                shares[entry] = seconds / players
-                self._sums[board] = self._sums.get(board, 0.0) + shares[entry]
-        error = seconds - sum([shares[entry] for entry in spec.seats])
-        change = (RISE if error > 0 else FALL) * error / players
-        for entry in spec.seats:
+                shares[entry] = seconds / self.players
+                self._sum += shares[entry]
+        error = seconds - sum([shares[entry] for entry in seats])
+        change = (RISE if error > 0 else FALL) * error / self.players
+        for entry in seats:
             share = max(shares[entry] + change, 0.0)
-            self._sums[board] += share - shares[entry]
+            self._sum += share - shares[entry]
             shares[entry] = share
 
-    def knows(self, board: int) -> bool:
-        """Whether any match of a board has come back."""
-        return board in self._shares
+    @property
+    def known(self) -> bool:
+        """Whether any match has been played."""
+        return bool(self._shares)
 
-    def mean(self, board: int) -> float:
-        """Of a board's matches; 0 where nothing is known."""
-        return self._players[board] * self._sums[board] / len(self._shares[board]) if self.knows(board) else 0.0
+    @property
+    def mean(self) -> float:
+        """Of all matches; 0 while nothing is known."""
+        return self.players * self._sum / len(self._shares) if self._shares else 0.0
 
-    def longest(self, board: int) -> float:
-        """At most so long is a match of a board."""
-        return self._players[board] * max(self._shares[board].values()) if self.knows(board) else 0.0
+    @property
+    def longest(self) -> float:
+        """An upper bound of all matches; 0 while nothing is known."""
+        return self.players * max(self._shares.values(), default=0.0)
 
-    def match(self, spec: MatchSpec) -> float:
-        """Of one match; 0 where nothing is known of its board."""
-        board = spec.block.board
-        if not self.knows(board):
+    def match(self, seats: Sequence[int]) -> float:
+        """Return the estimate for a match of these entries; 0 while nothing is known."""
+        if not self._shares:
             return 0.0
-        shares, usual = self._shares[board], self._sums[board] / len(self._shares[board])
-        return sum([shares.get(entry, usual) for entry in spec.seats])
+        usual = self._sum / len(self._shares)
+        return sum([self._shares.get(entry, usual) for entry in seats])

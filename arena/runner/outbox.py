@@ -11,24 +11,24 @@ from arena.store.waiting import Match, key_of
 
 
 class Outbox:
-    """What a run has played and has not written yet."""
+    """Results that a run has not written yet."""
 
     def __init__(self, store: Store, schedule: Schedule) -> None:
         self.store, self.schedule = store, schedule
-        self.passed: list[Finished] = []
-        """What is to be written."""
+        self.released: list[Finished] = []
+        """Results to be written among the finished matches."""
         self._new: dict[Match, Finished] = {}
-        """Results that wait and are not written either."""
+        """Results that wait, to be written apart."""
         self._dropped: set[Match] = set()
-        """Those that were written and have left the plan."""
+        """Matches whose waiting results are to be deleted."""
 
     @property
     def size(self) -> int:
-        """Results to be written."""
-        return len(self.passed) + len(self._new)
+        """Number of results to be written."""
+        return len(self.released) + len(self._new)
 
     def find(self, blocks: Sequence[Block]) -> dict[Match, Finished]:
-        """Results of blocks that an earlier run played and that still wait."""
+        """Return results of blocks that an earlier run played and that still wait."""
         return self.store.waiting(self.schedule, blocks)
 
     def wait(self, result: Finished) -> None:
@@ -36,8 +36,8 @@ class Outbox:
         if result.run is None:  # else it is there already
             self._new[key_of(result.spec)] = result
 
-    def let_pass(self, specs: Sequence[MatchSpec]) -> None:
-        """Write results, which have waited, with the finished matches."""
+    def release(self, specs: Sequence[MatchSpec]) -> None:
+        """Move results that have waited to the finished matches."""
         blocks = {spec.block.identity: spec.block for spec in specs if key_of(spec) not in self._new}
         written = self.find([*blocks.values()])
         for spec in specs:
@@ -45,24 +45,20 @@ class Outbox:
             result = self._new.pop(key, None) or written.get(key)
             if result is None:
                 raise StoreError(f"{self.store.path}: is damaged: the result of {spec.id}, which waited, is gone")
-            self.passed.append(result)
+            self.released.append(result)
 
     def drop(self, spec: MatchSpec) -> None:
-        """Forget a result that has waited."""
+        """Delete a result that has waited."""
         if self._new.pop(key_of(spec), None) is None:
             self._dropped.add(key_of(spec))
 
     def write(self, run: int) -> None:
         """Write all there is in one transaction."""
-        passed, new, dropped = self.passed[:], [*self._new.values()], [*self._dropped]
-        self.passed.clear()  # what cannot be written is played again when the run is resumed
+        passed, new, dropped = self.released[:], [*self._new.values()], [*self._dropped]
+        self.released.clear()  # what cannot be written is played again when the run is resumed
         self._new.clear()
         self._dropped.clear()
         if passed or new or dropped:
             with self.store.transaction():
                 self.store.add(self.schedule, passed, run)
-                self.store.keep_apart(self.schedule, new, [*map(_key, passed), *dropped], run)
-
-
-def _key(result: Finished) -> Match:
-    return key_of(result.spec)
+                self.store.keep_apart(self.schedule, new, [*(key_of(each.spec) for each in passed), *dropped], run)

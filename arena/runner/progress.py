@@ -1,51 +1,74 @@
-"""What a run has done so far, and how it ended."""
+"""Progress and outcome of a run."""
 
 from __future__ import annotations
 
 import contextlib
+import functools
 import sys
 import time
 from collections import defaultdict
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
+import engine
 from arena.match.game_faults import GameFault
+from arena.match.result import MatchRow
+from arena.schedule.blocks import MatchSpec
 
 NOTEBOOK_EVERY = 0.5
 """Seconds between two lines in a notebook."""
 SETTLED = 2.0
-"""Seconds after the first reply from which the rate is believed."""
+"""Seconds after the first reply from which the rate is reliable."""
+
+
+@functools.cache
+def _returns(ranks: tuple[int, ...]) -> list[float]:
+    return engine.returns_from_ranks(ranks)
 
 
 @dataclass
 class Progress:
-    """What a run has done so far, for whoever shows it."""
+    """What a run has done so far, for display."""
 
     total: int
-    """Matches in the plan; fewer when a bot is benched, but for adaptive boards."""
+    """Matches in the plan; fewer after a disqualification, except on adaptive boards."""
     found: int = 0
-    """Matches that were in the log already."""
+    """Matches that were in the log before."""
     played: int = 0
-    """Those whose blocks have left the plan are taken off again."""
+    """Without those whose blocks have left the plan since."""
     failed: int = 0
+    """Matches that were given up."""
     started: float = field(default_factory=time.monotonic)
     first_match: float | None = None
     """Seconds from the start of the run to the first reply, with `first_reply` matches."""
     first_reply: int = 0
     seconds_left: float | None = None
     where: str = ""
-    """`Ray` when it plays."""
+    """What plays, if not local processes, or what the run waits for."""
     sums: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
-    """By (board, entry): returns added up, and seats."""
+    """By (board, entry): sum of returns, and number of seats."""
     forfeits: int = 0
     stopping: bool = False
-    """Interrupted: what is in flight is played to its end, then the run ends."""
+    """Whether it was interrupted: what is in flight is played to its end, then the run ends."""
     remarks: list[str] = field(default_factory=list)
-    """What a user should be told at the end."""
+    """Lines for the user at the end."""
+
+    def count(self, specs: Sequence[MatchSpec], rows: Sequence[MatchRow]) -> None:
+        """Add the results of a reply."""
+        if self.first_match is None:
+            self.first_match = time.monotonic() - self.started
+            self.first_reply = len(rows)
+        for spec, row in zip(specs, rows, strict=True):
+            returns = _returns(tuple([seat.rank for seat in row.seats]))
+            for entry, value in zip(spec.seats, returns, strict=True):
+                total = self.sums[spec.block.board, entry]
+                total[0] += value
+                total[1] += 1
+            self.forfeits += len(row.details)
 
     @property
     def rate(self) -> float:
-        """Matches a second, without the time it took to get going as soon as that can be told."""
+        """Matches a second; without the time to the first reply as soon as that is long ago."""
         if self.playing > SETTLED:
             return (self.played - self.first_reply) / self.playing
         return self.played / max(time.monotonic() - self.started, 1e-9)
@@ -57,7 +80,7 @@ class Progress:
 
     @property
     def line(self) -> str:
-        """How far it is, in a line."""
+        """All of it in a line."""
         where = f", {self.where}" if self.where else ""
         done = self.found + self.played
         return f"{done:,}/{self.total:,} matches, {self.rate:,.0f}/s{where}, left {self.eta}"
@@ -69,17 +92,18 @@ class Progress:
 
     @property
     def left(self) -> int:
+        """Matches still to be played."""
         return self.total - self.found - self.played - self.failed
 
 
 def duration(length: float) -> str:
-    """Seconds as h:mm:ss."""
+    """Return seconds as h:mm:ss."""
     seconds = int(length)
     return f"{seconds // 3600}:{seconds // 60 % 60:02}:{seconds % 60:02}"
 
 
 def in_notebook() -> bool:
-    """Whether what is printed goes to a cell of a notebook."""
+    """Return whether output goes to a cell of a notebook."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
@@ -87,7 +111,7 @@ def in_notebook() -> bool:
 
 @contextlib.contextmanager
 def notebook_line() -> Iterator[Callable[[Progress], None]]:
-    """Something to tell of a run's progress: in a notebook it writes one line over and over, elsewhere nothing."""
+    """Yield a function that shows progress: in a notebook on one line that it overwrites, elsewhere not at all."""
     if not in_notebook():
         yield lambda progress: None
         return
@@ -117,12 +141,12 @@ def notebook_line() -> Iterator[Callable[[Progress], None]]:
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a run went."""
+    """How a run ended."""
 
     progress: Progress
     interrupted: bool
     not_played: list[str]
-    """Ids of the matches that could not be played, each with why."""
+    """Ids of matches that could not be played, each with the reason."""
     seconds: float
     game_faults: list[GameFault] = field(default_factory=list)
     """One for each board that was stopped because its game failed."""

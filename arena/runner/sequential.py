@@ -1,4 +1,4 @@
-"""The barrier of a comparison: results pass into the log in plan order, as far as the test has not decided before.
+"""Gate of a comparison: results are written in plan order, up to the block that decides the test.
 
 So the log is a pure function of the plan and the test, whatever finishes first and however often it is interrupted.
 """
@@ -9,122 +9,103 @@ import itertools
 from collections import defaultdict
 from collections.abc import Collection, Sequence
 
+from arena.runner.gate import Gate
 from arena.runner.outbox import Outbox
-from arena.runner.tally import Tally, Turn
+from arena.runner.tally import SeatResult, Tally
 from arena.schedule.blocks import Block, MatchSpec, Schedule
-from arena.schedule.tables import Table
-from arena.store import Finished, Store
-
-MOST_HELD = 2_000
-"""Matches that may wait for earlier ones before no more are handed out."""
+from arena.store import Finished
 
 
-class InOrder:
-    """A `Barrier` for a plan with one board and two matches a block. `a` and `b` are the entries compared."""
+class SequentialGate(Gate):
+    """Releases results in plan order until the test is done; for a plan with one board and two matches a block."""
 
-    def __init__(self, schedule: Schedule, tally: Tally, entries: tuple[int, int], store: Store) -> None:
+    most_held = 2_000
+
+    def __init__(self, schedule: Schedule, tally: Tally, entries: tuple[int, int], outbox: Outbox) -> None:
+        """`entries` are those compared."""
+        super().__init__(outbox, schedule.total_matches)
         (self.board,) = schedule.boards
-        self.schedule, self.tally, self.store = schedule, tally, store
+        self.schedule, self.tally = schedule, tally
         self.a, self.b = entries
-        self.total = schedule.total_matches
-        self.found = self.played = self.held = 0
-        self.reached = 0
-        self._turns: defaultdict[int, dict[int, Turn]] = defaultdict(dict)
+        self._reached = 0
+        self._results: defaultdict[int, dict[int, SeatResult]] = defaultdict(dict)
         """By round that is not complete, and by line-up."""
         self._blocks: dict[int, Block] = {}
         self._waiting: defaultdict[int, list[tuple[MatchSpec, bool]]] = defaultdict(list)
-        """By such a round: what waits in the outbox, and whether it was there before this run."""
+        """By such a round: results in the outbox, and whether they were there before this run."""
         self._in_log: defaultdict[int, int] = defaultdict(int)
-        self._abandoned = False
-
-    def into(self, outbox: Outbox) -> InOrder:
-        """Itself, with its results going to that outbox."""
-        self.outbox = outbox
-        return self
+        """By such a round: matches in the log."""
 
     @property
-    def full(self) -> bool:
-        return self.held > MOST_HELD
+    def reached(self) -> int:
+        return self._reached
 
     def stays(self, block: Block) -> bool:
-        return not self.tally.done or block.round < self.reached
-
-    def expect(self, table: Table, count: int) -> None:
-        pass
-
-    def recheck(self) -> bool:
-        return False
+        return not self.tally.done or block.round < self._reached
 
     def find(self, block: Block, forfeits: Sequence[int], count: int) -> None:
         self.found += count
-        if self._abandoned:
+        if self.abandoned:
             return
         self._in_log[block.round] += count
-        for lineup in sorted(self.store.finished([block.identity])[block.identity]):
-            match = self.store.match(block.identity, lineup)
+        for lineup in sorted(self.outbox.store.finished([block.identity])[block.identity]):
+            match = self.outbox.store.match(block.identity, lineup)
             self._note(block, lineup, match.ranks, tuple(match.moves), match.forfeits)
         self._advance()
 
-    def take(self, block: Block, forfeits: Sequence[int], result: Finished) -> None:
-        if not self.stays(block):
-            self.outbox.drop(result.spec)
+    def take(self, result: Finished) -> None:
+        spec, row = result.spec, result.row
+        if not self.stays(spec.block):
+            self.outbox.drop(spec)
             return
         found = result.run is not None
         self._count(found, 1)
         self.held += 1
-        self._waiting[block.round].append((result.spec, found))
+        self._waiting[spec.block.round].append((spec, found))
         self.outbox.wait(result)
-        lost = [seat for seat, row in enumerate(result.row.seats) if row.cause is not None]
-        ranks = [row.rank for row in result.row.seats]
-        self._note(block, result.spec.lineup, ranks, tuple(result.row.moves.split()), lost)
+        forfeits = [seat for seat, of_seat in enumerate(row.seats) if of_seat.cause is not None]
+        self._note(spec.block, spec.lineup, [seat.rank for seat in row.seats], tuple(row.moves.split()), forfeits)
         self._advance()
-
-    def _count(self, found: bool, count: int) -> None:
-        if found:
-            self.found += count
-        else:
-            self.played += count
 
     def _note(
         self, block: Block, lineup: int, ranks: Sequence[int], moves: tuple[str, ...], forfeits: Collection[int]
     ) -> None:
-        seats = self.schedule.seats(block, lineup)
-        seat = self._seat(block)
-        mine = ranks[seat]
+        """Keep what the tally needs of a match."""
+        seats, mine = self.schedule.seats(block, lineup), ranks[self._seat(block)]
         units = 2 * sum(rank > mine for rank in ranks) + sum(rank == mine for rank in ranks) - 1
         who = [seats[seat] for seat in forfeits]
         self._blocks[block.round] = block
-        self._turns[block.round][lineup] = Turn(units, moves, (who.count(self.a), who.count(self.b)))
+        self._results[block.round][lineup] = SeatResult(units, moves, (who.count(self.a), who.count(self.b)))
 
     def _seat(self, block: Block) -> int:
-        """The seat in which the two are compared; of a seat-swapped pair the first."""
+        """Return the seat in which the two are compared; of a seat-swapped pair the first."""
         return 0 if self.schedule.duel is None else block.round % self.board.players
 
     def _advance(self) -> None:
-        """Let pass what is certain to stay, and read every block that is complete, until the test is done."""
+        """Release what is certain to stay, and count every complete block, until the test is done."""
         while True:
-            self._pass(self._waiting.pop(self.reached, []))
-            if len(self._turns.get(self.reached, ())) < 2:
+            self._release(self._waiting.pop(self._reached, []))
+            if len(self._results.get(self._reached, ())) < 2:
                 return
-            self._read(self._blocks.pop(self.reached), self._turns.pop(self.reached))
-            self._in_log.pop(self.reached, None)
-            self.reached += 1
+            self._tally_block(self._blocks.pop(self._reached), self._results.pop(self._reached))
+            self._in_log.pop(self._reached, None)
+            self._reached += 1
             if self.tally.done:
                 self._close()
                 return
 
-    def _read(self, block: Block, turns: dict[int, Turn]) -> None:
+    def _tally_block(self, block: Block, results: dict[int, SeatResult]) -> None:
         seat = self._seat(block)
-        turn_of = {self.schedule.seats(block, lineup)[seat]: turn for lineup, turn in turns.items()}
-        self.tally.add((seat, *block.table), seat, turn_of[self.a], turn_of[self.b])
+        result_of = {self.schedule.seats(block, lineup)[seat]: result for lineup, result in results.items()}
+        self.tally.add((seat, *block.table), seat, result_of[self.a], result_of[self.b])
 
-    def _pass(self, waiting: list[tuple[MatchSpec, bool]]) -> None:
+    def _release(self, waiting: list[tuple[MatchSpec, bool]]) -> None:
         self.held -= len(waiting)
-        self.outbox.let_pass([spec for spec, _ in waiting])
+        self.outbox.release([spec for spec, _ in waiting])
 
     def _close(self) -> None:
-        """Everything after this block leaves the plan."""
-        self.total = 2 * self.reached
+        """Drop everything after this block from the plan."""
+        self.total = 2 * self._reached
         self.found -= sum(self._in_log.values())
         for spec, _ in itertools.chain.from_iterable(self._waiting.values()):
             self.outbox.drop(spec)
@@ -135,4 +116,4 @@ class InOrder:
             self._count(found, -1)
         self.held = 0
         self._waiting.clear()
-        self._abandoned = True
+        self.abandoned = True

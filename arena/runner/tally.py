@@ -1,8 +1,8 @@
-"""What two bots did in the blocks of a comparison, told in plan order: scores, repetitions, forfeits, the test's state.
+"""Tally of a comparison: scores, repetitions and forfeits of its blocks in plan order, and the state of its test.
 
 Two deterministic bots play the same pair of matches whenever an opening comes again. Such a block is no new evidence
-and is not counted, as long as every opening that came again brought the same matches; once one did not, chance plays a
-part, and all blocks count.
+and is not counted as long as every repeated opening led to the same matches; once one did not, chance plays a part, and
+all blocks count.
 """
 
 from __future__ import annotations
@@ -18,19 +18,19 @@ PATIENCE = 50
 """Blocks in a row without a new opening, and more than have been distinct, after which a test gives up."""
 
 
-class Turn(NamedTuple):
-    """What one of the two did in the seat that a block is about."""
+class SeatResult(NamedTuple):
+    """Result of one match for the bot in the seat that is compared."""
 
     units: int
-    """Twice the seats that it beat, and once those that it tied with."""
+    """Two for each seat that it beat, one for each that it tied with."""
     moves: tuple[str, ...]
     forfeits: tuple[int, int]
     """By A and by B, in this match."""
 
 
 @dataclass(frozen=True)
-class Read:
-    """One block."""
+class BlockResult:
+    """Scores of A and B in one block."""
 
     seat: int
     units_a: int
@@ -38,23 +38,23 @@ class Read:
 
 
 class Tally:
-    """Blocks read so far. `test` is None when their number is fixed."""
+    """Blocks added so far. `test` is None when their number is fixed."""
 
     def __init__(self, test: Sprt | None, players: int, opening: int) -> None:
         self.test = test
         self.counts = np.zeros(4 * (players - 1) + 1)
-        """Blocks that count, by score from 0 to 1 in equal steps."""
-        self.blocks: list[Read] = []
-        self.evidence: list[Read] = []
-        """Those blocks."""
+        """Numbers of counted blocks, by score from 0 to 1 in equal steps."""
+        self.blocks: list[BlockResult] = []
+        self.evidence: list[BlockResult] = []
+        """Counted blocks."""
         self.forfeits = [0, 0]
         self.llr = 0.0
         self.verdict: Verdict | None = None
         self.chance = False
-        """Whether one opening has led to different matches."""
+        """Whether one opening led to different matches."""
         self._players, self._opening = players, opening
         self._seen: dict[tuple[object, ...], tuple[tuple[str, ...], tuple[str, ...]]] = {}
-        self._held: list[Read] = []
+        self._held: list[BlockResult] = []
         self._in_a_row = 0
 
     @property
@@ -72,9 +72,9 @@ class Tally:
         """Whether a sequential test ends here."""
         return self.test is not None and (self.verdict is not None or self.exhausted)
 
-    def add(self, key: tuple[object, ...], seat: int, a: Turn, b: Turn) -> None:
-        """Read the next block; blocks of one key have the same line-ups."""
-        block = Read(seat, a.units, b.units)
+    def add(self, key: tuple[object, ...], seat: int, a: SeatResult, b: SeatResult) -> None:
+        """Add the next block; blocks of one key have the same line-ups."""
+        block = BlockResult(seat, a.units, b.units)
         self.blocks.append(block)
         for who in range(2):
             self.forfeits[who] += a.forfeits[who] + b.forfeits[who]
@@ -86,16 +86,16 @@ class Tally:
             self.verdict = self.test.verdict(self.llr)
 
     def _new_evidence(
-        self, start: tuple[object, ...], moves: tuple[tuple[str, ...], tuple[str, ...]], block: Read
-    ) -> list[Read]:
-        """The blocks that count from now on: this one, none, or with it all that were held back."""
+        self, start: tuple[object, ...], matches: tuple[tuple[str, ...], tuple[str, ...]], block: BlockResult
+    ) -> list[BlockResult]:
+        """Return the blocks that count from now on: this one, none, or with it all that were held back."""
         if self.chance:
             return [block]
-        known = self._seen.setdefault(start, moves)
-        if known is moves:
+        known = self._seen.setdefault(start, matches)
+        if known is matches:
             self._in_a_row = 0
             return [block]
-        if known == moves:
+        if known == matches:
             self._in_a_row += 1
             self._held.append(block)
             return []

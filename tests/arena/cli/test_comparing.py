@@ -9,7 +9,7 @@ import pytest
 from arena.cli.app import run_command
 from arena.cli.comparing import progress_line
 from arena.runner.run import Progress
-from arena.runner.tally import Tally, Turn
+from arena.runner.tally import SeatResult, Tally
 from arena.stats.sprt import Sprt
 
 
@@ -59,7 +59,7 @@ def test_a_line_of_progress_shows_the_ratio_between_its_bounds_in_80_columns():
     progress.started -= 100
     lines = [progress_line(progress, tally)]
     for block in range(120):
-        tally.add((block,), 0, Turn(2, ("x",), (0, 0)), Turn(0, ("y",), (0, 0)))
+        tally.add((block,), 0, SeatResult(2, ("x",), (0, 0)), SeatResult(0, ("y",), (0, 0)))
         lines.append(progress_line(progress, tally))
     assert all(len(line) <= 80 for line in lines)
     places = [line.index("┃") for line in lines]

@@ -27,6 +27,7 @@ from arena.results.leaderboards import faults
 from arena.results.matches import board_matches
 from arena.results.report import match_lines
 from arena.runner import queue as work
+from arena.runner import retries
 from arena.runner import run as runner
 from arena.schedule.blocks import Stage
 from arena.schedule.seatings import seat_places
@@ -281,7 +282,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
     totals = set()
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "LISTEN", 0.0)
-        monkeypatch.setattr(work, "TRIES", 10**6)
+        monkeypatch.setattr(retries, "TRIES", 10**6)
         log, before = Path(folder) / "matches.db", 0
         for stop_after in [*(rng.randint(1, 12) for _ in range(rng.randrange(4))), 10**9]:
             pool = Players(rng, played, rng.randint(1, 4), stop_after)

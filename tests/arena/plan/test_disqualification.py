@@ -13,9 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.plan.disqualification import Disqualifications, disqualified
-from arena.runner import gate
 from arena.runner import queue as work
+from arena.runner import retries
 from arena.runner import run as runner
+from arena.runner.gate import DisqualificationGate
 from arena.runner.options import RunOptions
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow, Store
@@ -149,8 +150,8 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
     expected = sorted(spec.id for spec in stay)
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:
         monkeypatch.setattr(runner, "LISTEN", 0.0)
-        monkeypatch.setattr(work, "TRIES", 10**6)
-        monkeypatch.setattr(gate, "MOST_HELD", rng.choice([0, 3, 20_000]))
+        monkeypatch.setattr(retries, "TRIES", 10**6)
+        monkeypatch.setattr(DisqualificationGate, "most_held", rng.choice([0, 3, 20_000]))
         log = Path(folder) / "matches.db"
         old = [spec for spec in all_matches(plan) if rng.random() < 0.5] if rng.random() < 0.4 else []
         fill_with(log, plan, forfeits, old)
@@ -216,7 +217,7 @@ def test_what_was_in_play_when_a_bot_was_disqualified_is_played_but_not_in_the_l
 def test_no_more_is_handed_out_while_too_many_results_wait(tmp_path, monkeypatch):
     """The first match is lost again and again; what comes after it cannot be written before it has come back."""
     monkeypatch.setattr(runner, "LISTEN", 0.0)
-    monkeypatch.setattr(gate, "MOST_HELD", 10)
+    monkeypatch.setattr(DisqualificationGate, "most_held", 10)
     monkeypatch.setattr(work, "MAX_CHUNK", 5)
     plan, forfeits = sample(after=1, blocks=200)
     first = all_matches(plan)[0].id

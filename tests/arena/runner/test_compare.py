@@ -19,8 +19,8 @@ from arena.results.report import match_lines
 from arena.runner.compare import compare, comparison_plan
 from arena.runner.options import Matchup, StopRule
 from arena.runner.outbox import Outbox
-from arena.runner.sequential import InOrder
-from arena.runner.tally import PATIENCE, Tally, Turn
+from arena.runner.sequential import SequentialGate
+from arena.runner.tally import PATIENCE, SeatResult, Tally
 from arena.stats.sprt import Sprt
 from arena.store import Store
 from arena.workers.process import WorkerProcess
@@ -213,24 +213,24 @@ def test_whatever_finishes_first_the_same_results_pass(seed, tmp_path):
         run, outbox, tally = samples.begin(store, plan), Outbox(store, plan), Script(6)
         store.add(plan, [samples.finished(spec, rows[spec]) for spec in order if spec.block.round == 1][:1], run)
         known = store.finished([block.identity for block in plan.blocks()])
-        barrier = InOrder(plan, tally, (0, 1), store).into(outbox)
+        gate = SequentialGate(plan, tally, (0, 1), outbox)
         for block in plan.blocks():
             if block.identity in known:
-                barrier.find(block, [], len(known[block.identity]))
+                gate.find(block, [], len(known[block.identity]))
         for spec in order:
             if spec.lineup not in known.get(spec.block.identity, ()):
-                barrier.take(spec.block, [], samples.finished(spec, rows[spec]))
-        assert barrier.found + barrier.played == barrier.total == 14
-        assert (barrier.found, barrier.held) == (1, 0)
-        assert {result.spec.block.round for result in outbox.passed} == set(range(7))
-        assert len(outbox.passed) == 13
+                gate.take(samples.finished(spec, rows[spec]))
+        assert gate.found + gate.played == gate.total == 14
+        assert (gate.found, gate.held) == (1, 0)
+        assert {result.spec.block.round for result in outbox.released} == set(range(7))
+        assert len(outbox.released) == 13
         assert [read.seat for read in tally.blocks] == [0, 1, 2, 0, 1, 2, 0]
-        barrier.abandon()
-        assert barrier.played == 13
+        gate.abandon()
+        assert gate.played == 13
 
 
 def turn(units, *moves):
-    return Turn(units, moves, (0, 0))
+    return SeatResult(units, moves, (0, 0))
 
 
 def test_repeated_blocks_count_after_all_once_one_opening_leads_to_two_matches():

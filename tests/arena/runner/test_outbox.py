@@ -60,9 +60,9 @@ def test_what_passes_is_moved_in_one_transaction_and_keeps_its_run_and_what_is_d
         found = outbox.find(BLOCKS)
         for result in found.values():
             outbox.wait(result)
-        outbox.let_pass([RESULTS[0].spec])
+        outbox.release([RESULTS[0].spec])
         outbox.drop(RESULTS[1].spec)
-        outbox.passed.append(RESULTS[3])
+        outbox.released.append(RESULTS[3])
         outbox.write(begin(store, PLAN))
     with Store.open(log) as store:
         assert names(Outbox(store, PLAN).find(BLOCKS).values()) == [RESULTS[2].spec.id]
@@ -73,7 +73,7 @@ def test_a_result_that_fails_to_be_written_still_waits(log, monkeypatch):
     with Store.create(log) as store:
         outbox = Outbox(store, PLAN)
         outbox.find(BLOCKS)
-        outbox.let_pass([RESULTS[0].spec])
+        outbox.release([RESULTS[0].spec])
         monkeypatch.setattr(store, "keep_apart", lambda *_: (_ for _ in ()).throw(StoreError("full")))
         with pytest.raises(StoreError):
             outbox.write(1)

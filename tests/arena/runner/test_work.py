@@ -10,10 +10,11 @@ import pytest
 from arena.match.faults import Charge
 from arena.match.heartbeat import NOBODY
 from arena.match.result import SeatRow
+from arena.runner import board_queue, retries
 from arena.runner import queue as work
 from arena.runner import run as runner
-from arena.runner.cost_model import Costs
-from arena.runner.queue import Work
+from arena.runner.cost_model import CostModel
+from arena.runner.queue import MatchQueue
 from arena.runner.run import LONG
 from arena.store import Store
 from arena.workers.messages import Death, Lost, Played, PlayedLast, decode, encode
@@ -191,7 +192,7 @@ def test_a_match_that_no_worker_comes_back_from_is_played_alone_and_given_up_and
     outcome = play(plan, tmp_path / "m.db", machine, monkeypatch)
     assert machine.lost[0] > 1
     assert machine.lost[-3:] == [1, 1, 1]
-    assert len(machine.lost) == 2 * work.TRIES
+    assert len(machine.lost) == 2 * retries.TRIES
     assert sorted(machine.ended) == sorted({*ids} - {machine.deadly})
     assert outcome.not_played == [f"{machine.deadly}: 6 workers were lost with it, perhaps for want of memory"]
 
@@ -208,48 +209,48 @@ def test_chunks_are_longer_where_so_many_workers_play_that_the_driver_could_not_
 def test_what_matches_take_is_learned_for_each_bot_though_only_whole_matches_are_timed():
     plan = schedule("abcdef", blocks=30)
     shares = [0.5, 0.001, 0.02, 0.001, 0.1, 0.004]
-    costs = Costs()
+    costs = CostModel(2)
     for block in plan.blocks():
         for spec in plan.matches(block):
             costs.learn(
-                spec, sum(shares[entry] for entry in spec.seats) + (20.0 if spec.lineup < block.round < 1 else 0)
+                spec.seats, sum(shares[entry] for entry in spec.seats) + (20.0 if spec.lineup < block.round < 1 else 0)
             )
     for block in list(plan.blocks())[:15]:
         spec = plan.matches(block)[0]
-        assert costs.match(spec) == pytest.approx(sum(shares[entry] for entry in spec.seats), rel=0.05, abs=0.002)
-    assert costs.mean(0) == pytest.approx(2 * sum(shares) / 6, rel=0.05)
+        assert costs.match(spec.seats) == pytest.approx(sum(shares[entry] for entry in spec.seats), rel=0.05, abs=0.002)
+    assert costs.mean == pytest.approx(2 * sum(shares) / 6, rel=0.05)
 
 
 def test_a_first_match_that_compiled_for_long_is_soon_forgotten():
     (block, *_) = schedule("ab", blocks=1).blocks()
     spec = schedule("ab", blocks=1).matches(block)[0]
-    costs = Costs()
+    costs = CostModel(2)
     for seconds in (30.0, *[0.001] * 15):
-        costs.learn(spec, seconds)
-    assert costs.match(spec) < 0.01
+        costs.learn(spec.seats, seconds)
+    assert costs.match(spec.seats) < 0.01
 
 
 @pytest.mark.parametrize("resumed", [False, True])
 def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resumed, monkeypatch):
     """Also when all of it is in the log, forfeits among them."""
-    monkeypatch.setattr(work, "LOOK_UP", 16)
+    monkeypatch.setattr(board_queue, "LOOK_UP", 16)
 
     def peak(blocks):
         plan = schedule("abc", blocks=blocks, forfeit_limit=0 if not resumed else 10**6)
         with Store.create(tmp_path / f"{blocks}.db") as store:
             run = begin(store, plan)
-            first = Work(store, plan)
+            first = MatchQueue(store, plan)
             if resumed:
                 while chunk := first.next_chunk(1):
                     lost = row(0, [0, 1], seats=[SeatRow(0, None), SeatRow(1, None, "crash", 0)])
-                    first.take(chunk, [lost._replace(lineup=spec.lineup) for spec, _ in chunk.matches])
-                    store.add(plan, first.outbox.passed, run)
-                    first.outbox.passed.clear()
+                    first.take(chunk, [lost._replace(lineup=spec.lineup) for spec, _ in chunk.matches], {})
+                    store.add(plan, first.outbox.released, run)
+                    first.outbox.released.clear()
             tracemalloc.start()
-            second = Work(store, plan)
+            second = MatchQueue(store, plan)
             while chunk := second.next_chunk(1):
-                second.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches])
-                second.outbox.passed.clear()
+                second.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], {})
+                second.outbox.released.clear()
             used = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert second.found + second.played == plan.total_matches
@@ -268,10 +269,10 @@ def deaths(tmp_path, *seats):
     plan = schedule("ab", blocks=1)
     with Store.create(tmp_path / "m.db") as store:
         begin(store, plan)
-        todo = Work(store, plan)
+        todo = MatchQueue(store, plan)
         for seat in seats:
             chunk = todo.next_chunk(1)
-            todo.mourn(chunk, Death(0, seat, 3, "crash", how="it ended with code 1"))
+            todo.on_worker_death(chunk, Death(0, seat, 3, "crash", how="it ended with code 1"))
         chunk = todo.next_chunk(1)
         return [charges for _, charges in chunk.matches][:1], len(todo.not_played)
 

@@ -23,8 +23,8 @@ from arena.match.referee import KILLS, play_match
 from arena.plan.resolve import Wanted, resolve_bots
 from arena.registry.bundles import bundle_file
 from arena.registry.manifest import bundle_program
-from arena.runner import queue as work
-from arena.runner.queue import Work
+from arena.runner import retries
+from arena.runner.queue import MatchQueue
 from arena.runner.single import play_specs
 from arena.store import Store
 from arena.verify.verification import verify
@@ -276,16 +276,16 @@ def test_a_tournament_whose_bots_are_killed_from_outside_has_the_results_of_one_
 
 def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_path, monkeypatch):
     """The driver counts: what it hands out next says whose tries are spent."""
-    monkeypatch.setattr(work, "KILLS", 3)
+    monkeypatch.setattr(retries, "KILLS", 3)
     plan = schedule("ab", blocks=4)
     with Store.create(tmp_path / "m.db") as store:
         begin(store, plan)
-        todo = Work(store, plan)
+        todo = MatchQueue(store, plan)
         for killed, spent in [((0, 0), ()), ((1,), ()), ((0,), ()), ((), (0,))]:
             chunk = todo.next_chunk(1)
             assert chunk.spent == spent
             todo.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], {0: killed})
-        assert [each.attempts for each in todo.outbox.passed if each.attempts > 1] == [3, 2, 2]
+        assert [each.attempts for each in todo.outbox.released if each.attempts > 1] == [3, 2, 2]
 
 
 CONFIG = """

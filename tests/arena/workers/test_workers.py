@@ -11,7 +11,7 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import WorkerError
-from arena.runner import queue as work
+from arena.runner import retries
 from arena.workers import process
 from arena.workers.pools import Chunk, LocalPool
 from arena.workers.process import WorkerProcess
@@ -123,7 +123,7 @@ def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_t
 def test_a_bot_that_hangs_a_starved_worker_is_charged_only_when_every_try_ends_so(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "GRACE", 0.0)
     monkeypatch.setattr(process, "processor_time", lambda number: 0)
-    monkeypatch.setattr(work, "TRIES", 2)
+    monkeypatch.setattr(retries, "TRIES", 2)
     config = write(tmp_path, config_of(["b.py:Low", "b.py:Loops"], more="limits = { seconds_per_move = 0.5 }"), BOTS)
     outcome = play(config)
     assert (outcome.progress.played, outcome.not_played) == (2, [])
@@ -151,7 +151,7 @@ def test_a_death_tells_whether_the_worker_had_the_processor(tmp_path, monkeypatc
 
 
 def test_two_bots_that_end_the_process_in_one_match_are_both_charged(tmp_path, monkeypatch):
-    monkeypatch.setattr(work, "TRIES", 2)
+    monkeypatch.setattr(retries, "TRIES", 2)
     config = write(tmp_path, config_of(["b.py:Low", "b.py:EndsEarly", "b.py:Exits"], players=3), BOTS)
     outcome = play(config)
     assert (outcome.progress.played, outcome.not_played) == (3, [])

@@ -1,0 +1,74 @@
+"""Retry policy: what happens to matches whose worker process ended, or whose worker was lost with its machine."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Sequence
+
+from arena.match.heartbeat import NOBODY
+from arena.schedule.blocks import MatchSpec
+from arena.store.waiting import Match, key_of
+from arena.workers.messages import Death
+from arena.workers.pools import Charged
+
+TRIES = 3
+"""Worker processes that a match may end; workers that may be lost with it in a chunk, then alone."""
+KILLS = 20
+"""Replays of matches in a run because the process of one bot was killed from outside."""
+
+
+class RetryPolicy:
+    """Counts deaths of worker processes and losses of workers by match, and decides who is charged with them."""
+
+    def __init__(self) -> None:
+        self.given_up: dict[MatchSpec, str] = {}
+        """Matches that are not tried again, each with the reason."""
+        self._deaths: defaultdict[Match, Counter[int]] = defaultdict(Counter)
+        """By match and by the seat that was at work, or `NOBODY`."""
+        self._losses: Counter[Match] = Counter()
+        self._kills: Counter[int] = Counter()
+        """By entry."""
+
+    @property
+    def spent(self) -> tuple[int, ...]:
+        """Entries for which no match is replayed any more when their process is killed from outside."""
+        return tuple(sorted(entry for entry, kills in self._kills.items() if kills >= KILLS))
+
+    def plays_alone(self, spec: MatchSpec) -> bool:
+        """Return whether a match may share its chunk with no other one."""
+        match = key_of(spec)
+        return match in self._deaths or self._losses[match] >= TRIES
+
+    def on_played(self, spec: MatchSpec, killed: Sequence[int]) -> int:
+        """Return how often a match was started, and forget it; `killed` are entries killed from outside meanwhile."""
+        self._kills.update(killed)
+        match = key_of(spec)
+        self._losses.pop(match, None)
+        return 1 + len(killed) + sum(self._deaths.pop(match, {}).values())
+
+    def on_worker_lost(self, specs: Sequence[MatchSpec]) -> bool:
+        """Return whether to try the matches of a chunk again that was in play on a worker when that was lost.
+
+        Machines may go at any time, but one match must not take all of them with it.
+        """
+        self._losses.update(map(key_of, specs))
+        if len(specs) > 1 or self._losses[key_of(specs[0])] < 2 * TRIES:
+            return True
+        self.given_up[specs[0]] = f"{2 * TRIES} workers were lost with it, perhaps for want of memory"
+        return False
+
+    def on_worker_death(self, match: Charged, death: Death) -> Charged | None:
+        """Return the match in which a worker process ended as it is to be tried again; None to give it up.
+
+        Deaths are counted by the seat that was at work, since others say nothing of it.
+        """
+        spec, charges = match
+        deaths = self._deaths[key_of(spec)]
+        deaths[death.seat] += 1
+        certain = death.cause == "timeout" and not death.starved
+        if not certain and deaths[death.seat] < TRIES:
+            return match
+        if death.seat != NOBODY:
+            return spec, [*charges, death.charge()]
+        self.given_up[spec] = f"its worker process ended {TRIES} times ({death.how or death.cause})"
+        return None
