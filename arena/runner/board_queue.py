@@ -135,7 +135,8 @@ class BoardQueue:
             if not gate.stays(block):
                 gate.expect(block.table, number - len(missing))
                 return
-            if (result := waiting.get(key_of(spec))) is not None:
-                gate.take(result)
-            else:
+            result = waiting.get(key_of(spec))
+            if result is None or gate.abandoned:
                 yield spec
+            else:
+                gate.take(result)
