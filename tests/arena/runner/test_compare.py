@@ -14,7 +14,7 @@ from arena import api
 from arena.core.errors import ConfigError
 from arena.plan.files import logged_plan
 from arena.results.matches import board_matches
-from arena.results.power import paired_differences, power
+from arena.results.power import PowerOptions, paired_differences, power
 from arena.results.report import match_lines
 from arena.runner.compare import compare, comparison_plan
 from arena.runner.options import Matchup, StopRule
@@ -131,7 +131,7 @@ def test_scores_are_those_of_the_log(three):
     differences = paired_differences(matches, schedule, (a, b))
     values = np.arange(9) / 2 - 2
     assert differences.mean() == pytest.approx(values @ three.tally.counts / three.tally.counts.sum())
-    told = power(three.folder, "greedy", "random", difference=0.1)[0]
+    told = power(three.folder, "greedy", "random", options=PowerOptions(difference=0.1))[0]
     assert told.pilot.mean == pytest.approx(differences.mean())
     assert told.blocks > told.pilot.blocks and told.seconds > 0
 
