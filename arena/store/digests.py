@@ -8,6 +8,7 @@ faults).
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import itertools
 import sqlite3
@@ -176,15 +177,11 @@ def _damaged_in(db: sqlite3.Connection, key: int) -> list[str]:
         return [f"the block with the key {key}: {error}"]
 
 
-class _any_text:
-    """Context in which invalid UTF-8 is read too."""
-
-    def __init__(self, db: sqlite3.Connection) -> None:
-        self._db = db
-
-    def __enter__(self) -> None:
-        self._before = self._db.text_factory
-        self._db.text_factory = lambda raw: raw.decode(errors="surrogateescape")
-
-    def __exit__(self, *_: object) -> None:
-        self._db.text_factory = self._before
+@contextlib.contextmanager
+def _any_text(db: sqlite3.Connection) -> Iterator[None]:
+    """Read invalid UTF-8 too, within."""
+    before, db.text_factory = db.text_factory, lambda raw: raw.decode(errors="surrogateescape")
+    try:
+        yield
+    finally:
+        db.text_factory = before

@@ -22,7 +22,7 @@ from pathlib import Path
 
 from arena.core.command import COMMAND
 from arena.core.errors import StoreError
-from arena.store.place import is_file
+from arena.store.file_guard import is_file
 
 FLOCK = "hhqqi4x"
 """The kernel's record of a lock: kind, where it starts from, start, length (0: all), process."""

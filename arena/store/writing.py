@@ -19,8 +19,8 @@ from arena.match.dice import key_hash
 from arena.match.stored import SecretKey
 from arena.schedule.blocks import Block, Schedule
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
+from arena.store.file_guard import WRITTEN, FileGuard, Row
 from arena.store.locking import keep_locked, lock_log
-from arena.store.place import WRITTEN, Place, Row
 from arena.store.reading import StoreReader, primary
 from arena.store.rows import BotRow, Finished
 from arena.store.schema import check_file, connect, lay_out
@@ -49,7 +49,7 @@ class Store(StoreReader):
     """Return whether to go on waiting, given the seconds waited so far for another program to unlock the database."""
     remarks: tuple[str, ...] = ()
     """Messages for the user from opening the log."""
-    _place: Place | None = None
+    _guard: FileGuard | None = None
     """The open files; None for a log that is only read."""
     _newest: Row = ("runs", None)
     """A recently written row."""
@@ -71,7 +71,7 @@ class Store(StoreReader):
             store._steer()
             latest = store._db.execute("SELECT digest FROM runs ORDER BY run DESC LIMIT 1").fetchone()
             store._newest = ("runs", latest and latest[0])
-            store._place = Place(path, store._newest)
+            store._guard = FileGuard(path, store._newest)
             store.remarks = remarks
             return store
         except BaseException:
@@ -91,42 +91,42 @@ class Store(StoreReader):
         if self._db.in_transaction:
             yield
             return
-        self.check_place()
+        self.check_files()
         newest = self._newest
         try:
             with in_words(self.path), self._db:
                 self._begin()
                 yield
-                self._check_file()
-            self._check_file()
+                self._check_overwritten()
+            self._check_overwritten()
             self._bring_in()
         except BaseException as error:
             self._newest = newest
             if isinstance(error, StoreError):
-                self.check_place()
+                self.check_files()
             raise
-        self.check_place()
+        self.check_files()
 
-    def _check_file(self) -> None:
+    def _check_overwritten(self) -> None:
         """Raise `StoreError` if the log was overwritten; own writes change only its -wal."""
-        if self._place is not None and not self._place.holds_what_we_left(""):
+        if self._guard is not None and not self._guard.is_unchanged(""):
             raise StoreError(f"{self.path}: has been overwritten")
 
     def _bring_in(self) -> None:
         """Copy the -wal into the log when it has grown, as SQLite's automatic checkpoint would, but only here."""
-        if self._place is not None:
-            if self._place.size("-wal") >= self._checkpoint:
+        if self._guard is not None:
+            if self._guard.size("-wal") >= self._checkpoint:
                 with contextlib.suppress(sqlite3.Error):  # then later: nothing is lost
                     self._db.execute("PRAGMA wal_checkpoint").fetchall()
-            self._place.leave(self._newest)
+            self._guard.record(self._newest)
 
-    def check_place(self) -> None:
+    def check_files(self) -> None:
         """Raise `StoreError` if the log was removed, replaced or overwritten, or another process has its lock."""
-        if self._place is None or self._lock is None:
+        if self._guard is None or self._lock is None:
             return
-        if not (self._place.is_whole and self._place.holds_what_we_left(*WRITTEN)):
-            place, self._place = self._place, None
-            raise StoreError(place.save(self._db))
+        if not (self._guard.is_in_place and self._guard.is_unchanged(*WRITTEN)):
+            guard, self._guard = self._guard, None
+            raise StoreError(guard.save(self._db))
         self._lock = keep_locked(self.path, self._lock)
 
     def __exit__(
@@ -134,9 +134,9 @@ class Store(StoreReader):
     ) -> None:
         try:
             if kind is None:
-                if self._place is not None:
-                    self._place.next_look = 0.0
-                self.check_place()
+                if self._guard is not None:
+                    self._guard.next_check = 0.0
+                self.check_files()
         finally:
             super().__exit__(kind, error, trace)
 

@@ -32,13 +32,14 @@ from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan_and_versions
 from arena.plan.logs import LOG, find_log, open_log
 from arena.store import SCHEMA_VERSION, Store
-from arena.verify.archive_readme import ABOUT
 from arena.verify.database import open_log as open_database
 from arena.verify.findings import Findings
 from arena.verify.plans import Contents, read_contents
 
 MANIFEST = "manifest.json"
 README = "README.txt"
+ABOUT = Path(__file__).with_name("archive_readme.txt")
+"""Template of the README."""
 BOTS = "bots"
 EPOCH = (1980, 1, 1, 0, 0, 0)
 """Time of all files in an archive: the earliest one of ZIP."""
@@ -109,7 +110,7 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
         name = resolved.name.rpartition("/")[2]
         about = {"name": name, "arena": version("pyramid-arena"), "log_version": SCHEMA_VERSION}
         names = {"log": LOG, "bots": BOTS, "manifest": MANIFEST}
-        (folder / README).write_text(ABOUT.format(**about, **names))
+        (folder / README).write_text(ABOUT.read_text().format(**about, **names))
         out = Path(f"{name}.zip") if out is None else out
         _pack(folder, out, about)
     return out

@@ -186,6 +186,6 @@ def check_blocks(
         totals.matches += done.matches
         totals.draws += done.draws
         totals.unverified += done.unverified
-        findings.take(done.findings, done.count)
+        findings.take(done.shown, done.count)
         show(totals.matches)
     return totals

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,7 +17,7 @@ from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
 from arena.verify.database import open_log
-from arena.verify.findings import MAX_SHOWN, Finding
+from arena.verify.findings import Findings
 from arena.verify.rows import Rows, Stored, check_side, read_rows, stored_match
 from engine import Game
 
@@ -34,21 +34,13 @@ class Task(NamedTuple):
 
 
 @dataclass
-class Checked:
-    """Result of checking some blocks."""
+class Checked(Findings):
+    """Findings in some blocks, and numbers of what was checked."""
 
     matches: int = 0
     draws: int = 0
     unverified: int = 0
     """Matches by other rules than this arena's, which were not replayed."""
-    count: int = 0
-    findings: list[Finding] = field(default_factory=list)
-
-    def add(self, finding: Finding) -> None:
-        """Add a finding; all are counted, the first ones kept."""
-        self.count += 1
-        if len(self.findings) < MAX_SHOWN:
-            self.findings.append(finding)
 
 
 class Checker:
@@ -91,13 +83,13 @@ class Checker:
             rows = read_rows(self.db, [key])[key]
         except Exception as error:
             name = match_id(block.identity, 0) if block else None
-            done.add(Finding(f"block {key} cannot be read: {error}", match=name, table="blocks"))
+            done.add(f"block {key} cannot be read: {error}", match=name, table="blocks")
             for lineup in self._lineups(plan, block):
                 try:
                     read_rows(self.db, [key], lineup)
                 except Exception as of_match:
                     assert block is not None
-                    done.add(Finding(f"cannot be read: {of_match}", match_id(block.identity, lineup), "matches"))
+                    done.add(f"cannot be read: {of_match}", match_id(block.identity, lineup), "matches")
         else:
             self._check_block(plan, block, rows, done)
 
@@ -193,7 +185,7 @@ class Checker:
         text = str(error).removeprefix(f"match {name}: ") or type(error).__name__
         with contextlib.suppress(Exception):  # of a damaged index: the whole id will do
             name = self.store.short_id(block.identity, lineup)
-        done.add(Finding(text, match=name, table=table))
+        done.add(text, match=name, table=table)
 
 
 def _shown(value: Any) -> str:

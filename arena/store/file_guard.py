@@ -14,7 +14,7 @@ from arena.store.shape import OF_SQLITE, harden
 
 WRITTEN = ("", "-wal")
 """Endings of the names of the files that hold the data."""
-RARELY = 20
+PAUSE = 20
 """Pause between two checks of a log that others change, in multiples of the duration of a check."""
 Row = tuple[str, bytes | None]
 """Table and digest of a row; None when the table is empty."""
@@ -27,16 +27,16 @@ def is_file(descriptor: int, path: Path) -> bool:
     return False
 
 
-class Place:
+class FileGuard:
     """The files of an open log: their inodes when it was opened, their states after its writer's last transaction."""
 
     def __init__(self, log: Path, newest: Row) -> None:
         """Take the files as they are; `newest` is a recently written row."""
         self.log = log
         self._known = {suffix: found for suffix in ("", *OF_SQLITE) if (found := self._found(suffix)) is not None}
-        self.next_look = 0.0
+        self.next_check = 0.0
         """Time of the next check of changed files, by `time.monotonic`."""
-        self.leave(newest)
+        self.record(newest)
 
     def _found(self, suffix: str) -> tuple[int, int] | None:
         """Return device and inode of a file; None when it is missing."""
@@ -50,16 +50,16 @@ class Place:
         return self._known.setdefault(suffix, self._found(suffix) or (0, 0)) == self._found(suffix)
 
     @property
-    def is_whole(self) -> bool:
+    def is_in_place(self) -> bool:
         """Whether all files are still the same; SQLite creates its own with the first write."""
         return all(map(self._is_ours, self._known)) and all(
             self._is_ours(suffix) for suffix in OF_SQLITE if self._found(suffix) is not None
         )
 
-    def leave(self, newest: Row) -> None:
+    def record(self, newest: Row) -> None:
         """Record the files' states after a transaction, and a row that it wrote."""
         self.newest = newest
-        self._left = {suffix: self._state(suffix) for suffix in WRITTEN}
+        self._recorded = {suffix: self._state(suffix) for suffix in WRITTEN}
 
     def _state(self, suffix: str) -> tuple[int, int] | None:
         """Return size and modification time of a file; None when it is missing."""
@@ -73,21 +73,21 @@ class Place:
         """Return the size of a file in bytes, 0 when it is missing."""
         return (self._state(suffix) or (0, 0))[0]
 
-    def holds_what_we_left(self, *suffixes: str) -> bool:
+    def is_unchanged(self, *suffixes: str) -> bool:
         """Whether files, of `WRITTEN`, still hold what the last transaction left.
 
         Other programs may copy the -wal of a log in use into it, which changes both files; so of changed files the
         content is checked.
         """
         now = {suffix: self._state(suffix) for suffix in suffixes}
-        changed = [suffix for suffix, state in now.items() if self._left[suffix] != state]
+        changed = [suffix for suffix, state in now.items() if self._recorded[suffix] != state]
         started = time.monotonic()
-        if not changed or started < self.next_look:
+        if not changed or started < self.next_check:
             return True
         if not self._is_sound("mode=ro") or ("" in changed and not self._is_sound("mode=ro&immutable=1")):
             return False
-        self._left.update(now)
-        self.next_look = time.monotonic() + RARELY * (time.monotonic() - started)
+        self._recorded.update(now)
+        self.next_check = time.monotonic() + PAUSE * (time.monotonic() - started)
         return True
 
     def _is_sound(self, how: str) -> bool:
@@ -105,7 +105,7 @@ class Place:
     def save(self, db: sqlite3.Connection) -> str:
         """Save the content of an open log that lost a file; return what happened and where the content is now."""
         ours = self._is_ours("")
-        if ours and self._state("") == self._left[""] and not self.is_whole and _brought_in(db):
+        if ours and self._state("") == self._recorded[""] and not self.is_in_place and _brought_in(db):
             return f"{self.log}: its -wal or -shm file has been taken away; all that was written is in it: start again"
         gone = "has been replaced by another file" if self._found("") else "has been removed"
         gone = "has been overwritten" if ours else gone
