@@ -29,14 +29,14 @@ Run = tuple[str, str, str]
 """Plan, versions, UTC start time."""
 
 
-class Merged(NamedTuple):
-    """Counts of matches that a merge copied, and that the target had already."""
+class Counts(NamedTuple):
+    """Numbers of matches that a merge copied, and that the target had already."""
 
     added: int
     known: int
 
 
-def merge_logs(target: Store, sources: Sequence[StoreReader]) -> Merged:
+def merge_logs(target: Store, sources: Sequence[StoreReader]) -> Counts:
     """Copy everything in the sources into a log, within a transaction of the caller.
 
     All logs have passed `check_rows`. Of matches in several sources the first source's rows in side tables (times,
@@ -49,7 +49,7 @@ def merge_logs(target: Store, sources: Sequence[StoreReader]) -> Merged:
             _take_bots(target, source)
             counts = _take_matches(target, source, runs)
         added, known = added + counts.added, known + counts.known
-    return Merged(added, known)
+    return Counts(added, known)
 
 
 def first_start(log: StoreReader) -> tuple[str, str, str]:
@@ -132,7 +132,7 @@ def _take_bots(target: Store, source: StoreReader) -> None:
             target._insert_new("bots", known[0], *row)
 
 
-def _take_matches(target: Store, source: StoreReader, runs: dict[int, int]) -> Merged:
+def _take_matches(target: Store, source: StoreReader, runs: dict[int, int]) -> Counts:
     """Copy missing matches; raises `StoreError` for one that is damaged or differs from the target's."""
     added = known = 0
     for keys in block_keys(source._db):
@@ -151,7 +151,7 @@ def _take_matches(target: Store, source: StoreReader, runs: dict[int, int]) -> M
                 _check_same(source, match, ours)
         _insert(target, new, places, runs)
         added += len(new)
-    return Merged(added, known)
+    return Counts(added, known)
 
 
 def _places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[int, int]:

@@ -1,4 +1,4 @@
-"""Writing a log: one driver at a time."""
+"""Write a log, one driver at a time."""
 
 from __future__ import annotations
 
