@@ -172,10 +172,8 @@ class _Job:
                     for name in different:
                         self.findings.add("differs from what the log says", file=name)
                 elif different:
-                    report.remarks.append(
-                        f"{', '.join(different)} differ from what the log says, as is to be expected after an "
-                        "interrupted run"
-                    )
+                    names = ", ".join(different)
+                    report.remarks.append(f"not as the log says, as is usual after an interrupted run: {names}")
             if self.rerun is not None:
                 self._play_again(store, newest, report)
 
