@@ -261,7 +261,7 @@ def test_a_newer_log_is_refused_with_what_it_needs(log):
     gc.collect()
 
 
-def test_verify_and_bundle_say_how_an_older_log_is_brought_to_this_version(log, version):
+def test_verify_and_archive_say_how_an_older_log_is_brought_to_this_version(log, version):
     told = f"has log version {version}; `arena upgrade {log}` brings it to version {SCHEMA_VERSION}"
     for what in (verify, make_archive):
         with pytest.raises(StoreError) as refused:
