@@ -71,7 +71,7 @@ def members(label: str, kind: type) -> Iterator[str]:
 
 def signature(function: object) -> str:
     """Names, kinds and defaults of parameters; annotations are left out, as no bot notices them."""
-    found = inspect.signature(function)  # type: ignore[arg-type]
+    found = inspect.signature(function)
     plain = [each.replace(annotation=each.empty) for each in found.parameters.values()]
     return str(found.replace(parameters=plain, return_annotation=found.empty))
 

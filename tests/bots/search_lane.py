@@ -25,7 +25,7 @@ def written_out(tree: Tree, names: dict[int, str], node: int = 0, depth: int = 0
     return lines
 
 
-def searched(game: KernelGame, simulations: int, seed: int = 1, **params: object) -> list[str]:
+def searched(game: KernelGame, simulations: int, seed: int = 1, **params: int | float | str) -> list[str]:
     """The tree that `uct` grows at the first decision of a match."""
     state = first_decision(game)
     bot = make_bot(UCT, game, state.current_player(), seed, {"simulations": simulations, **params})

@@ -1,6 +1,7 @@
 """Flat Monte Carlo measures what its actions are worth, and more playouts measure better."""
 
 from itertools import count
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,8 @@ def test_the_points_of_actions_agree_with_random_play_worked_out_exactly():
         points = compiled_points(game)(state.words, state.current_player(), playouts, new_rng(8))
         for action, gained in zip(state.legal_actions(), points, strict=True):
             child = state.child(action)
-            exact = max(immediate_returns(state)[action], 0) if child.is_terminal() else 1 - win[solve().number(child)]
+            returns: dict[int, Any] = immediate_returns(state)  # None only where play goes on
+            exact = max(returns[action], 0) if child.is_terminal() else 1 - win[solve().number(child)]
             spread = np.sqrt(exact * (1 - exact) / playouts)
             assert gained / 2 / playouts == pytest.approx(exact, abs=5 * spread + 1e-9)
 

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import numba
 import numpy as np
@@ -245,7 +246,7 @@ print(perfect_solver.solve().counts())
 
 def test_of_two_processes_that_start_at_once_one_computes_and_both_know_the_same(empty_cache):
     warm = {"NUMBA_CACHE_DIR": numba.config.CACHE_DIR, "ARENA_CACHE": str(empty_cache)}
-    pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
+    pipes: dict[str, Any] = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "text": True}
     processes = [subprocess.Popen([sys.executable, "-c", SOLVE], env=os.environ | warm, **pipes) for _ in range(2)]
     for process in processes:
         assert process.stdout.readline() == "ready\n"

@@ -153,7 +153,7 @@ class GameContract:
         for state in stops(game, 7):
             before = snapshot(state)
             with pytest.raises(engine.IllegalActionError) as caught:
-                state.apply_action(thing)  # type: ignore[arg-type]
+                state.apply_action(thing)
             assert len(str(caught.value).splitlines()) == 1
             assert snapshot(state) == before
 
@@ -167,7 +167,7 @@ class GameContract:
         for state in stops(game, 8):
             for choice in choices(state)[:3]:
                 child = state.clone()
-                child.apply_action(np.int32(choice))  # type: ignore[arg-type]
+                child.apply_action(np.int32(choice))
                 assert snapshot(child) == snapshot(state.child(choice))
                 assert type(child.history()[-1]) is int
 

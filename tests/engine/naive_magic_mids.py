@@ -50,7 +50,7 @@ def legal(position: str) -> set[str]:
     board, hands, seat, roll, _ = read(position)
     return {
         size + ROWS[row] + header
-        for size, header in placements(roll)
+        for size, header in map(tuple, placements(roll))
         for row in range(5)
         if hands[seat][size] and (row, HEADERS.index(header)) not in board
     }
@@ -58,7 +58,7 @@ def legal(position: str) -> set[str]:
 
 def captured(board: dict[tuple[int, int], str], row: int, column: int, each: bool) -> set[tuple[int, int]]:
     """The squares whose mids fall to the mid that was just placed."""
-    seat, size = board[row, column]
+    seat, size = tuple(board[row, column])
     fallen = set()
     for down, right in product((-1, 0, 1), repeat=2):
         between = (row + down) % 5, (column + right) % 4
@@ -78,7 +78,7 @@ def play(position: str, action: str, each: bool = False, max_turns: int = 2000) 
     board[row, column] = f"{seat}{action[0]}"
     hands[seat][action[0]] -= 1
     for square in captured(board, row, column, each):
-        owner, size = board.pop(square)
+        owner, size = tuple(board.pop(square))
         hands[int(owner)][size] += 1
     ended = "normal" if not any(hands[seat].values()) else "full board" if len(board) == 20 else ""
     if roll == "bbb" and not ended:

@@ -48,6 +48,7 @@ def solve(rows: list[list[tuple[int, bool]]]) -> tuple[dict[int, int], dict[int,
             return won, lost
         won |= dict.fromkeys(new_won, plies)
         lost |= dict.fromkeys(new_lost, plies)
+    raise AssertionError("the count of plies has no end")
 
 
 def test_the_game_for_two_has_as_many_positions_wins_and_losses_as_the_rulebook_says(graph):

@@ -182,7 +182,7 @@ def test_positions_read_back_to_the_same_state(case):
 @given(walks)
 def test_a_turn_has_at_most_eight_fights_two_for_one_fighter_and_none_twice(case):
     players, seed = case
-    turn, enemies, own = -1, [], Counter()
+    turn, enemies, own = (-1, -1), [], Counter()
     previous = None
     for state in walk(GAMES[players].new_initial_state(), seed):
         if state.is_chance_node():

@@ -23,7 +23,7 @@ def fills(state: State) -> list[str]:
     return [polygon.attrib["fill"] for polygon in root.iter(f"{NAMESPACE}polygon")]
 
 
-def words(state: State) -> set[str]:
+def words(state: State) -> set[str | None]:
     """All texts of a state's drawing."""
     return {node.text for node in ElementTree.fromstring(state.svg()).iter(f"{NAMESPACE}text")}
 

@@ -22,6 +22,7 @@ from arena.cli import running  # noqa: F401 - for those that are forked
 from arena.cli.app import run_command
 from arena.results.leaderboards import leaderboards
 from arena.results.report import render_boards
+from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store
 from tests.support import samples
@@ -43,7 +44,7 @@ def hurry(pages: int) -> None:
 
     So many pages of the write-ahead log, instead of 1,000, are brought into the database at a time.
     """
-    runner.WRITE_EVERY, runner.MAX_CHUNK = 0.0, 5
+    runner.WRITE_EVERY, work.MAX_CHUNK = 0.0, 5
     connect = sqlite3.connect
 
     def checkpointing(*arguments: Any, **options: Any) -> sqlite3.Connection:
@@ -51,7 +52,7 @@ def hurry(pages: int) -> None:
         connection.execute(f"PRAGMA wal_autocheckpoint = {pages}")
         return connection
 
-    sqlite3.connect = checkpointing
+    sqlite3.connect = checkpointing  # type: ignore[assignment]  # one of its overloads is enough
 
 
 def die_with_signal(number: int) -> None:

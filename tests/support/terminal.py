@@ -29,15 +29,15 @@ class Screen:
         """The lines of the ordinary screen while the alternate one is shown."""
         self.clear()
 
+    def clear(self) -> None:
+        self.lines = [""]
+        self.row = self.column = 0
+
     def resize(self, width: int, height: int) -> None:
         """Cut what does not fit any more, as terminals do to their alternate screen."""
         self.width, self.height = width, height
         self.lines = [line[:width] for line in self.lines[:height]]
         self.row, self.column = min(self.row, height - 1), min(self.column, width)
-
-    def clear(self) -> None:
-        self.lines = [""]
-        self.row = self.column = 0
 
     def feed(self, text: str) -> None:
         for values, command, letter in PIECE.findall(text):

@@ -2,6 +2,7 @@
 
 import os
 import re
+import resource
 import socket
 import sqlite3
 import sys
@@ -133,7 +134,7 @@ def test_a_home_that_cannot_be_written_is_missing(tmp_path):
 def test_little_space_and_few_open_files_are_warned_of(tmp_path, monkeypatch):
     monkeypatch.setattr(doctor, "ROOM", 2**80)
     assert doctor.home_of(tmp_path).status == WARNING
-    monkeypatch.setattr(doctor.resource, "getrlimit", lambda kind: (64, 128))
+    monkeypatch.setattr(resource, "getrlimit", lambda kind: (64, 128))
     assert doctor.open_files() == Finding(
         WARNING, "open files", "64 for a process; the arena may need 256: ulimit -n 256"
     )

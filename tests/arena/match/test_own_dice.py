@@ -8,7 +8,8 @@ import pytest
 
 import arena
 from arena.cli.app import run_command
-from arena.cli.comparing import OWN_DICE, print_comparison
+from arena.cli.comparing import print_comparison
+from arena.cli.output import OWN_DICE
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.resolve import ResolvedBot
 from arena.results.power import power

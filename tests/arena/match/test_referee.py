@@ -3,6 +3,8 @@
 import dataclasses
 import itertools
 import time
+from collections.abc import Callable
+from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -14,9 +16,10 @@ from arena.core.errors import BotError, WorkerError
 from arena.core.limits import Limits
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
 from arena.match.faults import MAX_TRACEBACK, Charge
+from arena.match.heartbeat import NOBODY
 from arena.match.player import MAX_NOTE, Contestant, clean_note
-from arena.match.referee import MAX_NOTES, NOBODY, play_match, ranks_with_forfeits
-from arena.match.result import final_hash
+from arena.match.referee import MAX_NOTES, play_match
+from arena.match.result import final_hash, ranks_with_forfeits
 from bots import Bot
 from bots.random_bot import Random
 
@@ -54,6 +57,7 @@ class Faulty(Random):
     """Plays at random until its own move number `after`, then does `fault`."""
 
     after = 0
+    fault: ClassVar[Callable[[Any, Any], Any]]
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
@@ -93,8 +97,6 @@ class Liar:
 
     def __eq__(self, other):
         return True
-
-    __hash__ = None
 
 
 class Unprintable:
@@ -358,9 +360,7 @@ def test_a_note_is_said_once():
 
 
 def test_notes_are_bounded_each_and_together():
-    class Long(noting("x" * 10_000)):
-        pass
-
+    Long = noting("x" * 10_000)
     longest = max((play(Long, Long, Long, Long, block=block) for block in range(5)), key=lambda r: len(r.moves))
     assert {len(text) for _, text in longest.notes} == {MAX_NOTE}
     assert sum(len(text) for _, text in longest.notes) == MAX_NOTES < MAX_NOTE * len(longest.moves)
@@ -403,7 +403,7 @@ def test_a_note_that_is_no_text_is_none(note):
 def test_a_note_that_cannot_be_read_is_the_bots_own_fault():
     class Sly(Random):
         @property
-        def note(self):
+        def note(self):  # type: ignore[override]  # a bot may do such a thing
             raise RuntimeError("no note for you")
 
     result = play(Sly, Random)
@@ -514,6 +514,8 @@ def test_bots_are_told_their_game_seat_seed_and_parameters():
     told = []
 
     class Curious(Random):
+        depth: int = 0
+
         def prepare(self):
             told.append((self.game.spec, self.game.players, self.seat, self.seed, self.depth))
 

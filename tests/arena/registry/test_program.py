@@ -33,7 +33,7 @@ pace = { default = 0.5, minimum = 0 }
 style = { default = "calm", choices = ["calm", "bold"] }
 loud = { default = false }
 """
-FILES = {"deep/bot.toml": GOOD, "deep/bot.py": "print()", "deep/data/table.bin": b"\0\1"}
+FILES: dict[str, str | bytes] = {"deep/bot.toml": GOOD, "deep/bot.py": "print()", "deep/data/table.bin": b"\0\1"}
 
 
 def refusal(call, *arguments):

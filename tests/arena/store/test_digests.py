@@ -47,7 +47,7 @@ def sound(tmp_path_factory):
         store.keep_key(KEY, "2026")
     fill(log, PLAN, leave_out=[0])
     with Store.create(log) as store:
-        noted = row(0, [0, 1], moves="S- L+ " * 99)._replace(notes=[[0, "no surrogate \x00 é"]])
+        noted = row(0, [0, 1], moves="S- L+ " * 99)._replace(notes=[(0, "no surrogate \x00 é")])
         store.add(PLAN, [finished(MATCHES[0], noted)], begin(store, PLAN))
         store.finish_run("2027", disclose=True)
         store.keep_apart(PLAN, [finished(MATCHES[1], row(1, [0, 1]))], [], 1)
