@@ -162,28 +162,16 @@ class Config(Model):
 
     _listed = field_validator("games", "bots", "bot_paths", mode="before")(as_tuple)
 
-    @field_validator("name")
-    @classmethod
-    def _is_a_folder_name(cls, value: str) -> str:
-        return tournament_name(value)
+    _is_a_folder_name = field_validator("name")(tournament_name)
 
     @model_validator(mode="after")
-    def _challenger_needs_a_gauntlet(self) -> Config:
-        if self.challenger is not None and self.schedule != "gauntlet":
-            raise ValueError('challenger: goes with schedule = "gauntlet" only')
-        return self
-
-    @model_validator(mode="after")
-    def _first_blocks_fit(self) -> Config:
-        if self.first_blocks is None:
-            return self
-        if self.schedule != "adaptive":
-            raise ValueError('first_blocks: goes with schedule = "adaptive" only')
+    def _fits_the_schedule(self) -> Config:
+        for key, schedule in (("challenger", "gauntlet"), ("first_blocks", "adaptive")):
+            if getattr(self, key) is not None and self.schedule != schedule:
+                raise ValueError(f'{key}: goes with schedule = "{schedule}" only')
         fewest = min(entry.blocks or self.blocks for entry in self.games)
-        if self.first_blocks > fewest:
-            raise ValueError(
-                f"first_blocks = {self.first_blocks}: must be at most blocks, which is {fewest} on a board"
-            )
+        if self.first_blocks is not None and self.first_blocks > fewest:
+            raise ValueError(f"first_blocks = {self.first_blocks}: must be at most blocks, {fewest} on a board")
         return self
 
     def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:

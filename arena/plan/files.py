@@ -78,11 +78,6 @@ def logged_plan(store: StoreReader) -> ResolvedPlan:
         raise StoreError(where) from None
 
 
-def without_keys(resolved: ResolvedPlan) -> ResolvedPlan:
-    """Return a plan as it is kept in a log, which has its secret keys in a table of their own."""
-    return resolved.with_keys([(key.hash, None) for key in resolved.secret_keys])
-
-
 def with_key(record: Record, plan: Path) -> StoredMatch:
     """Return the match of a record, with the key of its secret dice as a plan.json discloses it."""
     if not record.secret:

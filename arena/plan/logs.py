@@ -40,22 +40,14 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
     )
 
 
-def open_log(target: str | Path, home: str | Path | None = None) -> tuple[Store, ResolvedPlan]:
-    """Open a log; return it with the plan of its latest run and the progress of its adaptive boards."""
-    store, resolved = open_plan(target, home)
-    with contextlib.ExitStack() as undo:
-        undo.enter_context(store)
-        resolved = resolved.with_progress(with_stages(store, resolved.schedule()))
-        undo.pop_all()
-    return store, resolved
-
-
-def open_plan(target: str | Path, home: str | Path | None = None) -> tuple[Store, ResolvedPlan]:
-    """Open a log; return it with the plan of its latest run, without progress."""
+def open_log(target: str | Path, home: str | Path | None = None, progress: bool = True) -> tuple[Store, ResolvedPlan]:
+    """Open a log; return it with the plan of its latest run, and with the progress of its adaptive boards if wanted."""
     store = Store.open(find_log(target, home))
     with contextlib.ExitStack() as undo:
         undo.enter_context(store)
         resolved = logged_plan(store)
+        if progress:
+            resolved = resolved.with_progress(with_stages(store, resolved.schedule()))
         undo.pop_all()
     return store, resolved
 
@@ -105,6 +97,6 @@ def find_game_fault(target: str | Path | None, match: str, home: str | Path | No
 
 def _matches_in(log: Path, match: str) -> list[tuple[StoredMatch, ResolvedPlan]]:
     """Return a log's matches whose id begins so, with its plan; raises `StoreError` for a damaged log."""
-    store, resolved = open_plan(log)
+    store, resolved = open_log(log, progress=False)
     with store, readable(store):
         return [(store.match(*at), resolved) for at in store.find_matches(match)]

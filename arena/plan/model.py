@@ -16,7 +16,7 @@ from arena.core.errors import RecordError
 from arena.core.limits import IMPLIED, Isolation, Limits
 from arena.core.match_ids import Kind
 from arena.core.models import Model, Scalar, validated
-from arena.match.dice import BOTS_PERSON, DICE_PERSON, key_hash, public_key
+from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan.config import RENAMED, Format
 from arena.plan.config import Limits as PlannedLimits
 from arena.schedule.blocks import Board, Entry, Schedule, Stage
@@ -286,7 +286,7 @@ def _with_keys_of_today(data: dict[str, Any]) -> dict[str, Any]:
     bots, seed, dice = data.get("bots"), data.get("seed"), data.get("dice")
     trusted = [bot for bot in bots if isinstance(bot, dict) and "trusted" in bot] if isinstance(bots, list) else []
     public = dice == "public"
-    if added or trusted or dice == "mixed" or (public and (not isinstance(key, str) or _hash_of(key) != hash)):
+    if added or trusted or dice == "mixed":
         raise ValueError("dice, keys and which bots are trusted do not fit together")
     if isinstance(bots, list):
         rest["bots"] = [{**bot, "trusted": public} if isinstance(bot, dict) else bot for bot in bots]
@@ -297,9 +297,3 @@ def _with_keys_of_today(data: dict[str, Any]) -> dict[str, Any]:
         "public_bots_key": bots_key,
         "secret_keys": [] if public else [{"hash": hash, "key": key}],
     }
-
-
-def _hash_of(key: str) -> str:
-    with contextlib.suppress(ValueError):
-        return key_hash(bytes.fromhex(key))
-    return ""

@@ -19,7 +19,7 @@ from arena.match.game_faults import lines_of, read_faults
 from arena.plan.adaptive import with_stages
 from arena.plan.coverage import coverage
 from arena.plan.disqualification import disqualified
-from arena.plan.logs import find_log, logs_under, open_plan
+from arena.plan.logs import find_log, logs_under, open_log
 from arena.schedule.blocks import Schedule
 from arena.store import Store, Writer, read_writer
 from engine.errors import one_line
@@ -110,7 +110,7 @@ def run_status(target: str | Path, home: str | Path | None = None) -> RunStatus:
 
 def _run_status(log: Path) -> RunStatus:
     running, writer = read_writer(log)
-    store, resolved = open_plan(log)
+    store, resolved = open_log(log, progress=False)
     with store:
         finished = store.is_finished()
         schedule = with_stages(store, resolved.schedule())

@@ -20,7 +20,7 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
 from arena.plan.coverage import is_complete
 from arena.plan.dice_keys import now
-from arena.plan.files import ReadPlan, read_plan, without_keys
+from arena.plan.files import ReadPlan, read_plan
 from arena.plan.logs import LOG
 from arena.schedule.blocks import Block, MatchSpec
 from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_place
@@ -100,7 +100,7 @@ def _begin(store: Store, plan: ReadPlan) -> int:
     for key in plan.secret_keys:
         if key not in kept:
             store.keep_key(key, now(), now())
-    resolved = without_keys(plan.resolved)
+    resolved = plan.resolved.with_keys([(key.hash, None) for key in plan.resolved.secret_keys])
     bots = [BotRow(entry.identity, entry.spec, "", "", "") for entry in plan.schedule.entries]
     return store.begin_run(resolved.as_json(), json.dumps(plan.versions), now(), bots, {})
 
