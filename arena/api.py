@@ -98,11 +98,10 @@ def run(
 ) -> RunResult:
     """Play the missing matches of a tournament, rate it and write its leaderboards.
 
-    `workers` is the number of processes that play, by default one a core. `backend` is `auto` (local processes, Ray
-    when enough is left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh` sets the
-    old log aside under another name and starts anew. `show` is told of the progress; without it a notebook gets a line
-    that is written over, anything else nothing. `planned` is told the plan, and the name of a log set aside,
-    before anything is played.
+    `workers` is the number of processes that play, by default one per core. `backend` is `auto` (local processes, Ray
+    when enough matches are left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh`
+    sets the old log aside under another name. `show` is called with the progress; without it a notebook shows a line.
+    `planned` is called with the plan, and the name of a log set aside, before anything is played.
     """
     home_folder(home)
     options = RunOptions(cores() if workers is None else workers, backend, address)

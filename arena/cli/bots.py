@@ -127,7 +127,7 @@ def print_bot(name: str, home: Path | None) -> None:
     handed_in = submitted(home)
     withdrawn = name in handed_in and handed_in[name].withdrawn and name not in named_bots()
     spec = f"{name}@{handed_in[name].newest.short}" if withdrawn else name
-    source, _ = find_bot(spec, home=home)  # an unknown name is told without starting a worker
+    source, _ = find_bot(spec, home=home)  # an unknown name is refused before a worker starts
     bot = resolve_bots([Wanted(spec, {})], [], home=home)[0]
     about = f": {reflowed(bot.about)}" if bot.about else ""
     say(f"{bot.source.title} ({bot.source.origin}){about}\n")

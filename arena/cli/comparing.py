@@ -22,7 +22,7 @@ from arena.stats.estimates import Estimate
 from arena.stats.sprt import Sprt
 
 BAR = 20
-"""Letters between the two bounds."""
+"""Characters between the two bounds."""
 
 
 def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool, home: Path | None) -> int:
@@ -52,7 +52,7 @@ def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_j
     else:
         _print(found, seconds)
     for fault in found.outcome.game_faults:
-        tell(f"the game {fault.game} failed, and no bot: {fault.line}\n{fault.trace}")
+        tell(f"the game {fault.game} failed, not a bot: {fault.line}\n{fault.trace}")
     for line in [*found.outcome.progress.remarks, *(f"not played: {line}" for line in found.outcome.not_played)]:
         tell(line)
     if found.end == "interrupted":
@@ -113,8 +113,8 @@ def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str
     """Return an estimate and its interval; Elo out of range is marked."""
 
     def cell(value: float) -> str:
-        told = f"{value + 0.0:+{digits}}"  # no negative zero
-        return told if abs(value) < most - 0.5 else f"{'over' if value > 0 else 'under'} {told}"
+        text = f"{value + 0.0:+{digits}}"  # no negative zero
+        return text if abs(value) < most - 0.5 else f"{'over' if value > 0 else 'under'} {text}"
 
     return cell(estimate.score), f"95 %: {cell(estimate.low)} to {cell(estimate.high)}"
 

@@ -151,8 +151,8 @@ def libseccomp() -> Finding:
     except OSError:
         return Finding(WARNING, "libseccomp", "not there; the sandbox needs it: apt-get install libseccomp2")
     ask.restype = ctypes.POINTER(Version)
-    told = ask().contents
-    return Finding(OK, "libseccomp", f"{told.major}.{told.minor}.{told.micro}")
+    text = ask().contents
+    return Finding(OK, "libseccomp", f"{text.major}.{text.minor}.{text.micro}")
 
 
 def user_namespaces(settings: Sequence[Setting] = SETTINGS, root: bool | None = None) -> Finding:
@@ -194,8 +194,8 @@ def pidfd() -> Finding:
         signal.pidfd_send_signal(descriptor, 0)  # 0 only asks whether the process is there
         os.close(descriptor)
     except (AttributeError, OSError) as error:
-        told = f"{error}; bots with isolation process or sandbox need Linux 5.3 or newer"
-        return Finding(WARNING, "pidfd", told)
+        text = f"{error}; bots with isolation process or sandbox need Linux 5.3 or newer"
+        return Finding(WARNING, "pidfd", text)
     return Finding(OK, "pidfd", f"there, Linux {platform.release()}")
 
 
@@ -211,8 +211,8 @@ def _version_of(path: str) -> str:
     try:
         done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=PATIENCE)
     except (OSError, subprocess.TimeoutExpired) as error:
-        return f"does not tell its version ({error})"
-    return done.stdout.partition("\n")[0].strip() or "does not tell its version"
+        return f"version unknown ({error})"
+    return done.stdout.partition("\n")[0].strip() or "version unknown"
 
 
 def cache() -> Finding:
@@ -277,7 +277,7 @@ def line_of(finding: Finding, width: int) -> str:
     """Return a finding as text, wrapped and indented."""
     start = f"{finding.status:9}{finding.what:{NAME_WIDTH}}"
     return textwrap.fill(
-        finding.told,
+        finding.text,
         max(width, 2 * len(start)),
         initial_indent=start,
         subsequent_indent=" " * len(start),

@@ -11,9 +11,9 @@ class Status(StrEnum):
 
     OK = "ok"
     NOTE = "note"
-    """Only some bots need it."""
+    """Needed by some bots only."""
     WARNING = "warning"
-    """Something will be refused, or is short."""
+    """Something will be refused, or is scarce."""
     MISSING = "missing"
     """The arena cannot run."""
 
@@ -27,7 +27,7 @@ class Finding:
 
     status: Status
     what: str
-    told: str
+    text: str
 
 
 def size(count: int) -> str:

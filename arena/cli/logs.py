@@ -46,7 +46,7 @@ def merged_in_words(done: Merged, home: Path | None = None) -> list[str]:
 def print_exports(log: Path) -> None:
     """Print how to renew exported files that are beside a changed log, if there are any."""
     if (log.parent / "plan.json").exists():
-        say("Files beside it are of what it held before. To write boards anew:")
+        say("Exported files beside it are out of date. To renew the leaderboards:")
         Output().print(f"  arena export {shlex.quote(str(log))}", soft_wrap=True)
 
 

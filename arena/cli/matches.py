@@ -78,7 +78,7 @@ def _print_fault(fault: GameFault, show: bool) -> NoReturn:
         tell(now.trace.rstrip())
         raise GameError(now)
     tell(fault.trace.rstrip())
-    raise ArenaError(f"the game {fault.game} does not fail any more when this is played again; it did: {fault.what}")
+    raise ArenaError(f"the game {fault.game} no longer fails in this match; it failed before: {fault.what}")
 
 
 def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> None:

@@ -29,7 +29,7 @@ LEADERS = 3
 LONGEST = 16
 """Letters of their labels."""
 MOST_TIMES = 100
-"""A pair that so many times the blocks would not tell apart is as good as equal."""
+"""Pairs that need more than this many times the blocks count as equal."""
 
 
 def run_tournament(
@@ -63,8 +63,8 @@ def run_tournament(
     except OSError as error:
         if not has_no_room(error):
             raise
-        told = no_room(error, tempfile.gettempdir())
-        raise UnwritableError(told.what, told.remedy, again) from None
+        text = no_room(error, tempfile.gettempdir())
+        raise UnwritableError(text.what, text.remedy, again) from None
     except ClusterError as error:
         raise ClusterError(f"{error}. Every match that was finished is saved. To go on: {again}") from None
     finally:
@@ -150,7 +150,7 @@ def print_open_ranks(boards: Mapping[tuple[str, int], pd.DataFrame], rate: float
     found = {at: open_ranks(frame) for at, frame in boards.items() if len(frame) > 1}
     if not any(map(len, found.values())):
         return
-    say("Ranks that are not apart at 95 % yet, and how many times the blocks would probably do it:")
+    say("Neighbours not significantly different at 95 %, and how many times the blocks it would probably take:")
     for (game, players), ranks in found.items():
         if len(ranks):
             listed = ", ".join(
@@ -181,11 +181,11 @@ def print_faults(faults: pd.DataFrame, log: Path) -> None:
         say("Matches forfeited, and how to see each bot's first one:")
     for bot, rows in faults.groupby("bot", sort=False):
         counts = rows.groupby("cause", sort=False)["count"].sum()
-        told = f"  {bot}: " + ", ".join(f"{cause} {count:,}" for cause, count in counts.items())
+        text = f"  {bot}: " + ", ".join(f"{cause} {count:,}" for cause, count in counts.items())
         command = shlex.join(["arena", "replay", rows["first_match"].iloc[0], "--in", str(log)])
-        if cell_len(f"{told}; {command}") > out.width:
-            say(told)
-            told = "   "
+        if cell_len(f"{text}; {command}") > out.width:
+            say(text)
+            text = "   "
         else:
-            told += ";"
-        out.print(f"{told} {command}", soft_wrap=True)
+            text += ";"
+        out.print(f"{text} {command}", soft_wrap=True)

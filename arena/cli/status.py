@@ -21,9 +21,9 @@ from arena.results.run_status import RUNNING, BoardStatus, RunStatus, run_status
 from arena.runner.progress import duration
 
 EVERY = 2.0
-"""Seconds between two looks."""
+"""Seconds between two queries."""
 MINUTES = 5.0
-"""Of which a watch tells the rate."""
+"""Window of the rate that is shown."""
 
 
 def print_status(target: str | None, watch: bool, as_json: bool, home: Path | None) -> None:

@@ -61,12 +61,14 @@ def print_withdraw(name: str, home: Path | None) -> None:
 
 def print_board_check(board: BoardCheck) -> None:
     """Print the result of one board of a check."""
-    told = ", ".join(problem.cause for problem in board.problems) or "ok"
+    result = ", ".join(problem.cause for problem in board.problems) or "ok"
     if board.timed and not board.problems:
-        told += ", not compared because it plays by the clock"
+        result += ", not compared because it plays by the clock"
     if board.walls:
-        told += f"; a move {_span(board.median)}, worst {_span(max(board.walls))} (processor {_span(max(board.cpus))})"
-    say(f"{board.title}: {told}")
+        result += (
+            f"; a move {_span(board.median)}, worst {_span(max(board.walls))} (processor {_span(max(board.cpus))})"
+        )
+    say(f"{board.title}: {result}")
 
 
 def print_verdict(report: Report) -> None:
@@ -76,7 +78,7 @@ def print_verdict(report: Report) -> None:
         board, problem = found[0]
         say(f"\n{cause} on {len(found)} of {len(report.boards)} boards; {board.title}, {problem.where}:")
         print_detail(problem.detail or "nothing was said")
-        say(f"{ADVICE.get(cause, '')} See it again:")
+        say(f"{ADVICE.get(cause, '')} To reproduce:")
         print(f"  {problem.command}")
     verdict = f"failed on {failed} of {len(report.boards)} boards" if failed else "fine on every board"
     if report.not_played:

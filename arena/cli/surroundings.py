@@ -20,51 +20,51 @@ from arena.core.versions import code_hash, differences, versions
 
 SHARED = Path("/dev/shm")
 SHARED_ROOM = 256 * 2**20
-"""Bytes of shared memory below which Ray is slow, for it uses files instead."""
+"""Bytes of shared memory below which Ray uses files instead, which is slow."""
 SOCKETS = Path("/tmp")
-"""Where our own Ray has its sockets, whatever TMPDIR says: their paths may have 107 bytes."""
+"""Folder of the sockets of our own Ray, whatever TMPDIR is: their paths may have 107 bytes."""
 OVER_A_NETWORK = ("nfs", "cifs", "smb", "ceph", "gluster", "lustre", "afs", "9p", "fuse.sshfs", "fuse.s3", "beegfs")
-"""What the names of file systems begin with on which SQLite's write-ahead log is not safe."""
-ASTRAY = 2.0
-"""Seconds by which a node's clock may differ."""
+"""Beginnings of names of file systems on which SQLite's write-ahead log is not safe."""
+MAX_CLOCK_SKEW = 2.0
+"""Seconds by which the clock of a node may differ."""
 
 
 def ray() -> Finding:
     """Check that Ray can be imported, and what it needs, without starting it."""
     try:
-        told = f"{version('ray')}, not started here"
+        text = f"{version('ray')}, not started here"
     except PackageNotFoundError:
         return Finding(MISSING, "Ray", "not installed; see packages")
     if find_spec("ray") is None:
-        return Finding(MISSING, "Ray", f"{told}; cannot be imported")
+        return Finding(MISSING, "Ray", f"{text}; cannot be imported")
     if not os.access(SOCKETS, os.W_OK | os.X_OK):
-        told = f"{told}; {SOCKETS} cannot be written, where its sockets lie: play with --backend local"
-        return Finding(WARNING, "Ray", told)
+        text = f"{text}; {SOCKETS} is not writable, but its sockets lie there: play with --backend local"
+        return Finding(WARNING, "Ray", text)
     room = shutil.disk_usage(SHARED).free if SHARED.is_dir() else 0
     if room < SHARED_ROOM:
-        told = f"{told}; {SHARED} has {size(room)} free, which makes it slow; in a container: --shm-size=1g"
-        return Finding(WARNING, "Ray", told)
-    return Finding(OK, "Ray", f"{told}; {SHARED} has {size(room)} free, sockets lie in {SOCKETS}")
+        text = f"{text}; {SHARED} has {size(room)} free, which makes it slow; in a container: --shm-size=1g"
+        return Finding(WARNING, "Ray", text)
+    return Finding(OK, "Ray", f"{text}; {SHARED} has {size(room)} free, sockets lie in {SOCKETS}")
 
 
 def disks(home: str | Path | None = None, mounts: str | None = None) -> Iterator[Finding]:
     """Check the file systems of the folders that are written to; `mounts` is the kernel's list of mounts."""
-    text = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
+    mounts = Path("/proc/self/mountinfo").read_text() if mounts is None else mounts
     folders = {"home": home_path(home), "temporary": Path(tempfile.gettempdir())}
     if "NUMBA_CACHE_DIR" in os.environ:
         folders["cache"] = Path(os.environ["NUMBA_CACHE_DIR"])
-    found = {what: (folder, *_mount_of(folder, text)) for what, folder in folders.items()}
-    told = ", ".join(f"{what} on {kind} ({place})" for what, (_, place, kind) in found.items())
+    found = {what: (folder, *_mount_of(folder, mounts)) for what, folder in folders.items()}
+    text = ", ".join(f"{what} on {kind} ({place})" for what, (_, place, kind) in found.items())
     kind = found["home"][2]
     if kind.startswith(OVER_A_NETWORK):
         yield Finding(
             WARNING,
             "disks",
-            f"{told}: logs are not safe on {kind}, which several machines may write to; choose a local home (--home, "
+            f"{text}: logs are not safe on {kind}, which several machines may write to; choose a local home (--home, "
             "ARENA_HOME) and copy the log when a run has ended",
         )
     else:
-        yield Finding(OK, "disks", told)
+        yield Finding(OK, "disks", text)
 
 
 def _mount_of(folder: Path, mounts: str) -> tuple[str, str]:
@@ -84,10 +84,10 @@ def clock(now: float | None = None, root: Path = ROOT) -> Finding:
     now = time.time() if now is None else now
     moment = datetime.fromtimestamp(now, UTC).isoformat(sep=" ", timespec="seconds").removesuffix("+00:00")
     newest = max((path.stat().st_mtime for path in root.glob("arena/*.py")), default=0.0)
-    if now + ASTRAY < newest:
+    if now + MAX_CLOCK_SKEW < newest:
         written = datetime.fromtimestamp(newest, UTC).isoformat(sep=" ", timespec="seconds").removesuffix("+00:00")
-        told = f"{moment} UTC is before the arena's newest file was written ({written}); set the clock"
-        return Finding(WARNING, "clock", told)
+        text = f"{moment} UTC is before the arena's newest file was written ({written}); set the clock"
+        return Finding(WARNING, "clock", text)
     return Finding(OK, "clock", f"{moment} UTC; limits of time are measured in steps of {_step()}")
 
 
@@ -101,8 +101,8 @@ def compiled(ours: str | None = None) -> Iterator[Finding]:
     others = [path for path in Path(ours).parent.glob("*") if path.is_dir() and path != Path(ours)] if ours else []
     if others:
         held = size(sum(path.lstat().st_size for other in others for path in other.rglob("*") if path.is_file()))
-        told = f"{held} for {len(others)} other versions or settings; rm -r {Path(ours).parent} frees it"
-        yield Finding(OK, "compiled code", told)
+        text = f"{held} for {len(others)} other versions or settings; rm -r {Path(ours).parent} frees it"
+        yield Finding(OK, "compiled code", text)
 
 
 def cluster(address: str) -> Iterator[Finding]:
@@ -121,11 +121,11 @@ def node(row: dict[str, Any], ours: str) -> Finding:
     what = str(row["host"])[:16]
     if row.get("error"):
         return Finding(WARNING, what, f"{row['cpus']} cores; cannot be asked: {row['error']}")
-    told = f"{row['cpus']} cores, Python {row['python']}, Ray {row['ray']}, arena {row['arena'] or 'not installed'}"
+    text = f"{row['cpus']} cores, Python {row['python']}, Ray {row['ray']}, arena {row['arena'] or 'not installed'}"
     if row["code"] != ours:
-        return Finding(WARNING, what, f"{told}, other code than here: it will be refused; install this version there")
+        return Finding(WARNING, what, f"{text}, other code than here: it will be refused; install this version there")
     if decisive := differences(row["versions"], versions())[0]:
-        return Finding(WARNING, what, f"{told}, same code, but {', '.join(decisive)}: it will be refused")
-    if abs(row["ahead"]) > ASTRAY:
-        return Finding(WARNING, what, f"{told}, same code; its clock is {row['ahead']:+.1f} s from this one's")
-    return Finding(OK, what, f"{told}, same code")
+        return Finding(WARNING, what, f"{text}, same code, but {', '.join(decisive)}: it will be refused")
+    if abs(row["ahead"]) > MAX_CLOCK_SKEW:
+        return Finding(WARNING, what, f"{text}, same code; its clock is {row['ahead']:+.1f} s from this one's")
+    return Finding(OK, what, f"{text}, same code")

@@ -100,12 +100,12 @@ def _print_bots(report: Report) -> None:
     table = plain_table()
     for bot in report.bots:
         if bot.deterministic is None:
-            told = "not tried"
+            result = "not tried"
         elif bot.deterministic:
-            told = f"deterministic, in {matches(bot.matches)}"
+            result = f"deterministic, in {matches(bot.matches)}"
         else:
-            told = f"not deterministic: match {bot.differing}, ply {bot.ply}"
-        table.add_row(f"  {one_line(bot.bot)}", told)
+            result = f"not deterministic: match {bot.differing}, ply {bot.ply}"
+        table.add_row(f"  {one_line(bot.bot)}", result)
     Output().print(table)
 
 

@@ -25,7 +25,7 @@ from arena.schedule.blocks import Schedule
 from engine.errors import one_line
 
 KINDS = (".json", ".parquet", ".csv")
-"""What leaderboards are read from, the formats that tell most first."""
+"""Formats that leaderboards are read from, the most complete first."""
 MOST_CELLS = 2**22
 MEASURES = tuple((name, name + LOW, name + HIGH) for name in ("rating", "mean_return"))
 """Columns to compare by, with those of their intervals: the first ones that both leaderboards have."""
@@ -50,9 +50,9 @@ class BoardDiff:
 
     board: str
     measure: tuple[str, str, str]
-    """The columns that were compared: the value, and the ends of its interval."""
+    """Columns compared: the value, and the ends of its interval."""
     remarks: list[str]
-    """What is different for the board as a whole."""
+    """Changes of the board as a whole."""
     frame: pd.DataFrame
     """Columns: `arena.results.columns.DIFF`."""
 
@@ -139,8 +139,8 @@ def _frame(path: Path, about: Mapping[str, Any]) -> pd.DataFrame:
         return frame.map(lambda cell: from_csv(cell) if isinstance(cell, str) else cell)
     import pyarrow.parquet as pq
 
-    told = pq.read_metadata(path)
-    if told.num_rows * told.num_columns > MOST_CELLS:
+    metadata = pq.read_metadata(path)
+    if metadata.num_rows * metadata.num_columns > MOST_CELLS:
         raise ValueError("too large")
     return pq.ParquetFile(path).read().to_pandas()
 
@@ -201,9 +201,9 @@ def compare(name: str, before: Side, after: Side) -> BoardDiff:
 
 
 def _measure(name: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[str, str, str]:
-    told = [set(frame.columns) for frame in (before, after) if len(frame)]
+    found = [set(frame.columns) for frame in (before, after) if len(frame)]
     for measure in MEASURES:
-        if all(set(measure) <= columns for columns in told):
+        if all(set(measure) <= columns for columns in found):
             return measure
     wanted = " nor ".join(", ".join(measure) for measure in MEASURES)
     raise ConfigError(f"{name}: the leaderboards have neither {wanted} in common, so that nothing can be compared")
@@ -251,20 +251,20 @@ class _Causes:
             "more matches": more > less,
             "fewer matches": more < less,
         }
-        told = [cause for cause, holds in found.items() if holds]
-        return ", ".join(told) or ("same data" if self.same else "other matches")
+        lines = [cause for cause, holds in found.items() if holds]
+        return ", ".join(lines) or ("same data" if self.same else "other matches")
 
     def remarks(self) -> list[str]:
         """Return the changes of the board as a whole, a line each."""
-        told = [f"no complete block {when}" for when in self.empty]
-        told += [f"rules version {self.before.rules}, then {self.after.rules}"] if self.rules else []
-        told += [f"new version: {bot}, {old}, then {new}" for bot, (old, new) in self.changed.items()]
-        told += [
+        lines = [f"no complete block {when}" for when in self.empty]
+        lines += [f"rules version {self.before.rules}, then {self.after.rules}"] if self.rules else []
+        lines += [f"new version: {bot}, {old}, then {new}" for bot, (old, new) in self.changed.items()]
+        lines += [
             f"{what}: {', '.join(bots)}" for what, bots in (("added", self.added), ("removed", self.removed)) if bots
         ]
         if not self.versions_known:
-            told.append("versions unknown: a leaderboard without JSON or plan.json does not tell them")
-        return told
+            lines.append("versions unknown: a leaderboard without JSON or plan.json has none")
+        return lines
 
 
 def _same(before: pd.DataFrame, after: pd.DataFrame) -> bool:

@@ -1,7 +1,6 @@
 """Leaderboards per game and player count: a pure function of log and plan, as pandas frames.
 
-Only complete blocks count, folded in the order (round, table, line-up), and none that left the plan when a bot was
-benched.
+Only complete blocks count, in canonical order (round, table, line-up), without blocks dropped by a disqualification.
 """
 
 from __future__ import annotations
@@ -78,14 +77,14 @@ def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:
 def leaderboard(
     matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None, plackett_luce: bool = False
 ) -> pd.DataFrame:
-    """The board of `board_matches`, best first, the `benched` bots last.
+    """Return the leaderboard of `board_matches`, best first, disqualified bots (`out`) last.
 
     Columns are described in docs/reference/columns.md.
     `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model.
     """
     if matches.empty:
         return pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
-    number, entries = pd.factorize(matches["entry"])  # as they come in fold order, wherever the plan lists them
+    number, entries = pd.factorize(matches["entry"])  # in canonical order, not in that of the plan
     board = played(matches.assign(entry=number), players)
     ratings = ratings_of(board)
     rated = rating_columns(ratings)

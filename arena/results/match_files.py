@@ -1,6 +1,6 @@
 """Matches of a log as files: JSON Lines, or a table with a row for each seat, written in pages.
 
-Every file holds all matches of the plan that are in the log, in fold order, those of incomplete blocks too.
+Every file holds all matches of the plan that are in the log, in canonical order, those of incomplete blocks too.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ from engine import returns_from_ranks
 PAGE = 64
 """Blocks read at a time."""
 ROW_GROUP = 50_000
-"""Rows of a Parquet file that belong together, at least."""
+"""Least number of rows in a row group of a Parquet file."""
 MOST_ROWS = 10_000
-"""Rows of a table that is made to be read by a person."""
+"""Rows of a table for people (Markdown, HTML, LaTeX)."""
 Played = tuple[Block, StoredMatch]
 
 

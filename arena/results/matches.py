@@ -93,7 +93,7 @@ def _read(store: Store, board: Board) -> pd.DataFrame:
     ).astype({"score": float, "cause": object})
     of = np.repeat(np.arange(len(matches)), board.players)
     if len(of) != len(seats) or (matches["block"].to_numpy()[of] != seats["block"]).any():
-        raise StoreError(f"{store.path}: the log is damaged: matches on {board.title} lack seats")
+        raise StoreError(f"{store.path}: the log is damaged: matches on {board.title} have missing seats")
     places = np.arange(board.players)
     if (seats["seat"].to_numpy().reshape(-1, board.players) != places).any() or not seats["rank"].isin(places).all():
         raise StoreError(f"{store.path}: the log is damaged: seats or ranks on {board.title} that there are not")
@@ -141,8 +141,8 @@ def choose_boards(
         if (game is None or game in (name, name.partition("(")[0])) and (players is None or players == count)
     ]
     if not chosen:
-        told = "; ".join(f"{name}, {count} players" for name, count in known)
-        raise StoreError(f"{target}: has no such board; it has {told}")
+        listed = "; ".join(f"{name}, {count} players" for name, count in known)
+        raise StoreError(f"{target}: has no such board; it has {listed}")
     return chosen
 
 

@@ -26,7 +26,7 @@ from engine.errors import one_line
 
 RUNNING, COMPLETE, INTERRUPTED, OPEN = "running", "complete", "interrupted", "not complete"
 RESUMABLE = (["run"], ["compare"])
-"""Commands that continue where they stopped when they are given again."""
+"""Commands that resume when repeated."""
 
 
 @dataclass(frozen=True)
@@ -56,7 +56,7 @@ class RunStatus:
     name: str
     log: Path
     state: str
-    """`running`, `complete`, `interrupted`, or `not complete` where it cannot be told what ended the last run."""
+    """`running`, `complete`, `interrupted`, or `not complete` where it is unknown what ended the last run."""
     boards: list[BoardStatus]
     matches: int
     planned: int
@@ -105,7 +105,7 @@ def run_status(target: str | Path, home: str | Path | None = None) -> RunStatus:
     except (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError) as error:
         if isinstance(error, ArenaError):
             raise
-        raise StoreError(f"{log}: is damaged: {error}; `arena verify` tells more") from None
+        raise StoreError(f"{log}: is damaged: {error}; `arena verify` has details") from None
 
 
 def _run_status(log: Path) -> RunStatus:

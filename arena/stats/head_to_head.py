@@ -2,7 +2,7 @@
 
 A bot is ahead of another in a match when its place is better; its *lead* over the other is the share of matches in
 which it is ahead minus the share in which it is behind. With two players the difference of returns is twice the lead.
-With more it also tells what else the two did to the rest of the table.
+With more players it also depends on the results against the rest of the table.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Pairs whose lead the ratings do not predict: a test valid for few blocks and for bots that always win.
 
-The spread of a pair's own blocks tells little: of six blocks it is a guess, and of blocks that were all won it is 0.
-So the variance of a lead is the one that the rating model predicts for independent matches, times what the matches of a
-block have in common (common dice and openings, seats). Where a pair's blocks do not tell, all pairs of the board tell
-it together, but never that matches of a block make up for each other: two copies of a bot may do so always.
+The variance of a pair's own blocks is a poor estimate: uncertain for six blocks, and 0 if all were won. So the variance
+of a lead is the one that the rating model predicts for independent matches, times a factor for what the matches of a
+block have in common (dice, openings, seats). Pairs with few blocks borrow this factor from all pairs of the board, but
+not a factor below 1: matches of a block cancel out for two copies of a bot, not in general.
 """
 
 from __future__ import annotations
@@ -76,13 +76,13 @@ def _margin_of_ties(compared: pd.DataFrame, gap: np.ndarray) -> float:
     if not ties:
         return 0.0
 
-    def lacking(margin: float) -> float:
+    def missing_ties(margin: float) -> float:
         ahead, behind = ahead_and_behind(gap, margin)
         return float(meetings @ (1 - ahead - behind) - ties)
 
     from scipy.optimize import brentq  # slow to load, and of no use to boards without ties
 
-    return float(brentq(lacking, 0.0, np.abs(gap).max() + 10 * SPREAD))
+    return float(brentq(missing_ties, 0.0, np.abs(gap).max() + 10 * SPREAD))
 
 
 def _variance(compared: pd.DataFrame, match: np.ndarray, explained: np.ndarray) -> np.ndarray:

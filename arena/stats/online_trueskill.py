@@ -41,8 +41,8 @@ def draw_probability_at(margin: float) -> float:
 
 def rating_model(margin: float) -> dict[str, float]:
     """Return the constants of the rating model of a board, for exports."""
-    told = {"beta": BETA, "draw_margin": margin, "draw_probability": draw_probability_at(margin)}
-    return {name: round(value, DECIMALS) for name, value in told.items()}
+    constants = {"beta": BETA, "draw_margin": margin, "draw_probability": draw_probability_at(margin)}
+    return {name: round(value, DECIMALS) for name, value in constants.items()}
 
 
 def rate(entries: np.ndarray, ranks: np.ndarray, margin: float) -> dict[int, tuple[float, float]]:

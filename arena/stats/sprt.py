@@ -32,7 +32,7 @@ NORMALIZED = 800 / math.log(10)
 """Normalised Elo for one standard deviation of a match's score."""
 MOST_ELO = {"logistic": 800.0, "normalized": 200.0}
 LEAST_SCORE = 1e-3
-"""Scores nearer to 0 or 1 are told as the Elo of this one: +-1200."""
+"""Scores nearer to 0 or 1 have the Elo of this one: +-1200."""
 NEWTON_STEPS, ROUNDS = 200, 100
 SAME = 1e-15
 

@@ -1,8 +1,8 @@
 """Variance decomposition: advantage of seats, and shares of bots, seats, dice and opening in the variance.
 
 In a block every bot sits in every seat equally often (in rotations once), with the same dice and opening. A block is
-thus a Latin square of bots by seats, and a board is many of them: a two-way analysis of variance within blocks tells
-what bots and seats do, and what they do differently from block to block is what the matches of a block share.
+thus a Latin square of bots by seats, and a board is many of them: a two-way analysis of variance within blocks
+separates the effects of bots and seats; their variation from block to block is what the matches of a block share.
 
 The effect of a seat is its mean return over the whole board; it is reported as mean return and as share of variance.
 """
@@ -31,7 +31,7 @@ GROUPS = 20
 TINY = 1e-12
 """A variance below it is rounding."""
 FAR = 400.0
-"""Mean squares so many times what chance alone makes are told by the jackknife: there it needs no help."""
+"""Mean squares this many times above chance level get their intervals from the jackknife alone."""
 
 
 class Squares(NamedTuple):
@@ -75,8 +75,8 @@ def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
 def variance_shares(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:
     """Return the shares of a return's variance, which sum to 1, with 95 % intervals by the jackknife over blocks.
 
-    Dice of each match's own (`own_dice`) cannot be told from the bots' own chance: the share of dice and opening is NaN
-    then, and they are a part of the rest.
+    If matches draw their own dice (`own_dice`), dice cannot be separated from the bots' own chance: the share of dice
+    and opening is NaN then, and they are a part of the rest.
 
     Estimates are unbiased, so that those of small shares may be below 0; intervals begin at 0 then. Tukey, "Bias and
     Confidence in Not-Quite Large Samples", 1958: error^2 = (g - 1) / g * sum (share without part - mean)^2 over g parts
@@ -214,7 +214,7 @@ def _squares(matches: pd.DataFrame, players: int) -> Squares:
     cell = (block[:, None] * players + place) * players + np.arange(players)
     count = np.bincount(cell.ravel(), minlength=blocks * players**2)
     if (order != tables[block]).any() or (count != count[:1]).any():
-        raise StoreError("blocks in which bots do not sit in every seat equally often do not tell luck from skill")
+        raise StoreError("blocks in which bots do not sit in every seat equally often cannot be decomposed")
     cells = np.bincount(cell.ravel(), returns.ravel(), minlength=len(count)) / np.maximum(count, 1)
     square = ((returns - cells[cell]) ** 2).mean(axis=1)
     within = np.bincount(block, square, minlength=blocks) / np.maximum(np.bincount(block, minlength=blocks), 1)

@@ -59,7 +59,7 @@ def archive(
 @command(epilog="Example: arena merge here.db there.db --into cup")
 def merge(
     targets: Annotated[
-        list[str], typer.Argument(metavar="DB...", help="Databases, folders, configurations or names of tournaments.")
+        list[str], typer.Argument(metavar="DB", help="Databases, folders, configurations or names of tournaments.")
     ],
     into: Annotated[
         str,

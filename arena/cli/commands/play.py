@@ -82,7 +82,7 @@ def compare(
 ) -> None:
     """Play two bots against each other until a test decides.
 
-    The test is a sequential probability ratio test (SPRT) on blocks of matches with common dice and all seatings.
+    The test is a sequential probability ratio test (SPRT); in every block of matches the bots swap seats.
     """
     from arena.cli.comparing import print_comparison
     from arena.cli.output import isolation_of

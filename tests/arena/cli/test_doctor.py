@@ -99,7 +99,7 @@ def test_without_bubblewrap_it_names_what_is_refused_and_the_words_that_allow_it
 )
 def test_root_is_warned_of_what_a_bot_could_do_with_its_rights(number, status, told):
     finding = doctor.user(number)
-    assert (finding.status, told in finding.told) == (status, True)
+    assert (finding.status, told in finding.text) == (status, True)
 
 
 def test_without_a_package_it_says_how_to_get_it_and_exits_with_1(tmp_path):
@@ -128,7 +128,7 @@ def test_a_home_that_cannot_be_written_is_missing(tmp_path):
     (tmp_path / "file").write_text("")
     finding = doctor.home_of(tmp_path / "file" / "home")
     assert (finding.status, finding.what) == (MISSING, "home")
-    assert f"{tmp_path / 'file'} is no folder that you may write to" in finding.told
+    assert f"{tmp_path / 'file'} is no folder that you may write to" in finding.text
 
 
 def test_little_space_and_few_open_files_are_warned_of(tmp_path, monkeypatch):
@@ -146,7 +146,7 @@ def test_a_cache_folder_that_cannot_be_used_is_told(tmp_path, monkeypatch):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     finding = doctor.cache()
     assert finding.status == WARNING
-    assert finding.told.startswith(f"ARENA_CACHE = {tmp_path / 'file'} cannot be written; {tmp_path}")
+    assert finding.text.startswith(f"ARENA_CACHE = {tmp_path / 'file'} cannot be written; {tmp_path}")
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_a_kernel_that_forbids_user_namespaces_is_told_with_the_setting(tmp_path
     path.write_text(f"{value}\n")
     finding = doctor.user_namespaces([Setting(str(path), "0", root_too, "sysctl it")], root)
     assert finding.status == status
-    assert (f"{path} is 0; the sandbox needs: sysctl it" == finding.told) == (status == WARNING)
+    assert (f"{path} is 0; the sandbox needs: sysctl it" == finding.text) == (status == WARNING)
 
 
 def test_a_program_that_only_some_bots_need_is_a_note(monkeypatch):
@@ -242,14 +242,14 @@ MOUNTS = """\
 )
 def test_a_home_on_a_network_file_system_is_warned_of(home, status, kind):
     (finding,) = surroundings.disks(home, MOUNTS)
-    assert finding.status == status and f"home on {kind}" in finding.told
-    assert ("choose a local home" in finding.told) == (status == WARNING)
+    assert finding.status == status and f"home on {kind}" in finding.text
+    assert ("choose a local home" in finding.text) == (status == WARNING)
 
 
 def test_a_clock_before_the_newest_file_is_wrong():
     assert surroundings.clock().status == OK
     finding = surroundings.clock(now=86_400.0)
-    assert finding.status == WARNING and finding.told.startswith("1970-01-02 00:00:00 UTC is before")
+    assert finding.status == WARNING and finding.text.startswith("1970-01-02 00:00:00 UTC is before")
 
 
 def test_little_shared_memory_is_warned_of(monkeypatch):
@@ -258,7 +258,7 @@ def test_little_shared_memory_is_warned_of(monkeypatch):
     assert surroundings.ray().status == WARNING
     monkeypatch.setattr(surroundings, "SHARED_ROOM", 0)
     monkeypatch.setattr(surroundings, "SOCKETS", surroundings.SOCKETS / "nowhere")
-    assert "--backend local" in surroundings.ray().told
+    assert "--backend local" in surroundings.ray().text
 
 
 def test_compiled_code_of_other_versions_is_told_with_its_size(tmp_path):
@@ -267,7 +267,7 @@ def test_compiled_code_of_other_versions_is_told_with_its_size(tmp_path):
         (tmp_path / "numba" / name / "kernel.nbc").write_bytes(bytes(2**20))
     (finding,) = surroundings.compiled(str(tmp_path / "numba" / "ours"))
     assert finding.status == OK
-    assert finding.told == f"2 MiB for 2 other versions or settings; rm -r {tmp_path / 'numba'} frees it"
+    assert finding.text == f"2 MiB for 2 other versions or settings; rm -r {tmp_path / 'numba'} frees it"
     assert not list(surroundings.compiled(str(tmp_path / "numba" / "ours" / "none")))
 
 
@@ -290,7 +290,7 @@ NODE = {
 )
 def test_a_node_that_differs_is_warned_of(change, told):
     finding = surroundings.node({**NODE, **change}, "ours")
-    assert (finding.status == WARNING and told in finding.told) if told else finding.status == OK
+    assert (finding.status == WARNING and told in finding.text) if told else finding.status == OK
 
 
 def test_an_address_where_nobody_listens_is_told_at_once():
