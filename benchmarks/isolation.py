@@ -20,10 +20,10 @@ from arena.match.referee import play_match, warm_up
 from arena.match.result import Clocking
 from arena.registry.bundles import Bundle, bundle_module
 from arena.registry.manifest import bundle_program
-from arena.workers.sandbox.host import RemoteBot
-from arena.workers.sandbox.hosts import Hosts, RemoteContestant, provision
-from arena.workers.sandbox.levels import Spawn, lacking, python, python_paths
-from arena.workers.sandbox.parent import ForkServer
+from arena.workers.sandbox.fork_client import ForkClient
+from arena.workers.sandbox.levels import Spawn, missing_requirements, python, python_paths
+from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant, preload_of
+from arena.workers.sandbox.process_source import RemoteBot
 from benchmarks.tools import Row
 from bots.random_bot import Random
 from engine import Game
@@ -48,8 +48,8 @@ MESSAGE = b'{"type":"move","plies":[[0,"S+"],[1,"M-"]],"legal":["S+","S-","M-"],
 def isolation() -> Iterator[Row]:
     """All of it; without a sandbox here, of processes alone."""
     levels: list[Isolation] = ["process", "sandbox"]
-    if lacking():
-        yield Row("isolation in the sandbox", lacking())
+    if missing_requirements():
+        yield Row("isolation in the sandbox", missing_requirements())
         levels.remove("sandbox")
     with tempfile.TemporaryDirectory(prefix="arena-bench-") as folder, contextlib.chdir(folder):
         yield from bare(levels)
@@ -91,9 +91,9 @@ def moves(levels: list[Isolation]) -> Iterator[Row]:
         warm_up(game)
         own = move_seconds(game, Contestant(Random, {}))
         for level in levels:
-            with contextlib.closing(Hosts()) as hosts:
+            with contextlib.closing(ProcessPool()) as pool:
                 bot = RemoteBot("random", bundle, "Random", {}, level)
-                each = move_seconds(game, RemoteContestant(bot, hosts))
+                each = move_seconds(game, RemoteContestant(bot, pool))
             told = f"{(each - own) * 1e6:.0f} µs more than {own * 1e6:.0f} µs in the worker's process"
             yield Row(f"{name}: a move of random, {level}", told, MOVE_AIM)
 
@@ -126,22 +126,22 @@ def starts(levels: list[Isolation]) -> Iterator[Row]:
         warm = median_seconds(functools.partial(_warm_parent, house, level, game), 3)
         yield Row(f"the parent of Python bots, {level}: start, with a game loaded, once a worker", f"{warm:.2f} s")
         for what, bundle, class_name, aim in kinds:
-            with contextlib.closing(Hosts()) as hosts:
+            with contextlib.closing(ProcessPool()) as pool:
                 bot = RemoteBot("bot", bundle, class_name, {"boldness": 100} if bundle.is_program else {}, level)
-                fresh = RemoteContestant(bot, hosts)
+                fresh = RemoteContestant(bot, pool)
                 clocks_of(game, fresh, 1)
                 seconds = []
                 for _ in range(STARTS):
                     if bundle.is_program:
-                        hosts.host(bot, game).close()
+                        pool.acquire(bot, game).close()
                     clocks = clocks_of(game, fresh, 1)[0]
                     seconds.append(sum(each.wall for each in clocks if each.ply < 0))
             yield Row(f"{what}, {level}: ready to move", f"{statistics.median(seconds) * 1e3:.1f} ms", aim)
 
 
 def _warm_parent(bundle: Bundle, level: Isolation, game: Game) -> None:
-    provided = provision([bundle], [(game.spec, game.players)])
-    ForkServer(level, provided).close()
+    provided = preload_of([bundle], [(game.spec, game.players)])
+    ForkClient(level, provided).close()
 
 
 def median_seconds(call: Callable[[], object], count: int = STARTS) -> float:

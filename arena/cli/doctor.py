@@ -121,9 +121,9 @@ def _cores() -> str:
 
 def isolation() -> Iterator[Finding]:
     """Yield what the sandbox and bots in separate processes need."""
-    from arena.workers.sandbox.levels import BWRAP, lacking
+    from arena.workers.sandbox.levels import BWRAP, missing_requirements
 
-    why = lacking()
+    why = missing_requirements()
     if why:
         yield Finding(
             WARNING,

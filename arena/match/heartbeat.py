@@ -14,7 +14,7 @@ STARVED = 0.5
 SIZE = 4 * 8
 
 
-class Work(NamedTuple):
+class Activity(NamedTuple):
     """What a worker is at."""
 
     number: int
@@ -26,7 +26,7 @@ class Work(NamedTuple):
     """When the time is up of whoever is at work: nanoseconds of the machine's monotonic clock."""
 
 
-class Status:
+class Heartbeat:
     """Four 64-bit words, each written whole; the seat last, so that a busy seat never goes with an old deadline."""
 
     def __init__(self, memory: mmap.mmap) -> None:
@@ -46,9 +46,9 @@ class Status:
         self._words[3] = time.monotonic_ns() + int(seconds * 1e9)
         self._words[1] = seat
 
-    def read(self) -> Work:
+    def read(self) -> Activity:
         """The present state; another process may be writing meanwhile."""
-        return Work(*self._words)
+        return Activity(*self._words)
 
     def close(self) -> None:
         self._words.release()

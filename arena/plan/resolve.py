@@ -24,10 +24,10 @@ from arena.registry.plugin_games import snapshot
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.openings import opening_plies
 from arena.store import BotRow
-from arena.workers.asking import declared
+from arena.workers.declarations import declared
 from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
 from arena.workers.process import WorkerProcess
-from arena.workers.sandbox.levels import lacking
+from arena.workers.sandbox.levels import missing_requirements
 from engine import Game
 from engine.errors import did_you_mean
 from engine.specs import canonical_options, resolve
@@ -261,9 +261,10 @@ def resolve_bots(
             isolation = isolation or source.isolation
             if source.is_program and isolation == "none":
                 raise BotError(f"'{spec}' is a program: isolation must be process or sandbox")
-            if isolation == "sandbox" and lacking():
+            if isolation == "sandbox" and missing_requirements():
                 raise BotError(
-                    f"'{spec}' is for the sandbox, and this machine has none: {lacking()}; `arena doctor` tells more; "
+                    f"'{spec}' is for the sandbox, and this machine has none: {missing_requirements()}; "
+                    "`arena doctor` tells more; "
                     'isolation = "process" (in a command: --isolation process) runs it all the same, with your rights'
                 )
             found.append((source, source.bundle(), {**options, **params}, isolation))

@@ -31,7 +31,7 @@ from arena.store import Store
 from arena.verify.findings import Findings
 from arena.verify.plans import Contents, LoggedPlan
 from arena.workers.process import WorkerProcess
-from arena.workers.sandbox.levels import lacking
+from arena.workers.sandbox.levels import missing_requirements
 
 ENOUGH = 4
 """Blocks that are considered for each one that is chosen."""
@@ -167,9 +167,10 @@ def rerun_plan(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
         name = planned.identity.rpartition("@")[0]
         source = Source(name, row.module, row.class_name, None, "log")
         bots.append(ResolvedBot(source, bundle, planned.params, row.spec, "", None, None, [], [], level))
-    if any(bot.isolation == "sandbox" for bot in bots) and lacking():
+    if any(bot.isolation == "sandbox" for bot in bots) and missing_requirements():
         raise ConfigError(
-            f"the bots are for the sandbox, and this machine has none: {lacking()}; `arena doctor` tells more; "
+            f"the bots are for the sandbox, and this machine has none: {missing_requirements()}; "
+            "`arena doctor` tells more; "
             "--isolation process runs them all the same, with your rights"
         )
     keys = [contents.secret[hash].checked() for hash in schedule.keys if hash in contents.secret]

@@ -19,7 +19,7 @@ from arena.core.errors import UnwritableError, WorkerError, has_no_room, no_room
 from arena.core.files import own_folder
 from arena.core.process_trees import PATIENCE, STOPPED, WAITING, end_tree, send, thread_states
 from arena.core.versions import code_hash
-from arena.match.heartbeat import NOBODY, SIZE, STARVED, Status, Work
+from arena.match.heartbeat import NOBODY, SIZE, STARVED, Activity, Heartbeat
 from arena.registry.plugin_games import folders_for
 from arena.workers.messages import (
     Death,
@@ -43,7 +43,7 @@ GRACE = 2.0
 START_LIMIT = 120.0
 STARTS = 3
 """Tries to start a worker that is killed before it plays."""
-LAST_BREATH = 2 * PATIENCE
+END_LIMIT = 2 * PATIENCE
 """Seconds in which a worker that has closed its socket, or is to end, is gone with all that bots started."""
 LOOK = 0.1
 STILL_LIMIT = 5.0
@@ -62,12 +62,12 @@ class Killed(WorkerError):
 class Seen(NamedTuple):
     """What a worker was first seen at, when, and with how much processor time behind it; in nanoseconds."""
 
-    work: Work
+    work: Activity
     since: int
     cpu: int
 
 
-class Pulse:
+class StallDetector:
     """Whether a worker lives, told by the processor time that it uses."""
 
     def __init__(self, process: int) -> None:
@@ -133,8 +133,8 @@ class WorkerProcess:
         with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
             status.write(bytes(SIZE))  # on a disk that is full this fails, while a file of holes would end us later on
             status.flush()
-            self._status = Status(mmap.mmap(status.fileno(), SIZE))
-            self._status.rest(0)
+            self._heartbeat = Heartbeat(mmap.mmap(status.fileno(), SIZE))
+            self._heartbeat.rest(0)
             self._folder = contextlib.ExitStack()
             folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
             path = os.pathsep.join([*self._games, *filter(None, [os.environ.get("PYTHONPATH")])])
@@ -228,31 +228,31 @@ class WorkerProcess:
     def _exchange(self, message: bytes, limit: float | None) -> bytes | Death:
         self._seen = None
         try:
-            self._status.rest(0)  # the worker is idle: an old deadline counts no more
+            self._heartbeat.rest(0)  # the worker is idle: an old deadline counts no more
             self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
-            pulse = Pulse(self._worker)
+            stall = StallDetector(self._worker)
             while not self._connection.poll(LOOK):
-                if pulse.has_stopped(between_moves=self._status.read().seat == NOBODY):
-                    return self._bury("crash", "it was stopped")
+                if stall.has_stopped(between_moves=self._heartbeat.read().seat == NOBODY):
+                    return self._on_death("crash", "it was stopped")
                 if self._overrun() or (deadline is not None and time.monotonic() > deadline):
-                    return self._bury("timeout")
+                    return self._on_death("timeout")
             return self._connection.recv_bytes()
         except (EOFError, OSError):
-            return self._bury("crash")
+            return self._on_death("crash")
 
     def _overrun(self) -> bool:
         """Whether the worker is still at something whose time is up; it may write while we read, so look twice."""
-        work = self._status.read()
+        work = self._heartbeat.read()
         if self._seen is None or self._seen.work != work:
             self._seen = Seen(work, time.monotonic_ns(), processor_time(self._worker))
         if time.monotonic_ns() <= work.until + GRACE * 1e9:
             return False
         time.sleep(LOOK)
-        return self._status.read() == work
+        return self._heartbeat.read() == work
 
-    def _bury(self, cause: str, how: str = "") -> Death:
-        work = self._status.read()
+    def _on_death(self, cause: str, how: str = "") -> Death:
+        work = self._heartbeat.read()
         starved = cause == "timeout" and self._starved()
         code = None
         if not how:
@@ -280,7 +280,7 @@ class WorkerProcess:
             self._process.wait()
             self._process = None
             self._connection.close()
-            self._status.close()
+            self._heartbeat.close()
             self._folder.close()
 
 
@@ -297,7 +297,7 @@ def _plays_bots() -> bool:
 
 def _code_of(process: int) -> int | None:
     """How a child ends, below 0 by a signal, left for others to take notice of; None when it does not, for a while."""
-    until = time.monotonic() + LAST_BREATH
+    until = time.monotonic() + END_LIMIT
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < until:
             if (ended := os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:

@@ -1,8 +1,8 @@
 """A worker process: loads bots from bundles and plays the matches it is handed. Started by `arena.workers.supervisor`.
 
 It exchanges `arena.workers.messages` over one socket with whoever spawned it (`arena.workers.process`); it never sees
-the log. Where it is at work (which match, seat and ply, until when) stands in a small shared file, so that a watchdog
-can tell a bot that hangs, and a crash can be traced to a seat.
+the log. Its heartbeat (which match, seat and ply, until when) is a small shared file, by which the driver finds a
+bot that hangs and traces a crash to a seat.
 """
 
 from __future__ import annotations
@@ -27,13 +27,14 @@ from arena.core.versions import code_hash, versions
 from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.dice import Streams
 from arena.match.game_faults import GameFailed, fault_of
-from arena.match.heartbeat import NOBODY, SIZE, Status
+from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
 from arena.match.player import Contestant, Entrant
 from arena.match.referee import Report, play_match, warm_up
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
 from arena.registry.describe import OTHERWISE, defaults, describe, is_as_planned
 from arena.registry.loader import is_built_in, lay_out, load_class, made
+from arena.workers.compile_once import compile_once
 from arena.workers.interpreter import Interpreter
 from arena.workers.messages import (
     Describe,
@@ -53,117 +54,106 @@ from arena.workers.messages import (
     decode,
     encode,
 )
-from arena.workers.warming import first_alone
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
-    from arena.workers.sandbox.host import Provision
-    from arena.workers.sandbox.hosts import Hosts
+    from arena.workers.sandbox.process_pool import ProcessPool
 
-HEARTBEAT = 0.5
-"""Seconds."""
+BEAT = 0.5
+"""Seconds between two beats."""
 WAITING = 10
-"""A game that waits, instead of computing, may take so many times `GAME_SECONDS`."""
+"""Times `GAME_SECONDS` that a game may take which waits instead of computing."""
 
 
-class Remote:
-    """Bots in processes of their own; what serves them is loaded when the first one comes."""
+class IsolatedBots:
+    """Bots in processes of their own; the code that serves them is imported when the first one comes."""
 
     def __init__(self) -> None:
-        self._hosts: Hosts | None = None
+        self._pool: ProcessPool | None = None
         self._plan: WorkerPlan | None = None
 
     def expect(self, plan: WorkerPlan) -> None:
-        """Bots of that plan come next, from processes that serve no other."""
+        """Serve bots of that plan from now on, by processes that serve no other."""
         self.close()
         self._plan = plan
 
     @property
-    def hosts(self) -> Hosts:
-        if self._hosts is None:
-            from arena.workers.sandbox.hosts import Hosts
+    def pool(self) -> ProcessPool:
+        """Processes for them."""
+        if self._pool is None:
+            from arena.workers.sandbox.process_pool import ProcessPool, preload_of_plan
 
-            self._hosts = Hosts(self._provision(self._plan) if self._plan is not None else None)
-        return self._hosts
-
-    def _provision(self, plan: WorkerPlan) -> Provision:
-        from arena.workers.sandbox.hosts import provision
-
-        bundles = []
-        for bot in plan.bots:
-            with contextlib.suppress(BotError):  # its own fault, once it is to play
-                bundle = plan.bundle_of(bot)
-                if bot.isolation != "none" and not bundle.is_program:
-                    bundles.append(bundle)
-        return provision(bundles, [(board.game, board.players) for board in plan.boards])
+            self._pool = ProcessPool(preload_of_plan(self._plan) if self._plan is not None else None)
+        return self._pool
 
     def contestant(self, bot: PlannedBot, bundle: Bundle, key: int) -> Entrant:
         """Return a bot of the plan as something that can take a seat."""
-        from arena.workers.sandbox.host import RemoteBot
-        from arena.workers.sandbox.hosts import RemoteContestant
+        from arena.workers.sandbox.process_pool import RemoteContestant
+        from arena.workers.sandbox.process_source import RemoteBot
 
         remote = RemoteBot(bot.name, bundle, bot.class_name, bot.params, bot.isolation, key, bot.options)
-        return RemoteContestant(remote, self.hosts)
+        return RemoteContestant(remote, self.pool)
 
     def describe(self, request: Describe) -> Description:
         """Ask a bot where it is to play what it declares."""
         if request.bundle.is_program or request.isolation == "none":
             return Description(describe(request.bundle, request.name, request.class_name, request.boards))
-        from arena.workers.sandbox.description import description
+        from arena.workers.sandbox.describe import describe_isolated
 
-        return Description(description(self.hosts, request))
+        return Description(describe_isolated(self.pool, request))
 
     def refusal(self, bots: Sequence[PlannedBot]) -> str:
-        """Return why this machine cannot take some of the entries of a plan; empty when it can."""
+        """Return why this machine cannot isolate bots of a plan; empty when it can."""
         if all(bot.isolation != "sandbox" for bot in bots):
             return ""
-        from arena.workers.sandbox.levels import lacking
+        from arena.workers.sandbox.levels import missing_requirements
 
-        return f"{platform.node()} cannot sandbox bots: {lacking()}" if lacking() else ""
+        missing = missing_requirements()
+        return f"{platform.node()} cannot sandbox bots: {missing}" if missing else ""
 
     def close(self) -> None:
         """End their processes."""
-        if self._hosts is not None:
-            self._hosts.close()
-            self._hosts = None
+        if self._pool is not None:
+            self._pool.close()
+            self._pool = None
 
 
-class Table:
-    """A worker's side of a plan: games, contestants and keys."""
+class LoadedPlan:
+    """A plan with the games and bots that were loaded for it so far."""
 
-    def __init__(self, plan: WorkerPlan, report: Report, remote: Remote, interpreter: Interpreter) -> None:
+    def __init__(self, plan: WorkerPlan, report: Report, isolated: IsolatedBots, interpreter: Interpreter) -> None:
         self.plan = plan
         self.interpreter = interpreter
         self.recursion: dict[int, int] = {}
         """By entry: the recursion limit that its modules have set."""
         self.foreign: set[int] = set()
-        """Entries whose code runs here and is not our own: only these touch the interpreter."""
+        """Entries whose code runs here and is not our own: only these may change the interpreter."""
         self.report = report
-        self.remote = remote
+        self.isolated = isolated
         self.game = functools.cache(self._game)
         self.contestant = functools.cache(self._contestant)
 
     def _game(self, board: int) -> engine.Game:
-        """A board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
+        """Return a board's game with everything that a match calls compiled, so that no bot's clock pays for it."""
         name, players, _ = self.plan.boards[board]
         try:
             game = engine.load_game(name, players)
         except Exception as error:
             raise GameFailed(fault_of(error, [], None)) from error
-        compiling = first_alone(game.name, lambda: self.report(NOBODY, 0, 0.0)) if game.kernels else nullcontext()
+        compiling = compile_once(game.name, lambda: self.report(NOBODY, 0, 0.0)) if game.kernels else nullcontext()
         with compiling:
             warm_up(game)
         return game
 
     def _contestant(self, entry: int) -> Entrant:
-        """What takes a seat for an entry; what goes wrong in making it is the bot's fault in each match."""
+        """Return what takes a seat for an entry; errors in making it are the bot's fault in each match."""
         bot = self.plan.bots[entry]
         try:
             bundle = self.plan.bundle_of(bot)
         except BotError as error:
             return Contestant(functools.partial(_raise, error), {})
         if bot.isolation != "none":
-            return self.remote.contestant(bot, bundle, entry)
+            return self.isolated.contestant(bot, bundle, entry)
         try:
             lay_out(bundle)
         except OSError as error:
@@ -215,20 +205,20 @@ def _raise(error: BaseException, *_: object) -> None:
 
 
 class Worker:
-    """Answers the messages of one driver."""
+    """Replies to the messages of one driver."""
 
-    def __init__(self, status: Status) -> None:
-        self.status = status
+    def __init__(self, heartbeat: Heartbeat) -> None:
+        self.heartbeat = heartbeat
         self.number = 0
-        self.table: Table | None = None
-        self.remote = Remote()
+        self.plan: LoadedPlan | None = None
+        self.isolated = IsolatedBots()
         self.interpreter = Interpreter()
 
     def report(self, seat: int, ply: int, limit: float) -> None:
         if seat == NOBODY:
-            self.status.rest(self.number)
+            self.heartbeat.rest(self.number)
         else:
-            self.status.work(seat, ply, limit)
+            self.heartbeat.work(seat, ply, limit)
 
     def answer(self, message: Message) -> Message:
         """Return the reply to one message."""
@@ -238,17 +228,17 @@ class Worker:
             case Describe():
                 self.interpreter.restore()
                 self.interpreter.touched = True
-                return self.remote.describe(message)
+                return self.isolated.describe(message)
             case WorkerPlan():
                 self.interpreter.accept_threads()
-                self.remote.expect(message)
-                self.table = Table(message, self.report, self.remote, self.interpreter)
-                return PlanRead(self.remote.refusal(message.bots))
-            case PlayChunk() if self.table is not None:
-                return self.results(self.table, message)
+                self.isolated.expect(message)
+                self.plan = LoadedPlan(message, self.report, self.isolated, self.interpreter)
+                return PlanRead(self.isolated.refusal(message.bots))
+            case PlayChunk() if self.plan is not None:
+                return self.results(self.plan, message)
         raise ValueError(f"a worker cannot answer {type(message).__name__} now")
 
-    def results(self, table: Table, chunk: PlayChunk) -> Played | GameStopped | NoRoom:
+    def results(self, plan: LoadedPlan, chunk: PlayChunk) -> Played | GameStopped | NoRoom:
         """Play a chunk. What no bot is to blame for ends it: a disk that is full, a game that failed.
 
         After a match that has spoiled this process the rest of the chunk is left to another.
@@ -256,8 +246,8 @@ class Worker:
         rows, killed = [], {}
         try:
             for self.number, order in enumerate(chunk.matches):
-                self.status.rest(self.number)
-                row, entries = table.play(order, chunk.spent)
+                self.heartbeat.rest(self.number)
+                row, entries = plan.play(order, chunk.spent)
                 rows.append(row)
                 if entries:
                     killed[self.number] = entries
@@ -273,50 +263,50 @@ class Worker:
             return NoRoom(shortage.what, shortage.remedy)
 
     def is_spoiled(self) -> bool:
-        """Whether a bot has left what cannot be put back."""
+        """Return whether a bot has changed the interpreter in a way that cannot be undone."""
         return self.interpreter.touched and self.interpreter.is_spoiled()
 
 
 def main(arguments: list[str]) -> None:
-    """Serve the socket until it closes; arguments are its descriptor, the status file's, and the working folder."""
+    """Serve the socket until it closes; arguments are its descriptor, the heartbeat file's, and the working folder."""
     keep_orphans()
     close_to_others()
     connection = Connection(int(arguments[0]))
-    worker = Worker(Status(mmap.mmap(int(arguments[1]), SIZE)))
-    threading.Thread(target=_beat, args=(worker.status,), daemon=True).start()
+    worker = Worker(Heartbeat(mmap.mmap(int(arguments[1]), SIZE)))
+    threading.Thread(target=_beat, args=(worker.heartbeat,), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:
         reply = encode(worker.answer(decode(message)))
         with contextlib.suppress(OSError):
             connection.send_bytes(reply)
-    worker.remote.close()
+    worker.isolated.close()
 
 
 def _receive(connection: Connection) -> bytes | None:
-    """The next message; None when the driver is gone."""
+    """Return the next message; None when the driver is gone."""
     try:
         return connection.recv_bytes()
     except (EOFError, OSError):
         return None
 
 
-def _beat(status: Status) -> None:
-    """Use a little processor time now and then, so that whoever watches sees a process that lives.
+def _beat(heartbeat: Heartbeat) -> None:
+    """Use a little processor time now and then, which shows the watchdog that the process is not stopped.
 
-    On the way interrupt a game's rules that have been at work for too long.
+    Also interrupt a game's rules that have been at work for too long.
     """
-    work, cpu, wall = status.read(), time.process_time(), time.monotonic()
+    activity, cpu, wall = heartbeat.read(), time.process_time(), time.monotonic()
     while True:
-        time.sleep(HEARTBEAT)
-        if (now := status.read()) != work or now.seat != NOBODY:
-            work, cpu, wall = now, time.process_time(), time.monotonic()
+        time.sleep(BEAT)
+        if (now := heartbeat.read()) != activity or now.seat != NOBODY:
+            activity, cpu, wall = now, time.process_time(), time.monotonic()
         elif time.process_time() - cpu > GAME_SECONDS or time.monotonic() - wall > WAITING * GAME_SECONDS:
             Alarm.interrupt_game()
             cpu, wall = time.process_time(), time.monotonic()
 
 
 def _silence_bots() -> None:
-    """What bots print goes nowhere: the terminal is the driver's."""
+    """Drop what bots print: the terminal is the driver's."""
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for the life of the process
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):

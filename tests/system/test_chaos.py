@@ -24,13 +24,13 @@ import pytest
 
 from arena.core import process_trees as trees
 from arena.store import Store
-from arena.workers.sandbox.levels import lacking
+from arena.workers.sandbox.levels import missing_requirements
 from engine.cache import cache_root
 from tests.support import chaos, tournaments
 from tests.support.chaos import BOTS, CONFIGS, FULL, KILL, POWER, TEAR, dump, undisturbed
 from tests.support.tournaments import count, home_of, log_of, rows, wait_until, write
 
-NAMES = [name for name in CONFIGS if name != "sandbox" or not lacking()]
+NAMES = [name for name in CONFIGS if name != "sandbox" or not missing_requirements()]
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,7 @@
 
 import os
 
-import numba  # so that there is a rehearsal
+import numba  # so that there is a trial match
 
 from bots import Bot
 

@@ -22,9 +22,9 @@ from arena.core.process_trees import below, resident, threads_of, wait_for, wake
 from arena.match.faults import Fault, Killed
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import Program
-from arena.workers.sandbox.host import bound_threads
 from arena.workers.sandbox.launch import MOST_FILES
 from arena.workers.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
+from arena.workers.sandbox.process_source import bound_threads
 from arena.workers.sandbox.seccomp import LIKE_SIGKILL
 from engine.cache import cache_root
 

@@ -1,10 +1,10 @@
 """The parent of Python bots' processes: loads the engine and the games once, then forks a child for each match.
 
 It runs inside the sandbox (or, at level `process`, beside it) and never sees a bot's code: the child loads the bot. So
-nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. Its
-master, `arena.workers.sandbox.parent`, sends JSON over the socket that is this process's standard input, and with each
-order to fork a socket that only the child reads: from it come the bot's limits, the ends of three pipes and two files,
-the bot's source and what it has compiled before.
+nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. The
+client, `arena.workers.sandbox.fork_client`, sends JSON over the socket that is this process's standard input, and with
+each order to fork a socket that only the child reads: from it come the bot's limits, the ends of three pipes and two
+files, the bot's source and what it has compiled before.
 
 In the sandbox each child gets a /tmp of its own and the same process number, and finds /proc empty: what the kernel
 counts, or keeps of a folder or of this process, would tell one match about another.
@@ -34,24 +34,24 @@ from arena.core.files import remove
 from arena.core.process_trees import close_to_others, end_below, keep_orphans
 from arena.registry.bundles import unpacked
 from arena.workers.sandbox import launch
-from arena.workers.sandbox.client import Client
-from arena.workers.sandbox.compiled import lay_out
-from arena.workers.sandbox.rehearsal import load, rehearse
+from arena.workers.sandbox.numba_locator import lay_out
+from arena.workers.sandbox.preload import import_modules, prepare_game
+from arena.workers.sandbox.protocol_client import Client
 
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
 SECCOMP_MODE_FILTER = 2
 CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
 MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 0x1000
 CAPABILITY_VERSION = 0x20080522
-FORK, BURY, SWEEP = b"f", b"b", b"s"
-"""Orders of the master: start a child, with a socket of its own; tell how it ended; clear away what it left."""
-LETTER = 4096
+FORK, REAP, SWEEP = b"f", b"r", b"s"
+"""Orders of the client: start a child, with a socket of its own; tell how it ended; remove what it left."""
+CHILD_MESSAGE = 4096
 """Bytes of a message to a child, at most."""
 LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 
 
 class ForkServer:
-    """Answers one master."""
+    """Serves one client."""
 
     def __init__(self, sandboxed: bool) -> None:
         self.sandboxed = sandboxed
@@ -63,7 +63,7 @@ class ForkServer:
         self.folder = Path.cwd()
 
     def serve(self) -> None:
-        """Until the master is gone: messages in JSON until all is loaded, from then on orders of a byte."""
+        """Serve until the client is gone: messages in JSON until all is loaded, from then on orders of a byte."""
         with contextlib.suppress(EOFError, OSError):
             while not self.settled:
                 message = json.loads(self.connection.recv_bytes())
@@ -73,74 +73,74 @@ class ForkServer:
         self.sweep()
 
     def take_orders(self) -> None:
-        """Whatever comes with an order is for the child: this process does, and allocates, the same for every match."""
+        """Take orders. What comes with one is for the child alone: this process does the same for every match."""
         while True:
-            order, letters, _, _ = socket.recv_fds(self.socket, 1, 1)
+            order, sockets, _, _ = socket.recv_fds(self.socket, 1, 1)
             if order == FORK:
-                self.fork(letters[0])
-            elif order == BURY:
-                self.bury()
+                self.fork(sockets[0])
+            elif order == REAP:
+                self.reap()
             elif order == SWEEP:
                 self.sweep()
             else:
                 return
 
     def do_hello(self, message: dict[str, Any]) -> dict[str, Any]:
-        """`filter`: the seccomp filter that children put on, in hexadecimal."""
+        """Keep the seccomp filter of children, which `filter` has in hexadecimal."""
         self.filter = bytes.fromhex(message["filter"])
         return {}
 
     def do_load(self, message: dict[str, Any]) -> dict[str, Any]:
         """Load modules that are not the bot author's: a few installed packages, our own bots."""
-        load(message["modules"])
+        import_modules(message["modules"])
         return {}
 
     def do_warm(self, message: dict[str, Any]) -> dict[str, Any]:
         """Load a game, and what our own bots among some modules prepare for it."""
         with contextlib.suppress(Exception):  # a game at fault is found where it is played
-            rehearse(tuple(message["modules"]), message["game"], message["players"])
+            prepare_game(tuple(message["modules"]), message["game"], message["players"])
         return {}
 
     def do_settle(self, message: dict[str, Any]) -> dict[str, Any]:
-        """All is loaded: from here on this process stays as it is, so that no child can tell how many were before."""
+        """Freeze this process, which has loaded all, so that no child can tell how many were before."""
         self.settled = True
         gc.collect()
         gc.disable()
         gc.freeze()
         return {}
 
-    def fork(self, letter: int) -> None:
-        """Start a child for one match; a descriptor of its process goes back."""
+    def fork(self, orders: int) -> None:
+        """Start a child for one match and send a descriptor of its process back."""
         self.sweep()
         self.number_next_child()
         self.child = os.fork()
         if self.child == 0:
-            self.become_child(letter)
-        os.close(letter)
+            self.become_child(orders)
+        os.close(orders)
         descriptor = os.pidfd_open(self.child)
         socket.send_fds(self.socket, [FORK], [descriptor])
         os.close(descriptor)
 
-    def bury(self) -> None:
-        """Tell how the child ended, which it has."""
+    def reap(self) -> None:
+        """Wait for the child, which has ended, and tell how."""
         self.socket.send(b"%4d" % os.waitstatus_to_exitcode(os.waitpid(self.child, 0)[1]))
 
     def number_next_child(self) -> None:
-        """Every child of a sandbox has the same number; numbers go on from it when the bot starts threads."""
+        """Give every child of a sandbox the same number; numbers go on from it when the bot starts threads."""
         if self.sandboxed and os.path.exists(LAST_NUMBER):
             descriptor = os.open(LAST_NUMBER, os.O_WRONLY)
             os.write(descriptor, b"%d" % os.getpid())
             os.close(descriptor)
 
-    def become_child(self, letter: int) -> None:
+    def become_child(self, orders: int) -> None:
         """Give up everything but the pipes, then speak for the bot until the match is over."""
         code = 1
         try:
             gc.collect()
             gc.enable()
             os.setsid()
-            with socket.socket(fileno=letter) as told:
-                content, descriptors, _, _ = socket.recv_fds(told, LETTER, 5)
+            with socket.socket(fileno=orders) as told:
+                content, descriptors, _, _ = socket.recv_fds(told, CHILD_MESSAGE, 5)
             message = json.loads(content)
             compiled = unpacked(_received(descriptors.pop()))
             name, _, source = _received(descriptors.pop()).partition(b"\n")
@@ -179,14 +179,14 @@ class ForkServer:
 
 
 def _received(descriptor: int) -> bytes:
-    """What is in a file, which is closed."""
+    """Return the content of a file, and close it."""
     with open(descriptor, "rb") as file:
         file.seek(0)
         return file.read()
 
 
 def _lay_out_descriptors(pipes: list[int]) -> None:
-    """Nothing on standard input, the stderr pipe on both standard outputs, the protocol on 3 and 4, no other."""
+    """Arrange descriptors: empty standard input, stderr pipe on both standard outputs, the protocol on 3 and 4."""
     high = [os.dup2(pipe, 1000 + place, inheritable=False) for place, pipe in enumerate(pipes)]
     null = os.open(os.devnull, os.O_RDONLY)
     for source, target in ((null, 0), (high[2], 1), (high[2], 2), (high[0], PROTOCOL_IN), (high[1], PROTOCOL_OUT)):
@@ -198,13 +198,13 @@ def _lay_out_descriptors(pipes: list[int]) -> None:
 
 
 def _megabytes_of_data() -> int:
-    """What this process has of private memory already, which a child inherits."""
+    """Return the MiB of private memory that this process has already, which a child inherits."""
     pages = int(Path("/proc/self/statm").read_text().split()[5])
     return pages * os.sysconf("SC_PAGE_SIZE") // 2**20 + 1
 
 
 def _set_apart() -> None:
-    """A sandbox within the sandbox: /tmp and /proc empty, and no capability any more."""
+    """Enter a sandbox within the sandbox: /tmp and /proc empty, and no capability any more."""
     libc = ctypes.CDLL(None, use_errno=True)
     options = f"size={launch.TMP_BYTES},nr_inodes={launch.MOST_FILES},mode=755".encode()
     _check(libc.unshare(CLONE_NEWNS | CLONE_NEWIPC), "unshare")
@@ -225,7 +225,7 @@ def _set_apart() -> None:
 
 
 def _mounted_in_tmp() -> list[Path]:
-    """What of ours the sandbox shows below /tmp, outer folders first."""
+    """Return what the sandbox shows of ours below /tmp, outer folders first."""
     points = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
     return [Path(point.encode().decode("unicode_escape")) for point in points if point.startswith("/tmp/")]
 

@@ -311,10 +311,10 @@ def program_environment(command: str, isolation: Isolation) -> dict[str, str]:
     return {"HOME": "/tmp", "TMPDIR": "/tmp", **path}
 
 
-def lacking() -> str:
+def missing_requirements() -> str:
     """Why this machine cannot sandbox, and what would help; empty when it can. Tries it once, more often if killed."""
     try:
-        return _lacking()
+        return _missing_requirements()
     except _Disturbed as disturbed:
         return f"bubblewrap could not be tried ({disturbed}); try again"
 
@@ -324,7 +324,7 @@ class _Disturbed(Exception):
 
 
 @functools.cache
-def _lacking() -> str:
+def _missing_requirements() -> str:
     if sys.platform != "linux":
         return "the sandbox needs Linux (namespaces, seccomp)"
     if shutil.which(BWRAP) is None:

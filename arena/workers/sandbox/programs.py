@@ -12,29 +12,35 @@ from arena.core.limits import Limits
 from arena.match.faults import Fault, Killed
 from arena.registry.bundles import MANIFEST
 from arena.registry.manifest import read_program
+from arena.workers.sandbox.bot_process import DYING, BotProcess
 from arena.workers.sandbox.building import built
-from arena.workers.sandbox.channel import DYING, Channel
-from arena.workers.sandbox.host import RemoteBot, bound_threads, must_be_able, open_pipes, processor_seconds
 from arena.workers.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
+from arena.workers.sandbox.process_source import (
+    RemoteBot,
+    bound_threads,
+    check_requirements,
+    open_pipes,
+    processor_seconds,
+)
 from engine import Game
 
 LEAVE_LIMIT = 0.2
 """Seconds that a program may take to end by itself when its match is over."""
 
 
-class ProgramHost:
+class ProgramSource:
     """A program's process: started anew for each match, unless it says that it can begin afresh by itself.
 
     In the sandbox nobody's word is taken for that.
     """
 
     def __init__(self, bot: RemoteBot) -> None:
-        must_be_able(bot.isolation)
+        check_requirements(bot.isolation)
         self.bot = bot
         self.program = read_program(bot.bundle.files[MANIFEST], bot.name)
         self.stays = self.program.resettable and bot.isolation != "sandbox"
         self._stack = contextlib.ExitStack()
-        self._channel: Channel | None = None
+        self._bot_process: BotProcess | None = None
         self._blocks: set[bytes] = set()
         self.failure = ""
         try:
@@ -49,17 +55,17 @@ class ProgramHost:
             self._blocks.clear()
         self._blocks.add(block)
 
-    def open(self, bot: RemoteBot, limits: Limits) -> Channel:
+    def open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
         """The process, which has the processor time of a whole match left."""
         if self.failure:
             raise Fault("init", self.failure)
         allowed = processor_seconds(limits)
-        if self._channel is None or not self._channel.open or self._channel.cpu > allowed:
+        if self._bot_process is None or not self._bot_process.open or self._bot_process.cpu > allowed:
             self.close()
-            self._channel = self._start(limits.memory, 2 * allowed if self.stays else allowed)
-        return self._channel
+            self._bot_process = self._start(limits.memory, 2 * allowed if self.stays else allowed)
+        return self._bot_process
 
-    def _start(self, memory: int, seconds: float) -> Channel:
+    def _start(self, memory: int, seconds: float) -> BotProcess:
         inside = "/bot" if self.bot.isolation == "sandbox" else str(self.folder)
         spawn = Spawn(
             self.program.command,
@@ -82,7 +88,7 @@ class ProgramHost:
         if self.bot.isolation == "sandbox":
             bound_threads(number)
         tmp = f"/proc/{number}/root/tmp" if self.bot.isolation == "sandbox" else ""
-        return Channel(pipes, number, process, memory, tmp, seconds)
+        return BotProcess(pipes, number, process, memory, tmp, seconds)
 
     def code(self) -> int | None:
         """How the program ended; of one in the sandbox bubblewrap tells, which adds 128 to a signal.
@@ -95,17 +101,17 @@ class ProgramHost:
             return None
         return 128 - code if self.bot.isolation == "sandbox" and code > 128 else code
 
-    def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
-        if channel is None or over is None:
+    def release(self, bot_process: BotProcess | None, over: dict[str, Any] | None) -> None:
+        if bot_process is None or over is None:
             self.close()
             return
-        channel.tell(over)
+        bot_process.tell(over)
         if not self.stays:
-            channel.leave(LEAVE_LIMIT)
+            bot_process.leave(LEAVE_LIMIT)
             self.close()
 
     def close(self) -> None:
-        if self._channel is not None:
-            self._channel.close()
-        self._channel = None
+        if self._bot_process is not None:
+            self._bot_process.close()
+        self._bot_process = None
         self._stack.close()

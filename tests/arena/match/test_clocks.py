@@ -28,9 +28,9 @@ from arena.match.referee import play_match
 from arena.match.result import Clocking, MatchRow, row_of
 from arena.registry.manifest import bundle_program
 from arena.store import Store
-from arena.workers.sandbox import channel, programs
-from arena.workers.sandbox.host import RemoteBot
-from arena.workers.sandbox.hosts import Hosts, RemoteContestant
+from arena.workers.sandbox import bot_process, programs
+from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
+from arena.workers.sandbox.process_source import RemoteBot
 from bots import Bot
 from bots.random_bot import Random
 from tests.arena.match.test_referee import replayed, streams
@@ -310,7 +310,7 @@ def test_who_is_late_before_play_is_asked_nothing_more_and_an_init_fault(slow, a
 
 
 class Gone(Distant):
-    """A bot whose host is gone."""
+    """A bot whose source is gone."""
 
     def join(self, match, seat):
         raise WorkerError("gone")
@@ -358,8 +358,8 @@ MOVES = """
 
 
 @pytest.fixture
-def hosts():
-    running = Hosts()
+def pool():
+    running = ProcessPool()
     yield running
     running.close()
 
@@ -370,10 +370,10 @@ BUSY, ASLEEP = "any(iter(int, 1))", "time.sleep(3600)"
 @pytest.mark.parametrize("deed", [BUSY, ASLEEP], ids=["busy", "asleep"])
 @pytest.mark.parametrize("at", ["hello", "newgame", "move"])
 def test_a_process_that_does_not_answer_is_late_and_its_processor_time_is_its_own(
-    tmp_path, hosts, monkeypatch, at, deed
+    tmp_path, pool, monkeypatch, at, deed
 ):
     monkeypatch.setattr(referee, "STARVED", 0.0)  # at once, however busy the machine
-    bot = RemoteContestant(program(tmp_path / "bot", f"if message['type'] == '{at}': {deed}"), hosts)
+    bot = RemoteContestant(program(tmp_path / "bot", f"if message['type'] == '{at}': {deed}"), pool)
     short = {"hello": "seconds_to_start", "newgame": "seconds_to_prepare", "move": "seconds_per_move"}[at]
     result = play(SimpleNamespace(clock=Clock()), bot, Random, **{short: 0.4})
     assert (result.forfeits[0].cause, result.timed, result.retried) == (
@@ -388,8 +388,8 @@ def test_a_process_that_does_not_answer_is_late_and_its_processor_time_is_its_ow
         assert late.cpu > 0.004 if deed == BUSY else late.cpu < 0.2
 
 
-def test_a_process_is_told_its_clocks(tmp_path, hosts):
-    bot = RemoteContestant(program(tmp_path / "bot", "pass"), hosts)
+def test_a_process_is_told_its_clocks(tmp_path, pool):
+    bot = RemoteContestant(program(tmp_path / "bot", "pass"), pool)
     hours = Hours()  # as the referee sees it, no time goes by
     limits = {"seconds_per_move": 5 * MINUTE, "seconds_per_match": 2 * MINUTE, "increment": 2 * MINUTE}
     result = play(hours, bot, Random, **limits)
@@ -399,8 +399,8 @@ def test_a_process_is_told_its_clocks(tmp_path, hosts):
     assert {each["increment"] for each in told} == {128.0}
 
 
-def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_path, hosts):
-    bot = RemoteContestant(program(tmp_path / "bot", "pass"), hosts)
+def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_path, pool):
+    bot = RemoteContestant(program(tmp_path / "bot", "pass"), pool)
     minutes = itertools.count(0, MINUTE)
     ticking = SimpleNamespace(clock=Clock(lambda: next(minutes), lambda: 0.0))  # every call takes a minute
     result = play(ticking, bot, Random, block=10, seconds_per_match=1.5 * MINUTE, margin=MINUTE)
@@ -409,11 +409,11 @@ def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_pat
     assert result.forfeits[0].cause == "timeout"
 
 
-def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_each(tmp_path, hosts, monkeypatch):
+def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_each(tmp_path, pool, monkeypatch):
     monkeypatch.setattr(programs, "processor_seconds", lambda limits: 1.0)  # room for a slow start and one burn
     burn = "until = time.process_time() + 0.3 if message['type'] == 'newgame' else 0"
     code = f"{burn}\n    while time.process_time() < until: pass"
-    bot = RemoteContestant(program(tmp_path / "bot", code, resettable=True), hosts)
+    bot = RemoteContestant(program(tmp_path / "bot", code, resettable=True), pool)
     played = [play(SimpleNamespace(clock=Clock()), bot, Random, block=number) for number in range(12)]
     assert [result.forfeits for result in played] == [{}] * 12
     starts, preparations = zip(*[[call.cpu for call in result.clocks if call.seat == 0][:2] for result in played])
@@ -422,19 +422,21 @@ def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_eac
 
 
 def test_a_program_is_charged_with_its_own_files_and_not_with_the_machines_while_its_sandbox_is_made(
-    tmp_path, hosts, monkeypatch
+    tmp_path, pool, monkeypatch
 ):
-    monkeypatch.setattr(channel, "LOOK", 1e-6)  # all the time, from the first moment on
-    monkeypatch.setattr(channel, "MOST_FILES", 20)  # the machine has more
-    bot = RemoteContestant(replace(program(tmp_path / "bot", "pass"), isolation="sandbox"), hosts)
+    monkeypatch.setattr(bot_process, "LOOK", 1e-6)  # all the time, from the first moment on
+    monkeypatch.setattr(bot_process, "MOST_FILES", 20)  # the machine has more
+    bot = RemoteContestant(replace(program(tmp_path / "bot", "pass"), isolation="sandbox"), pool)
     for never_made in (False, True):
         if never_made:
-            monkeypatch.setattr(programs, "Channel", lambda *parts: channel.Channel(*parts[:4], "/proc/self/root/tmp"))
+            monkeypatch.setattr(
+                programs, "BotProcess", lambda *parts: bot_process.BotProcess(*parts[:4], "/proc/self/root/tmp")
+            )
         assert play(SimpleNamespace(clock=Clock()), bot, Random, block=never_made).forfeits == {}
     monkeypatch.undo()
-    monkeypatch.setattr(channel, "MOST_FILES", 20)
+    monkeypatch.setattr(bot_process, "MOST_FILES", 20)
     hoard = "any(open(f'/tmp/{number}', 'w').close() for number in range(30)); time.sleep(0.2)"
-    bot = RemoteContestant(replace(program(tmp_path / "hoarder", hoard), isolation="sandbox"), hosts)
+    bot = RemoteContestant(replace(program(tmp_path / "hoarder", hoard), isolation="sandbox"), pool)
     forfeit = play(SimpleNamespace(clock=Clock()), bot, Random).forfeits[0]
     assert (forfeit.cause, forfeit.detail.splitlines()[-1]) == ("memory", "it made more than 20 files")
 
@@ -589,23 +591,23 @@ def test_faults_that_have_nothing_to_do_with_clocks_never_bring_a_second_match()
     assert (result.forfeits[0].cause, result.retried) == ("illegal_action", False)
 
 
-def test_a_sleeping_process_is_played_again_with_a_fresh_one(tmp_path, hosts, monkeypatch):
+def test_a_sleeping_process_is_played_again_with_a_fresh_one(tmp_path, pool, monkeypatch):
     monkeypatch.setattr(referee, "STARVED", 2.0)  # starved, whatever the machine
     mark = str(tmp_path / "was here")
     once = f"message['type'] == 'move' and not os.path.exists({mark!r})"
     code = f"import os\n    if {once}: os.mkdir({mark!r}); {ASLEEP}"
-    bot = RemoteContestant(program(tmp_path / "bot", code), hosts)
+    bot = RemoteContestant(program(tmp_path / "bot", code), pool)
     result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=1)
     assert (result.retried, result.forfeits, result.ended) == (True, {}, "normal")
 
 
-def test_a_process_that_sleeps_and_then_plays_otherwise_loses_where_it_slept(tmp_path, hosts, monkeypatch):
+def test_a_process_that_sleeps_and_then_plays_otherwise_loses_where_it_slept(tmp_path, pool, monkeypatch):
     monkeypatch.setattr(referee, "STARVED", 2.0)  # starved, whatever the machine
     mark = str(tmp_path / "was here")
     otherwise = f"message['type'] == 'move' and os.path.exists({mark!r}): message['legal'].reverse()"
     second = "message['type'] == 'move' and len(message['plies']) > 1"
     code = f"import os\n    if {otherwise}\n    elif {second}: os.mkdir({mark!r}); {ASLEEP}"
-    bot = RemoteContestant(program(tmp_path / "bot", code), hosts)
+    bot = RemoteContestant(program(tmp_path / "bot", code), pool)
     result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=1)
     forfeit = result.forfeits[0]
     assert (result.retried, forfeit.cause, forfeit.ply, result.timed) == (True, "timeout", len(result.moves), True)

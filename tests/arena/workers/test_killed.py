@@ -30,10 +30,10 @@ from arena.store import Store
 from arena.verify.verification import verify
 from arena.workers.messages import Death, Describe, Played, decode, encode, is_kind
 from arena.workers.process import WorkerProcess
-from arena.workers.sandbox import building, channel, levels, parent
-from arena.workers.sandbox.channel import Channel
-from arena.workers.sandbox.host import RemoteBot, trusted_modules
-from arena.workers.sandbox.hosts import Hosts, RemoteContestant
+from arena.workers.sandbox import bot_process, building, fork_client, levels
+from arena.workers.sandbox.bot_process import BotProcess
+from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
+from arena.workers.sandbox.process_source import RemoteBot, trusted_modules
 from bots.random_bot import Random
 from tests.support.samples import begin, row, schedule
 from tests.support.tournaments import home_of, rows, wait_until, write
@@ -83,7 +83,7 @@ class Hit:
 
     def __init__(self, monkeypatch, times, number=signal.SIGKILL):
         self.times, self.number = times, number
-        exchange = Channel._exchange
+        exchange = BotProcess._exchange
 
         def hit(each, line, limit, slack):
             if self.times and b'"type":"move"' in line:
@@ -91,7 +91,7 @@ class Hit:
                 os.kill(each.number, self.number)
             return exchange(each, line, limit, slack)
 
-        monkeypatch.setattr(Channel, "_exchange", hit)
+        monkeypatch.setattr(BotProcess, "_exchange", hit)
 
 
 def python_bot(folder, level, deed="pass"):
@@ -113,8 +113,8 @@ KINDS = {"python": python_bot, "program": program}
 
 def play(bot, spent=(), **limits):
     game = engine.load_game("epicycle", 2)
-    with contextlib.closing(Hosts()) as hosts:
-        seats = [RemoteContestant(bot, hosts), Contestant(Random, {})]
+    with contextlib.closing(ProcessPool()) as pool:
+        seats = [RemoteContestant(bot, pool), Contestant(Random, {})]
         return play_match(game, seats, streams(), limits=Limits(**limits), spent=spent)
 
 
@@ -157,14 +157,14 @@ def test_a_bot_that_is_stopped_from_outside_goes_on(tmp_path, monkeypatch, kind,
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
 def test_a_parent_of_bots_that_is_stopped_goes_on(tmp_path, monkeypatch, level):
-    wait, stopped = parent.ForkServer._wait, []
+    wait, stopped = fork_client.ForkClient._wait, []
 
     def stop(server):
         os.kill(server._number, signal.SIGSTOP)
         stopped.append(server._number)
         return wait(server)
 
-    monkeypatch.setattr(parent.ForkServer, "_wait", stop)
+    monkeypatch.setattr(fork_client.ForkClient, "_wait", stop)
     result = play(python_bot(tmp_path, level))
     assert (result.forfeits, result.killed) == ({}, ())
     assert len(stopped) > 4
@@ -220,7 +220,7 @@ def test_no_bot_in_the_sandbox_can_end_as_if_it_had_been_killed(tmp_path, kind, 
 
 def test_a_bot_that_used_up_its_processor_time_was_killed_for_that(tmp_path, monkeypatch):
     """It can bring that about, so it is charged."""
-    monkeypatch.setattr(parent, "processor_seconds", lambda limits: 1)
+    monkeypatch.setattr(fork_client, "processor_seconds", lambda limits: 1)
     result = play(python_bot(tmp_path, "sandbox", "[None for _ in iter(int, 1)]"))
     assert (result.forfeits[0].cause, result.killed) == ("crash", ())
     assert "SIGKILL" in result.forfeits[0].detail
@@ -231,7 +231,7 @@ def test_outside_the_sandbox_only_the_kernels_count_of_memory_kills_is_evidence(
     bot = python_bot(tmp_path, "process")
     Hit(monkeypatch, 1)
     counted = iter([0, kills])
-    monkeypatch.setattr(channel, "oom_kills", lambda: next(counted, kills))
+    monkeypatch.setattr(bot_process, "oom_kills", lambda: next(counted, kills))
     result = play(bot)
     assert len(result.killed) == times
     assert [forfeit.cause for forfeit in result.forfeits.values()] == (["crash"] if not times else [])
@@ -377,8 +377,8 @@ def test_a_trial_of_the_sandbox_that_is_killed_says_nothing_of_the_machine(monke
 
     monkeypatch.setattr(levels, "_trial", trial)
     levels._lacking.cache_clear()
-    assert levels.lacking() == lacks
-    assert (levels.lacking(), len(calls)) == ("", max(3, killed + 1))
+    assert levels.missing_requirements() == lacks
+    assert (levels.missing_requirements(), len(calls)) == ("", max(3, killed + 1))
 
 
 # Bringing bots to the table
@@ -411,11 +411,11 @@ def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
         RemoteBot("deep", bundle_file(tmp_path / "b.py"), "First", {}, "process"),
         engine.load_game("epicycle", 2),
     )
-    with contextlib.closing(Hosts()) as hosts:
-        seats = [RemoteContestant(deep, hosts), Contestant(Random, {})]
+    with contextlib.closing(ProcessPool()) as pool:
+        seats = [RemoteContestant(deep, pool), Contestant(Random, {})]
         for number in range(2):
             assert play_match(game, seats, streams(number)).forfeits == {}
-        assert [server.is_alive for server in hosts._servers] == [True]
+        assert [server.is_alive for server in pool._servers] == [True]
     assert list(tmp_path.glob("bots-*")) == []
 
 

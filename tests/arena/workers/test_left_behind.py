@@ -15,8 +15,8 @@ from arena.match.player import Contestant
 from arena.match.referee import play_match
 from arena.registry.manifest import bundle_program, read_program
 from arena.workers.sandbox import building
-from arena.workers.sandbox.host import RemoteBot
-from arena.workers.sandbox.hosts import Hosts, RemoteContestant
+from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
+from arena.workers.sandbox.process_source import RemoteBot
 from bots.random_bot import Random
 from engine.cache import cache_root
 from tests.arena.workers.test_zoo import orphans_come_here
@@ -53,8 +53,8 @@ def program(folder: Path, deed: str = "pass", quits: str = "break", build: str =
 def play(manifest: Path, level: str, matches: int = 3) -> set[str]:
     """Causes of the program's faults in some matches."""
     game = engine.load_game("epicycle", 2)
-    with contextlib.closing(Hosts()) as hosts:
-        bot = RemoteContestant(RemoteBot("leaver", bundle_program(manifest), "", {}, level), hosts)
+    with contextlib.closing(ProcessPool()) as pool:
+        bot = RemoteContestant(RemoteBot("leaver", bundle_program(manifest), "", {}, level), pool)
         streams = Streams(bytes(32), bytes(32), bytes(16))
         played = [play_match(game, [bot, Contestant(Random, {})], streams) for _ in range(matches)]
     return {forfeit.cause for match in played for forfeit in match.forfeits.values()}

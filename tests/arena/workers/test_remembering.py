@@ -1,6 +1,6 @@
 """What remembering earlier matches of a block is worth: the next rolls where dice are common, else nothing.
 
-No channel that is left to a sandboxed bot tells more than a file does that it may write to: so this bot has one.
+No bot_process that is left to a sandboxed bot tells more than a file does that it may write to: so this bot has one.
 """
 
 from __future__ import annotations

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,10 @@ from arena.match.player import Contestant
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import bundle_program
-from arena.workers.sandbox.host import RemoteBot
-from arena.workers.sandbox.hosts import Hosts, RemoteContestant, provision
-from arena.workers.sandbox.players import RemotePlayer
-from arena.workers.worker import Remote
+from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
+from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant, preload_of, preload_of_plan
+from arena.workers.sandbox.process_source import RemoteBot
+from arena.workers.sandbox.remote_player import RemotePlayer
 from bots.random_bot import Random
 from engine.kernel import numba_cache
 from tests.support.memory import words_in_memory
@@ -70,18 +71,18 @@ WORDS = (b"RivalOfSecretName", b"class Probe")
 PROBED, RIVALS, CRASHED = remote("Probe", PROBE), remote("RivalOfSecretName", RIVAL), remote("Crashes", CRASHES)
 
 
-def note_of(bot: RemoteBot, hosts: Hosts) -> str:
+def note_of(bot: RemoteBot, pool: ProcessPool) -> str:
     """What a bot notes at its first choice."""
-    seats = [RemoteContestant(bot, hosts), Contestant(Random, {})]
+    seats = [RemoteContestant(bot, pool), Contestant(Random, {})]
     result = play_match(engine.load_game(GAME, 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
     assert len(result.forfeits) == (bot is CRASHED)
     return result.notes[0][1] if result.notes else ""
 
 
 @pytest.fixture
-def hosts():
+def pool():
     """Of a plan in which both play."""
-    with contextlib.closing(Hosts(provision([PROBED.bundle, RIVALS.bundle], [(GAME, 2)]))) as running:
+    with contextlib.closing(ProcessPool(preload_of([PROBED.bundle, RIVALS.bundle], [(GAME, 2)]))) as running:
         yield running
 
 
@@ -95,58 +96,56 @@ def rivals_kernel():
     (folder / "zoo_kernel.nbi").unlink()
 
 
-def test_a_bots_process_does_not_tell_who_was_there_before(hosts, rivals_kernel, monkeypatch):
+def test_a_bots_process_does_not_tell_who_was_there_before(pool, rivals_kernel, monkeypatch):
     close, seen = RemotePlayer.close, []
 
     def looked_at(player: RemotePlayer) -> None:
         if player.bot is PROBED:
-            seen.append(words_in_memory(player.channel.number, WORDS))
+            seen.append(words_in_memory(player.bot_process.number, WORDS))
         close(player)
 
     monkeypatch.setattr(RemotePlayer, "close", looked_at)
-    notes = [note_of(bot, hosts) for bot in (PROBED, RIVALS, CRASHED, PROBED, PROBED)]
-    assert len(hosts._servers) == 1
+    notes = [note_of(bot, pool) for bot in (PROBED, RIVALS, CRASHED, PROBED, PROBED)]
+    assert len(pool._servers) == 1
     assert len({notes[0], notes[3], notes[4]}) == 1
     assert notes[0].endswith("True False")  # what the plan's bots use is there, others' compiled code is not
     assert seen == [{b"class Probe"}] * 3
 
 
 def test_without_a_plan_a_process_has_what_its_own_bot_uses_and_no_other():
-    with contextlib.closing(Hosts()) as hosts:
-        note_of(RIVALS, hosts)
-        assert note_of(PROBED, hosts).endswith("False False")
+    with contextlib.closing(ProcessPool()) as pool:
+        note_of(RIVALS, pool)
+        assert note_of(PROBED, pool).endswith("False False")
 
 
 def test_what_is_loaded_for_a_plan_is_the_same_in_whatever_order_its_bots_come():
     bots = [PROBED.bundle, RIVALS.bundle, Bundle("broken", {"broken.py": b"def"})]
     boards = [("midgard", 2), (GAME, 2), (GAME, 2)]
-    assert provision(bots, boards) == provision(bots[::-1], boards[::-1])
-    assert provision(bots, boards).boards == ((GAME, 2), ("midgard", 2))
-    assert "scipy.constants" in provision(bots, boards).modules
+    assert preload_of(bots, boards) == preload_of(bots[::-1], boards[::-1])
+    assert preload_of(bots, boards).boards == ((GAME, 2), ("midgard", 2))
+    assert "scipy.constants" in preload_of(bots, boards).modules
 
 
 def test_a_worker_loads_what_all_python_bots_of_its_plan_use():
-    bundles = [{name: content.hex() for name, content in each.bundle.files.items()} for each in (PROBED, RIVALS)]
-    entry = {"isolation": "sandbox", "module": "rivalofsecretname", "bundle": 1}
-    worker = Remote()
-    worker.expect({"entries": [entry], "bundles": [*bundles, {"../a": ""}], "boards": [[GAME, 2, 0]]})
-    assert worker._provision() == provision([RIVALS.bundle], [(GAME, 2)])
-    worker.expect({"entries": [{**entry, "bundle": 2}], "bundles": [*bundles, {"../a": ""}], "boards": []})
-    assert worker._provision() == ((), ())
+    bot = PlannedBot("rival", "rivalofsecretname", "Rival", "1", {}, "", "sandbox")
+    bundles = {"0": PROBED.bundle.files, "1": RIVALS.bundle.files, "2": {"../a": b""}}
+    plan = WorkerPlan({}, Limits(), [PlannedBoard(GAME, 2, 0)], [bot], bundles, {})
+    assert preload_of_plan(plan) == preload_of([RIVALS.bundle], [(GAME, 2)])
+    assert preload_of_plan(replace(plan, bots=[replace(bot, bundle="2")], boards=[])) == ((), ())
 
 
 @pytest.mark.parametrize(("level", "processes"), [("process", 1), ("sandbox", 3)])
 def test_a_resettable_program_is_started_anew_for_every_match_in_the_sandbox(level, processes, tmp_path):
     program = bundle_program(Path(__file__).parents[3] / "examples" / "python_program" / "bot.toml")
     game, numbers = engine.load_game("midgard", 2), set()
-    with contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
-        host = hosts.host(RemoteBot("program", program, "", {}, level), game)
+    with contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
+        source = pool.acquire(RemoteBot("program", program, "", {}, level), game)
         for block in (b"1", b"2", b"3"):
-            host.begin(block, game)
-            channel = host.open(host.bot, Limits())
-            assert channel.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
-            numbers.add(channel.number)
-            host.release(channel, {"type": "gameover"})
+            source.begin(block, game)
+            bot_process = source.open(source.bot, Limits())
+            assert bot_process.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
+            numbers.add(bot_process.number)
+            source.release(bot_process, {"type": "gameover"})
     assert len(numbers) == processes
 
 
@@ -158,8 +157,8 @@ def test_what_a_bot_is_told_names_neither_place_nor_plan(monkeypatch):
         return ask(player, message, *arguments)
 
     monkeypatch.setattr(RemotePlayer, "_ask", heard)
-    with contextlib.closing(Hosts()) as hosts:
-        note_of(PROBED, hosts)
+    with contextlib.closing(ProcessPool()) as pool:
+        note_of(PROBED, pool)
     assert {message["type"]: sorted(message) for message in asked} == {
         "hello": ["protocol", "type"],
         "newgame": ["clock", "game", "options", "params", "players", "position", "seat", "seed", "spec", "type"],

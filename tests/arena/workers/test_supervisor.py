@@ -14,7 +14,7 @@ from arena.core import process_trees as trees
 from arena.workers import process
 from arena.workers.messages import Death, Greeting, Hello
 from arena.workers.process import WorkerProcess
-from arena.workers.sandbox.levels import lacking
+from arena.workers.sandbox.levels import missing_requirements
 from tests.support import tournaments
 from tests.support.tournaments import count, gone, home_of, supervisors_of, wait_until, workers_of, write
 
@@ -64,8 +64,8 @@ def worker():
 
 @pytest.mark.parametrize("level", ["process", pytest.param("none", marks=pytest.mark.chaos), "sandbox"])
 def test_all_below_a_driver_that_is_killed_ends_though_all_of_it_is_stopped(level, tmp_path, temporary):
-    if level == "sandbox" and lacking():
-        pytest.skip(lacking())
+    if level == "sandbox" and missing_requirements():
+        pytest.skip(missing_requirements())
     config = write(tmp_path / "run", CONFIG.replace("LEVEL", level))
     arguments = ("run", config, "--workers", 2, "--backend", "local", "--home", home_of(config))
     run = tournaments.start_arena(*arguments, folder=tmp_path)
@@ -130,9 +130,9 @@ def test_who_uses_no_processor_time_is_stopped_or_frozen_unless_a_bot_or_the_mac
     monkeypatch.setattr(process, "STILL_LIMIT", 0.0)
     monkeypatch.setattr(process, "processor_time", lambda number: 7)
     monkeypatch.setattr(process, "thread_states", lambda number: set(states))
-    pulse = process.Pulse(1)
-    pulse.has_stopped(between_moves)
-    assert pulse.has_stopped(between_moves) is stopped
+    stall = process.StallDetector(1)
+    stall.has_stopped(between_moves)
+    assert stall.has_stopped(between_moves) is stopped
 
 
 def test_who_uses_processor_time_has_not_stopped_nor_who_was_not_looked_at_for_long(monkeypatch):
@@ -140,5 +140,5 @@ def test_who_uses_processor_time_has_not_stopped_nor_who_was_not_looked_at_for_l
     monkeypatch.setattr(process, "processor_time", lambda number: next(used, 2))
     monkeypatch.setattr(process.time, "monotonic", lambda: next(clock, 300.0))
     monkeypatch.setattr(process, "thread_states", lambda number: {"T"})
-    pulse = process.Pulse(1)
-    assert [pulse.has_stopped(True) for _ in range(4)] == [False] * 4
+    stall = process.StallDetector(1)
+    assert [stall.has_stopped(True) for _ in range(4)] == [False] * 4

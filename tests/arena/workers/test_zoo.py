@@ -31,11 +31,12 @@ from arena.match.stored import StoredMatch
 from arena.registry.bundles import bundle_file
 from arena.registry.manifest import bundle_program
 from arena.store import Store
-from arena.workers.sandbox import description
-from arena.workers.sandbox.host import RemoteBot
-from arena.workers.sandbox.hosts import Hosts, RemoteContestant
-from arena.workers.sandbox.parent import ForkServer
-from arena.workers.sandbox.players import RemotePlayer
+from arena.workers.messages import Describe
+from arena.workers.sandbox import describe
+from arena.workers.sandbox.fork_client import ForkClient
+from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
+from arena.workers.sandbox.process_source import RemoteBot
+from arena.workers.sandbox.remote_player import RemotePlayer
 from bots.random_bot import Random
 from engine.cache import cache_root
 from engine.kernel import numba_cache
@@ -283,16 +284,16 @@ def test_nothing_is_left_behind(played):
     Store.create(played.log).close()  # nobody holds its lock
 
 
-def remote(name: str, level: str, animals: Path, hosts: Hosts) -> RemoteContestant:
+def remote(name: str, level: str, animals: Path, pool: ProcessPool) -> RemoteContestant:
     animal = ANIMALS[name]
     bundle = bundle_file(animals / animal.path.name)
-    return RemoteContestant(RemoteBot(name, bundle, animal.class_name, {}, level), hosts)
+    return RemoteContestant(RemoteBot(name, bundle, animal.class_name, {}, level), pool)
 
 
 def alone(name: str, level: str, folder: Path, **limits: float):
     """A match of an animal, outside of a tournament, against a bot in this process."""
-    with settled(folder) as animals, contextlib.chdir(folder), contextlib.closing(Hosts()) as hosts:
-        players = [remote(name, level, animals, hosts), Contestant(Random, {})]
+    with settled(folder) as animals, contextlib.chdir(folder), contextlib.closing(ProcessPool()) as pool:
+        players = [remote(name, level, animals, pool), Contestant(Random, {})]
         streams = Streams(*SECRETS, bytes(16))
         return play_match(engine.load_game("epicycle", 2), players, streams, limits=Limits(**limits))
 
@@ -304,12 +305,11 @@ def test_a_bot_that_hangs_where_it_is_imported_forfeits_before_play(level, tmp_p
 
 
 def test_a_bot_that_hangs_where_it_is_imported_cannot_be_entered(tmp_path, monkeypatch):
-    monkeypatch.setattr(description, "LIMIT", 0.5)
+    monkeypatch.setattr(describe, "LIMIT", 0.5)
     animal = ANIMALS["loop_at_import"]
-    wanted = {"name": animal.name, "class": animal.class_name, "options": {}, "boards": []}
-    with contextlib.closing(Hosts()) as hosts:
-        bot = RemoteBot(animal.name, bundle_file(animal.path), animal.class_name, {}, "sandbox")
-        assert "no answer within 0.5 s" in description.description(hosts, bot, wanted)["error"]
+    with contextlib.closing(ProcessPool()) as pool:
+        request = Describe(animal.name, animal.class_name, bundle_file(animal.path), "sandbox", [])
+        assert "no answer within 0.5 s" in describe.describe_isolated(pool, request)["error"]
 
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
@@ -319,7 +319,7 @@ def test_the_key_of_the_dice_is_nowhere_in_a_bots_process(level, tmp_path, monke
 
     def looked_through(player: RemotePlayer) -> None:
         if level == "sandbox":
-            found.update(words_in_memory(player.channel.number, words))
+            found.update(words_in_memory(player.bot_process.number, words))
         close(player)
 
     monkeypatch.setattr(RemotePlayer, "close", looked_through)
@@ -336,16 +336,16 @@ def test_each_animal_says_what_is_expected_of_it():
 
 
 def test_nothing_gets_from_one_match_of_a_block_into_the_next_in_the_same_sandbox(tmp_path):
-    with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
-        players = [remote("remembers", "sandbox", animals, hosts), Contestant(Random, {})]
+    with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
+        players = [remote("remembers", "sandbox", animals, pool), Contestant(Random, {})]
         games = [engine.load_game("magic_mids", 2)] * 3
         played = [play_match(game, players, Streams(*SECRETS, bytes(16))) for game in games]
-        assert len(hosts._servers) == 1
+        assert len(pool._servers) == 1
     assert [match.forfeits for match in played] == [{}] * 3
     assert {text for match in played for _, text in match.notes} == {"got nothing"}
 
 
-def gone_and_asked(server: ForkServer, *arguments: object) -> None:
+def gone_and_asked(server: ForkClient, *arguments: object) -> None:
     """The parent of bots' processes ends, then is asked for one."""
     parents = [
         number for number in below(os.getpid()) if b"forkserver.py" in Path(f"/proc/{number}/cmdline").read_bytes()
@@ -356,15 +356,15 @@ def gone_and_asked(server: ForkServer, *arguments: object) -> None:
     ask(server, *arguments)
 
 
-ask = ForkServer.open
+ask = ForkClient.open
 
 
 def test_a_parent_of_bots_that_ends_is_no_bots_fault_and_is_replaced(tmp_path, monkeypatch):
-    with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
+    with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
         game, streams = engine.load_game("epicycle", 2), Streams(*SECRETS, bytes(16))
-        players = [remote("ignores_sigterm", "process", animals, hosts), Contestant(Random, {})]
+        players = [remote("ignores_sigterm", "process", animals, pool), Contestant(Random, {})]
         with monkeypatch.context() as patch:
-            patch.setattr(ForkServer, "open", gone_and_asked)
+            patch.setattr(ForkClient, "open", gone_and_asked)
             with pytest.raises(WorkerError, match="the parent of bots' processes ended"):
                 play_match(game, players, streams)
         assert play_match(game, players, streams).forfeits == {}
@@ -374,13 +374,13 @@ def test_a_process_that_has_seen_the_dice_of_a_block_never_plays_in_it_again(tmp
     game = engine.load_game("magic_mids", 2)
     program = bundle_program(ZOO.parents[1] / "examples" / "python_program" / "bot.toml")
     numbers = []
-    with contextlib.chdir(tmp_path), contextlib.closing(Hosts()) as hosts:
-        host = hosts.host(RemoteBot("program", program, "", {}, "process"), game)
+    with contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
+        source = pool.acquire(RemoteBot("program", program, "", {}, "process"), game)
         for block in (b"1", b"2", b"3", b"1", b"2"):
-            host.begin(block, game)
-            channel = host.open(host.bot, Limits())
-            assert channel.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
-            host.release(channel, {"type": "gameover"})
-            numbers.append(channel.number)
+            source.begin(block, game)
+            bot_process = source.open(source.bot, Limits())
+            assert bot_process.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
+            source.release(bot_process, {"type": "gameover"})
+            numbers.append(bot_process.number)
     assert numbers[0] == numbers[1] == numbers[2]
     assert numbers[3] == numbers[4] != numbers[0]

@@ -10,23 +10,23 @@ from typing import Any
 from arena.match.faults import Fault, Killed
 from arena.match.player import Answer, MatchView, clean_note
 from arena.registry.describe import OTHERWISE, is_as_planned
-from arena.workers.sandbox.channel import Channel, Ended
-from arena.workers.sandbox.client import PROTOCOL
-from arena.workers.sandbox.host import Host, RemoteBot, ended
+from arena.workers.sandbox.bot_process import BotProcess, Ended
 from arena.workers.sandbox.network import with_hint
+from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, ended
+from arena.workers.sandbox.protocol_client import PROTOCOL
 from engine import CHANCE
 from engine.errors import EngineError
 from engine.game import ILLEGAL, returns_from_ranks
 
 
 class RemotePlayer:
-    """A seat's bot at the other end of a channel."""
+    """A seat's bot at the other end of a bot_process."""
 
     guarded = False
 
-    def __init__(self, bot: RemoteBot, host: Host, match: MatchView, seat: int) -> None:
-        self.bot, self.host, self.match, self.seat = bot, host, match, seat
-        self.channel: Channel | None = None
+    def __init__(self, bot: RemoteBot, source: ProcessSource, match: MatchView, seat: int) -> None:
+        self.bot, self.source, self.match, self.seat = bot, source, match, seat
+        self.bot_process: BotProcess | None = None
         self.used = 0.0  # processor time of its process in earlier matches
         self.told = 0
         self.fallen = False
@@ -35,13 +35,13 @@ class RemotePlayer:
         """Get its process up; raises `Fault`."""
         begun = time.monotonic()
         with self._faults():
-            self.host.begin(self.match.streams.block_id, self.match.game)
-            self.channel = self.host.open(self.bot, self.match.limits)
-            self.used = self.channel.cpu
-            if not self.channel.greeted:
+            self.source.begin(self.match.streams.block_id, self.match.game)
+            self.bot_process = self.source.open(self.bot, self.match.limits)
+            self.used = self.bot_process.cpu
+            if not self.bot_process.greeted:
                 left = max(0.0, begun + limit - time.monotonic())
                 self._check_declared(self._ask({"type": "hello", "protocol": PROTOCOL}, left, "ready"))
-                self.channel.greeted = True
+                self.bot_process.greeted = True
 
     def _check_declared(self, ready: dict[str, Any]) -> None:
         """A class has to declare what it was planned with; a program's manifest was read by the driver."""
@@ -104,8 +104,8 @@ class RemotePlayer:
         return [["chance" if who == CHANCE else who, text] for who, text in news]
 
     def _ask(self, message: dict[str, Any], limit: float, expected: str) -> dict[str, Any]:
-        assert self.channel is not None
-        answer = self.channel.request(message, limit, self.match.margin(self.seat))
+        assert self.bot_process is not None
+        answer = self.bot_process.request(message, limit, self.match.margin(self.seat))
         if answer["type"] != expected:
             raise Fault("protocol", f'{expected} was due, it answered "{answer["type"]}"')
         return answer
@@ -118,22 +118,22 @@ class RemotePlayer:
         except Fault as fault:
             self.fallen = True
             words = ""
-            if self.channel is not None:
-                self.channel.close()
-                words = self.channel.last_words
+            if self.bot_process is not None:
+                self.bot_process.close()
+                words = self.bot_process.last_words
                 if isinstance(fault, Ended):
-                    fault = ended(self.channel, self.host.code(), self.bot.isolation)
+                    fault = ended(self.bot_process, self.source.code(), self.bot.isolation)
             if isinstance(fault, Killed):
                 raise fault from None
             detail = f"{words}\n{fault}" if words else str(fault)
             raise Fault(fault.cause, with_hint(detail, self.bot.isolation)) from None
 
     def cpu(self) -> float:
-        return self.channel.cpu - self.used if self.channel is not None else 0.0
+        return self.bot_process.cpu - self.used if self.bot_process is not None else 0.0
 
     def close(self) -> None:
         over = None if self.fallen or not self.match.finished else self._farewell()
-        self.host.release(self.channel, over)
+        self.source.release(self.bot_process, over)
 
     def _farewell(self) -> dict[str, Any]:
         ranks = self.match.ranks()

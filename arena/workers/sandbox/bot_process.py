@@ -42,7 +42,7 @@ class Ended(Fault):
     """The process ended, and nobody here had ended it."""
 
 
-class Channel:
+class BotProcess:
     """Both ends of the talk with one process, which is stopped whenever it is not asked.
 
     Owns the three descriptors and the process's.

@@ -1,4 +1,4 @@
-"""What gives bots processes, and what all that do so share."""
+"""Sources of bots' processes: their interface, and what all of them share."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import signal
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
 from arena.core.errors import WorkerError
 from arena.core.limits import Limits
@@ -20,8 +20,8 @@ from arena.match.faults import Fault, Killed
 from arena.registry.bundles import Bundle, imported_names, with_api
 from arena.registry.loader import has_installed_bots
 from arena.workers.process import in_words
-from arena.workers.sandbox.channel import MOST_THREADS, Channel, Pipes
-from arena.workers.sandbox.levels import lacking
+from arena.workers.sandbox.bot_process import MOST_THREADS, BotProcess, Pipes
+from arena.workers.sandbox.levels import missing_requirements
 from engine import Game
 from engine.specs import Value
 
@@ -49,17 +49,9 @@ No other parts, though bots may import them: some do what they like when they ar
 """
 
 
-class Provision(NamedTuple):
-    """What the parent of Python bots' processes loads before its first fork: a child could tell what came later."""
-
-    modules: tuple[str, ...] = ()
-    boards: tuple[tuple[str, int], ...] = ()
-    """(game, players)"""
-
-
 @dataclass(frozen=True)
 class RemoteBot:
-    """A contestant that plays in a process of its own."""
+    """A bot that plays in a process of its own."""
 
     name: str
     bundle: Bundle
@@ -67,50 +59,50 @@ class RemoteBot:
     params: Mapping[str, Value]
     isolation: Isolation
     key: int = 0
-    """Tells contestants of one plan apart."""
+    """Distinguishes the bots of one plan."""
     options: str | None = None
-    """Those of its spec, which what it declares in a match has to give again; None: anything will do."""
+    """Those of its spec; what it declares in a match must give the same ones. None: anything will do."""
 
     @functools.cached_property
     def modules(self) -> list[str]:
-        """What it uses that can be loaded before it is: see `trusted_modules`."""
+        """Modules that it uses and that can be loaded beforehand; see `trusted_modules`."""
         return trusted_modules(self.bundle)
 
 
-class Host(Protocol):
-    """What can give a bot a process for a match."""
+class ProcessSource(Protocol):
+    """Gives a bot a process for a match."""
 
     def begin(self, block: bytes, game: Game) -> None:
-        """A match in that block is next."""
+        """Get ready for a match in that block."""
 
-    def open(self, bot: RemoteBot, limits: Limits) -> Channel:
-        """A process to talk to; raises `Fault`."""
+    def open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
+        """Return a process to talk to; raises `Fault`."""
 
     def code(self) -> int | None:
-        """How its last process ended, negative for a signal; None when nobody knows."""
+        """Return how its last process ended, negative for a signal; None when nobody knows."""
 
-    def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
-        """The match is over for the bot; `over` is the message that tells it so, None after a fault."""
+    def release(self, bot_process: BotProcess | None, over: dict[str, Any] | None) -> None:
+        """End the match for the bot; `over` is the message that says so to it, None after a fault."""
 
     def close(self) -> None:
         """End what is left."""
 
 
-def ended(channel: Channel, code: int | None, isolation: Isolation) -> Fault:
-    """What to call it that a bot's process has ended: `Killed` on evidence that it did not do it.
+def ended(bot_process: BotProcess, code: int | None, isolation: Isolation) -> Fault:
+    """Return the fault of a bot's process that has ended: `Killed` on evidence that it did not end itself.
 
     In the sandbox it cannot send SIGKILL, to itself neither (`arena.workers.sandbox.seccomp`). Outside it can, so that
     only the kernel's count of kills for want of memory tells.
     """
-    killed = code == -signal.SIGKILL and not channel.may_have_spent
-    if killed and (isolation == "sandbox" or channel.out_of_memory):
+    killed = code == -signal.SIGKILL and not bot_process.may_have_spent
+    if killed and (isolation == "sandbox" or bot_process.out_of_memory):
         return Killed("its process was killed from outside (SIGKILL), perhaps for want of memory")
     return Fault("crash", f"its process ended{'' if code is None else f' ({in_words(code)})'}")
 
 
 @contextlib.contextmanager
 def open_pipes() -> Iterator[tuple[Pipes, list[int]]]:
-    """Our ends of three new pipes, and a bot's: stdin, stdout, stderr; the bot's are closed when it has them.
+    """Give our ends of three new pipes, and a bot's (stdin, stdout, stderr), which are closed when it has them.
 
     When it does not get them, ours are closed too.
     """
@@ -128,7 +120,7 @@ def open_pipes() -> Iterator[tuple[Pipes, list[int]]]:
 
 
 def processor_seconds(limits: Limits) -> float:
-    """A bound on a process's processor time in one match, all threads together: far above what its clocks allow."""
+    """Return a bound on a process's processor time in one match, all threads together, far above its clocks."""
     if not limits.seconds_per_match:
         return LONGEST
     clocks = limits.seconds_to_start + limits.seconds_to_prepare + limits.seconds_per_match + 1000 * limits.increment
@@ -146,13 +138,14 @@ def bound_threads(process: int, most: int = MOST_THREADS) -> None:
             resource.prlimit(process, resource.RLIMIT_NPROC, (2 * most, 2 * most))
 
 
-def must_be_able(isolation: Isolation) -> None:
-    if isolation == "sandbox" and lacking():
-        raise WorkerError(f"{platform.node()} cannot sandbox bots: {lacking()}")
+def check_requirements(isolation: Isolation) -> None:
+    """Raise `WorkerError` when this machine cannot isolate bots so."""
+    if isolation == "sandbox" and missing_requirements():
+        raise WorkerError(f"{platform.node()} cannot sandbox bots: {missing_requirements()}")
 
 
 def trusted_modules(bundle: Bundle) -> list[str]:
-    """Modules that a bundle uses and that are not the bot author's: a few installed packages, our own bots."""
+    """Return modules that a bundle uses and that are not the bot author's: a few installed packages, our own bots."""
     own = {name.partition("/")[0].removesuffix(".py") for name in bundle.files}
     found = {name for name in imported_names(bundle) if name.partition(".")[0] not in own}
     trusted = sorted({".".join(name.split(".")[:depth]) for name in found for depth in (1, 2)} & LIBRARIES)

@@ -15,7 +15,7 @@ LOOK = 0.1
 
 
 @contextlib.contextmanager
-def first_alone(what: str, waiting: Callable[[], None]) -> Iterator[None]:
+def compile_once(what: str, waiting: Callable[[], None]) -> Iterator[None]:
     """Let one process at a time fill the cache of compiled code with something, until one has done it.
 
     Those that come meanwhile wait, calling `waiting` time and again; those that come later do not. A process that ends

@@ -1,6 +1,6 @@
-"""What a bot compiles with Numba, kept for its next matches: else every match's process would compile it anew.
+"""Keep what a bot compiles with Numba for its next matches: else every match's process would compile it anew.
 
-A rehearsal on made-up dice, before any match, compiles it; nothing of a match can get into what is kept. It goes to
+A trial match on made-up dice, before any other, compiles it; nothing of a match can get into what is kept. It goes to
 processes of the same bot alone, as its source does.
 """
 
@@ -21,28 +21,28 @@ from arena.match.faults import Fault
 from arena.match.player import Answer, Contestant, Entrant, First, MatchView, Player
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle, packed, unpacked
-from arena.workers.sandbox.compiled import OWN
-from arena.workers.sandbox.host import Host, RemoteBot
-from arena.workers.sandbox.players import RemotePlayer
+from arena.workers.sandbox.numba_locator import OWN
+from arena.workers.sandbox.process_source import ProcessSource, RemoteBot
+from arena.workers.sandbox.remote_player import RemotePlayer
 from engine import Game
 from engine.cache import cache_root
 from engine.kernel import numba_cache
 
 MOVES = 3
-"""Moves of the bot in a rehearsal."""
+"""Moves of the bot in a trial match."""
 LIMITS = Limits(seconds_per_move=20.0, seconds_to_prepare=120.0)
-"""Played twice at worst, it is over before a worker counts as silent."""
+"""A trial match, played twice at worst, is over before a worker counts as silent."""
 _known: dict[str, Bundle] = {}
 MOST_BYTES = 64 * 2**20
 MOST_FILES = 4000
 ENDS = (".nbi", ".nbc")
-"""How the names of Numba's files end: indexes, and code."""
+"""Suffixes of Numba's files: indexes, and code."""
 
 
-def compiled(bot: RemoteBot, host: Host, game: Game) -> Bundle:
-    """What a sandboxed bot compiles for a game: from the machine's cache, or by a rehearsal.
+def compiled_kernels(bot: RemoteBot, source: ProcessSource, game: Game) -> Bundle:
+    """Return what a sandboxed bot compiles for a game: from the machine's cache, or by a trial match.
 
-    Nothing for a bot that does not import Numba itself.
+    It is empty for a bot that does not import Numba itself.
     """
     if bot.isolation != "sandbox" or not any(name.partition(".")[0] == "numba" for name in bot.modules):
         return Bundle("", {})
@@ -53,43 +53,43 @@ def compiled(bot: RemoteBot, host: Host, game: Game) -> Bundle:
         with contextlib.suppress(OSError, ValueError):  # damaged, or not there: it is compiled once more
             _known[key] = unpacked(kept.read_bytes())
     if key not in _known:
-        _known[key] = Bundle("", rehearsed(bot, host, game))
+        _known[key] = Bundle("", compile_in_trial(bot, source, game))
         if _known[key].files:
             _keep(kept, packed(_known[key]))
     return _known[key]
 
 
-def rehearsed(bot: RemoteBot, host: Host, game: Game) -> dict[str, bytes]:
-    """What it compiles in its first moves of a match that counts nowhere."""
-    rehearsal = _Rehearsal(bot, host)
-    seats: list[Entrant] = [rehearsal, *[Contestant(First, {})] * (game.players - 1)]
+def compile_in_trial(bot: RemoteBot, source: ProcessSource, game: Game) -> dict[str, bytes]:
+    """Return what a bot compiles in its first moves of a match that counts nowhere."""
+    trial = _Trial(bot, source)
+    seats: list[Entrant] = [trial, *[Contestant(First, {})] * (game.players - 1)]
     play_match(game, seats, Streams(bytes(32), bytes(32), bytes(16)), limits=LIMITS)
-    return rehearsal.found
+    return trial.found
 
 
-class _Rehearsal:
-    """A seat's bot in a rehearsal."""
+class _Trial:
+    """A bot in a trial match."""
 
-    def __init__(self, bot: RemoteBot, host: Host) -> None:
-        self.bot, self.host = bot, host
+    def __init__(self, bot: RemoteBot, source: ProcessSource) -> None:
+        self.bot, self.source = bot, source
         self.found: dict[str, bytes] = {}
 
     def join(self, match: MatchView, seat: int) -> Player:
-        return _Rehearsing(self, match, seat)
+        return _TrialPlayer(self, match, seat)
 
 
-class _Rehearsing(RemotePlayer):
-    """Plays a few moves, then is looked at and falls."""
+class _TrialPlayer(RemotePlayer):
+    """Plays a few moves, then has its files read and forfeits."""
 
-    def __init__(self, rehearsal: _Rehearsal, match: MatchView, seat: int) -> None:
-        super().__init__(rehearsal.bot, rehearsal.host, match, seat)
-        self.rehearsal = rehearsal
+    def __init__(self, trial: _Trial, match: MatchView, seat: int) -> None:
+        super().__init__(trial.bot, trial.source, match, seat)
+        self.trial = trial
         self.moves = 0
 
     def choose(self, limit: float) -> Answer:
         if self.moves == MOVES:
             self.look()
-            raise Fault("crash", "it has rehearsed enough")
+            raise Fault("crash", "it has compile_in_trial enough")
         self.moves += 1
         return super().choose(limit)
 
@@ -100,9 +100,9 @@ class _Rehearsing(RemotePlayer):
 
     def look(self) -> None:
         """Take what the stopped process has compiled."""
-        if self.channel is not None and self.channel.open and not self.rehearsal.found:
+        if self.bot_process is not None and self.bot_process.open and not self.trial.found:
             with contextlib.suppress(OSError):
-                self.rehearsal.found = dict(_files(f"/proc/{self.channel.number}/root{OWN}"))
+                self.trial.found = dict(_files(f"/proc/{self.bot_process.number}/root{OWN}"))
 
 
 def _files(folder: str) -> Iterator[tuple[str, bytes]]:

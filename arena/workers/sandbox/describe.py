@@ -1,4 +1,4 @@
-"""What a Python bot in a process of its own says of itself; `arena.registry.declarations` says what is believed."""
+"""Ask a Python bot in a process of its own what it declares; `arena.registry.declarations` says what is believed."""
 
 from __future__ import annotations
 
@@ -9,15 +9,16 @@ from arena.core.limits import Limits
 from arena.match.faults import Fault, Killed
 from arena.match.referee import KILLS
 from arena.workers.messages import Describe
-from arena.workers.sandbox.channel import Ended
-from arena.workers.sandbox.host import RemoteBot, ended
-from arena.workers.sandbox.hosts import Hosts
+from arena.workers.sandbox.bot_process import Ended
 from arena.workers.sandbox.network import with_hint
+from arena.workers.sandbox.process_pool import ProcessPool
+from arena.workers.sandbox.process_source import RemoteBot, ended
 
 LIMIT = 60.0
+"""Seconds that it may take."""
 
 
-def description(hosts: Hosts, request: Describe) -> Any:
+def describe_isolated(pool: ProcessPool, request: Describe) -> Any:
     """Return what a bot declares, whatever that is; under `error` why it cannot be used.
 
     It is asked again when its process is killed from outside.
@@ -25,7 +26,7 @@ def description(hosts: Hosts, request: Describe) -> Any:
     bot = RemoteBot(request.name, request.bundle, request.class_name, {}, request.isolation, -1)
     for left in reversed(range(KILLS + 1)):
         try:
-            return _hinted(_asked(hosts, bot, request.boards), bot)
+            return _hinted(_asked(pool, bot, request.boards), bot)
         except Fault as fault:
             if not left or not isinstance(fault, Killed):
                 lines = str(fault).strip().splitlines()
@@ -40,15 +41,15 @@ def _hinted(content: Any, bot: RemoteBot) -> Any:
     return content
 
 
-def _asked(hosts: Hosts, bot: RemoteBot, boards: Sequence[tuple[str, int]]) -> Any:
-    host = hosts.host(bot, None)
-    channel = None
+def _asked(pool: ProcessPool, bot: RemoteBot, boards: Sequence[tuple[str, int]]) -> Any:
+    source = pool.acquire(bot, None)
+    bot_process = None
     try:
-        channel = host.open(bot, Limits())
+        bot_process = source.open(bot, Limits())
         question = {"type": "describe", "name": bot.name, "class": bot.class_name, "boards": boards}
-        return channel.request(question, LIMIT).get("description")
+        return bot_process.request(question, LIMIT).get("description")
     except Ended:
-        assert channel is not None
-        raise ended(channel, host.code(), bot.isolation) from None
+        assert bot_process is not None
+        raise ended(bot_process, source.code(), bot.isolation) from None
     finally:
-        host.release(channel, None)
+        source.release(bot_process, None)

@@ -1,4 +1,4 @@
-"""Where Numba looks for compiled code in a sandbox: in the machine's cache, which it cannot write to.
+"""Tell Numba where compiled code is in a sandbox: in the machine's cache, which it cannot write to.
 
 Numba is told of it by `NUMBA_CACHE_LOCATOR_CLASSES`. The machine's cache may know a function, but not for some types:
 what cannot be kept is used all the same (`engine.kernel`).
@@ -29,13 +29,13 @@ class Locator(UserProvidedCacheLocator):
             self._cache_path = os.path.join(OWN, os.path.basename(self._cache_path))
 
     def ensure_cache_path(self) -> None:
-        """Nothing is written to the machine's cache."""
+        """Make the folder, unless it is the machine's."""
         if not self.known:
             os.makedirs(self._cache_path, exist_ok=True)
 
 
 def lay_out(files: Mapping[str, bytes]) -> None:
-    """Put what a bot has compiled before where Numba will look for it."""
+    """Write what a bot has compiled before where Numba will look for it."""
     for name, content in files.items():
         path = Path(OWN, name)
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from arena.workers import warming
-from arena.workers.warming import first_alone
+from arena.workers import compile_once as module
+from arena.workers.compile_once import compile_once
 from tests.support.tournaments import PATIENCE, wait_until
 
 HOLD = """
@@ -25,13 +25,13 @@ time.sleep(1000)
 @pytest.fixture(autouse=True)
 def folder(tmp_path, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    monkeypatch.setattr(warming, "LOOK", 0.01)
+    monkeypatch.setattr(module, "LOOK", 0.01)
     return tmp_path / "warm"
 
 
 def warm(seen: list[str], name: str, go: threading.Event) -> threading.Thread:
     def work() -> None:
-        with first_alone("game", lambda: seen.append(f"{name} waits")):
+        with compile_once("game", lambda: seen.append(f"{name} waits")):
             seen.append(f"{name} begins")
             go.wait(PATIENCE)
             seen.append(f"{name} ends")
@@ -53,14 +53,14 @@ def test_who_comes_meanwhile_waits_and_says_so_and_who_comes_later_does_not():
     first.join()
     second.join()
     assert seen.index("first ends") < seen.index("second begins")
-    with first_alone("game", lambda: seen.append("later waits")), first_alone("game", lambda: None):
+    with compile_once("game", lambda: seen.append("later waits")), compile_once("game", lambda: None):
         seen.append("two at a time")
     assert seen[-1] == "two at a time" and "later waits" not in seen
 
 
 def test_the_place_of_one_that_was_killed_is_taken_by_the_next(folder):
     folder.mkdir()
-    with first_alone("another", lambda: None):
+    with compile_once("another", lambda: None):
         (lock,) = folder.glob("*.lock")
     lock = Path(str(lock).replace("another", "game"))
     holder = subprocess.Popen([sys.executable, "-c", HOLD, str(lock)], stdout=subprocess.PIPE)
@@ -79,5 +79,5 @@ def test_the_place_of_one_that_was_killed_is_taken_by_the_next(folder):
 
 def test_where_nothing_can_be_written_nobody_waits(folder, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/proc/none")
-    with first_alone("game", lambda: pytest.fail("waited")):
+    with compile_once("game", lambda: pytest.fail("waited")):
         pass

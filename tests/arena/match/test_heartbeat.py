@@ -6,28 +6,28 @@ import sys
 import tempfile
 import time
 
-from arena.match.heartbeat import NOBODY, SIZE, Status
+from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
 from tests.support.tournaments import PATIENCE
 
 WRITER = """
 import mmap, sys
-from arena.match.heartbeat import SIZE, Status
-status = Status(mmap.mmap(int(sys.argv[1]), SIZE))
+from arena.match.heartbeat import SIZE, Heartbeat
+heartbeat = Heartbeat(mmap.mmap(int(sys.argv[1]), SIZE))
 print("ready", flush=True)
 while True:
     for number in range(3):
-        status.rest(number)
+        heartbeat.rest(number)
         for seat in range(5):
-            status.work(seat, 7 * seat, 6000.0)
-            status.rest(number)
+            heartbeat.work(seat, 7 * seat, 6000.0)
+            heartbeat.rest(number)
 """
 
 
 def test_a_busy_seat_is_never_read_with_an_old_deadline_however_fast_the_worker_writes():
     with tempfile.TemporaryFile() as file:
         file.truncate(SIZE)
-        status = Status(mmap.mmap(file.fileno(), SIZE))
-        status.rest(0)
+        heartbeat = Heartbeat(mmap.mmap(file.fileno(), SIZE))
+        heartbeat.rest(0)
         command = [sys.executable, "-c", WRITER, str(file.fileno())]
         with subprocess.Popen(command, pass_fds=(file.fileno(),), stdout=subprocess.PIPE) as writer:
             assert writer.stdout is not None
@@ -38,10 +38,10 @@ def test_a_busy_seat_is_never_read_with_an_old_deadline_however_fast_the_worker_
                 while busy < 1000 or looks < 200_000:
                     begun, looks = time.monotonic_ns(), looks + 1
                     assert begun < patience * 1e9, "the writer gets no work done"
-                    work = status.read()
-                    if work.seat != NOBODY:
+                    activity = heartbeat.read()
+                    if activity.seat != NOBODY:
                         busy += 1
-                        assert work.until > begun + 500 * 10**9, work  # at least what a resting worker may take
+                        assert activity.until > begun + 500 * 10**9, activity  # at least what a resting worker may take
             finally:
                 writer.kill()
-        status.close()
+        heartbeat.close()

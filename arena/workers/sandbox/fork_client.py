@@ -1,4 +1,4 @@
-"""A parent of Python bots' processes (`arena.workers.sandbox.forkserver`), from outside."""
+"""Start and talk to a fork server, the parent of Python bots' processes (`arena.workers.sandbox.forkserver`)."""
 
 from __future__ import annotations
 
@@ -21,11 +21,17 @@ from arena.core.limits import Limits
 from arena.core.process_trees import wait_for
 from arena.registry.bundles import Bundle, packed
 from arena.workers.process import ALIKE
-from arena.workers.sandbox.channel import Channel
-from arena.workers.sandbox.forkserver import BURY, FORK, SWEEP
-from arena.workers.sandbox.host import Provision, RemoteBot, bound_threads, must_be_able, open_pipes, processor_seconds
+from arena.workers.sandbox.bot_process import BotProcess
+from arena.workers.sandbox.forkserver import FORK, REAP, SWEEP
 from arena.workers.sandbox.levels import Spawn, import_paths, python, python_paths, trusted_sources
-from arena.workers.sandbox.rehearsal import load, rehearse
+from arena.workers.sandbox.preload import Preload, import_modules, prepare_game
+from arena.workers.sandbox.process_source import (
+    RemoteBot,
+    bound_threads,
+    check_requirements,
+    open_pipes,
+    processor_seconds,
+)
 from arena.workers.sandbox.seccomp import bpf
 from engine import Game
 from engine.cache import cache_root
@@ -41,15 +47,15 @@ PREPARE_LIMIT = 600.0
 """Seconds that a fork server may take to start, or to load a game."""
 
 
-class ForkServer:
-    """A parent of Python bots' processes (`arena.workers.sandbox.forkserver`), from outside."""
+class ForkClient:
+    """A fork server of our own."""
 
-    def __init__(self, isolation: Isolation, provision: Provision) -> None:
-        must_be_able(isolation)
-        self.isolation, self.provision = isolation, provision
+    def __init__(self, isolation: Isolation, preload: Preload) -> None:
+        check_requirements(isolation)
+        self.isolation, self.preload = isolation, preload
         self.busy = False
-        self.compiled = Bundle("", {})
-        """What the next child's bot has compiled before."""
+        self.kernels = Bundle("", {})
+        """Code that the next child's bot has compiled before."""
         self._stack = contextlib.ExitStack()
         folder = "/tmp"
         if isolation == "process":
@@ -62,14 +68,14 @@ class ForkServer:
             raise
 
     def _load(self) -> None:
-        """Load the provision here first: only this process can fill the machine's cache of compiled code."""
-        load(self.provision.modules)
-        for game, players in self.provision.boards:
+        """Load the preload here first: only this process can fill the machine's cache of compiled code."""
+        import_modules(self.preload.modules)
+        for game, players in self.preload.boards:
             with contextlib.suppress(Exception):  # a game at fault is found where it is played
-                rehearse(self.provision.modules, game, players)
+                prepare_game(self.preload.modules, game, players)
 
     def _start(self, folder: str) -> None:
-        self._complaints = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
+        self._stderr = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
         ours, theirs = socket.socketpair()
         self._socket = self._stack.enter_context(ours)
         self._connection = self._stack.enter_context(Connection(os.dup(ours.fileno())))
@@ -84,74 +90,74 @@ class ForkServer:
                 divides=True,
             )
             try:
-                started = spawn.start(theirs.fileno(), subprocess.DEVNULL, self._complaints.fileno())
+                started = spawn.start(theirs.fileno(), subprocess.DEVNULL, self._stderr.fileno())
                 _, self._number = self._stack.enter_context(started)
             except OSError as error:
                 if has_no_room(error):
                     raise
                 raise WorkerError(f"the parent of bots' processes did not start: {error}") from None
         self._call({"do": "hello", "filter": bpf().hex() if self.isolation == "sandbox" else ""})
-        self._call({"do": "load", "modules": self.provision.modules})
-        for game, players in self.provision.boards:
-            self._call({"do": "warm", "modules": self.provision.modules, "game": game, "players": players})
+        self._call({"do": "load", "modules": self.preload.modules})
+        for game, players in self.preload.boards:
+            self._call({"do": "warm", "modules": self.preload.modules, "game": game, "players": players})
         self._call({"do": "settle"})
         for _ in range(2):
             self._try_out()
 
     @property
     def is_alive(self) -> bool:
-        """Whether its process is there: a bot at level `process` may have ended it."""
+        """Return whether its process is there: a bot at level `process` may have ended it."""
         return not self._connection.poll()
 
     def begin(self, block: bytes, game: Game) -> None:
-        """Every match has a process of its own."""
+        """Do nothing: every match has a process of its own."""
 
-    def open(self, bot: RemoteBot, limits: Limits) -> Channel:
+    def open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
         seconds = processor_seconds(limits)
         message = {"memory": limits.memory, "seconds": seconds}
         named = bot.class_name.encode() + b"\n" + packed(bot.bundle)
         with (
             open_pipes() as (pipes, theirs),
             _in_memory(named) as source,
-            _in_memory(packed(self.compiled)) as compiled,
+            _in_memory(packed(self.kernels)) as kernels,
         ):
-            self._order(json.dumps(message).encode(), [*theirs, source, compiled])
-            process = self._told(1)[1][0]
+            self._order(json.dumps(message).encode(), [*theirs, source, kernels])
+            process = self._answer(1)[1][0]
         number = _number_of(process)
         if self.isolation == "sandbox":
             bound_threads(number)
-        return Channel(pipes, number, process, limits.memory, seconds=seconds)
+        return BotProcess(pipes, number, process, limits.memory, seconds=seconds)
 
     def _order(self, message: bytes, descriptors: list[int]) -> None:
-        """Order a child, and leave a message that it alone reads."""
+        """Order a child, and leave a message that only the child reads."""
         ours, theirs = socket.socketpair()
         with ours, theirs, contextlib.suppress(OSError):  # there will be no answer either
             socket.send_fds(ours, [message], descriptors)
             socket.send_fds(self._socket, [FORK], [theirs.fileno()])
 
     def _try_out(self) -> None:
-        """Have it start a child that ends at once: what it does for the first time it has then done."""
+        """Have it start a child that ends at once, so that nothing is done for the first time in a match."""
         self._order(b"{}", [])
-        os.close(self._told(1)[1][0])
+        os.close(self._answer(1)[1][0])
         self.code()
         self._sweep()
 
     def code(self) -> int | None:
-        """How its last child ended: its parent has waited for it.
+        """Return how its last child ended.
 
         With the parent itself the kernel kills every child; in the sandbox no bot can do that.
         """
         try:
             with contextlib.suppress(OSError):  # there will be no reply either
-                self._socket.send(BURY)
-            return int(self._told(4)[0])
+                self._socket.send(REAP)
+            return int(self._answer(4)[0])
         except WorkerError:
             return -signal.SIGKILL if self.isolation == "sandbox" else None
 
-    def release(self, channel: Channel | None, over: dict[str, Any] | None) -> None:
+    def release(self, bot_process: BotProcess | None, over: dict[str, Any] | None) -> None:
         self.busy = False
-        if channel is not None:
-            channel.close()
+        if bot_process is not None:
+            bot_process.close()
         self._sweep()
 
     def _sweep(self) -> None:
@@ -164,15 +170,15 @@ class ForkServer:
         return self._reply()
 
     def _reply(self) -> dict[str, Any]:
-        """The answer to the last message; raises `WorkerError` when there is none."""
+        """Return the answer to the last message; raises `WorkerError` when there is none."""
         with contextlib.suppress(EOFError, OSError):
             if self._wait():
                 answer: dict[str, Any] = json.loads(self._connection.recv_bytes())
                 return answer
         raise self._ended()
 
-    def _told(self, size: int) -> tuple[bytes, list[int]]:
-        """What an order is answered with, bytes and a descriptor; raises `WorkerError` when there is no answer."""
+    def _answer(self, size: int) -> tuple[bytes, list[int]]:
+        """Return the answer to an order, bytes and a descriptor; raises `WorkerError` when there is none."""
         with contextlib.suppress(OSError):
             if self._wait():
                 told, descriptors, _, _ = socket.recv_fds(self._socket, size, 1)
@@ -181,12 +187,12 @@ class ForkServer:
         raise self._ended()
 
     def _ended(self) -> WorkerError:
-        self._complaints.seek(0)
-        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+        self._stderr.seek(0)
+        lines = self._stderr.read().decode(errors="replace").strip().splitlines()
         return WorkerError(f"the parent of bots' processes ended: {lines[-1] if lines else 'no word from it'}")
 
     def _wait(self) -> bool:
-        """Whether it says something before its time is up."""
+        """Return whether it answers before its time is up."""
         return wait_for(self._connection.fileno(), self._number, PREPARE_LIMIT)
 
     def close(self) -> None:
@@ -200,7 +206,7 @@ def _flags() -> dict[str, str]:
 
 @contextlib.contextmanager
 def _in_memory(content: bytes) -> Iterator[int]:
-    """A descriptor of a nameless file, for children alone: the parent of all bots never sees what is in it."""
+    """Give a descriptor of a nameless file, for children alone: the parent of all bots never sees what is in it."""
     descriptor = os.memfd_create("bundle")
     try:
         with open(descriptor, "wb", closefd=False) as file:
@@ -211,7 +217,7 @@ def _in_memory(content: bytes) -> Iterator[int]:
 
 
 def _environment(folder: str, isolation: Isolation) -> dict[str, str]:
-    """One thread, hashes as in a worker; in the sandbox a cache that is only read."""
+    """Return the environment: one thread, hashes as in a worker; in the sandbox a cache that is only read."""
     common = {
         **_flags(),
         **ALIKE,
@@ -220,14 +226,14 @@ def _environment(folder: str, isolation: Isolation) -> dict[str, str]:
         "HOME": folder,
     }
     if isolation == "sandbox":
-        common["NUMBA_CACHE_LOCATOR_CLASSES"] = "arena.workers.sandbox.compiled.Locator"
+        common["NUMBA_CACHE_LOCATOR_CLASSES"] = "arena.workers.sandbox.numba_locator.Locator"
         common["ARENA_CACHE"] = "/tmp/arena"
         common["NUMBA_CACHE_DIR"] = KERNELS
     return common
 
 
 def _kernels() -> list[tuple[str, str]]:
-    """The machine's compiled code of the engine, our bots and games, and where a sandbox shows it: nobody else's."""
+    """Return folders of the machine's compiled code of engine, our bots and games, and where a sandbox shows them."""
     names = sorted({numba_folder(source) for source in trusted_sources()})
     for name in names:
         with contextlib.suppress(OSError):
@@ -237,6 +243,6 @@ def _kernels() -> list[tuple[str, str]]:
 
 
 def _number_of(process: int) -> int:
-    """The number, as seen from here, of the process that a descriptor stands for."""
+    """Return the number, as seen from here, of the process that a descriptor stands for."""
     told = Path(f"/proc/self/fdinfo/{process}").read_text()
     return next(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pid:"))

@@ -15,9 +15,9 @@ from arena import api
 from arena.match.dice import Streams
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle, packed, unpacked
-from arena.workers.sandbox import kernels
-from arena.workers.sandbox.host import RemoteBot
-from arena.workers.sandbox.hosts import Hosts, RemoteContestant
+from arena.workers.sandbox import kernel_cache
+from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
+from arena.workers.sandbox.process_source import RemoteBot
 from tests.support.tournaments import home_of, rows, write
 
 BOTS = """
@@ -58,7 +58,7 @@ def played(folder, isolation):
     return [(moves, [text for _, text in json.loads(notes)]) for moves, notes in found]
 
 
-def test_every_match_in_the_sandbox_loads_what_a_rehearsal_compiled_and_plays_as_elsewhere(tmp_path, monkeypatch):
+def test_every_match_in_the_sandbox_loads_what_a_trial_match_compiled_and_plays_as_elsewhere(tmp_path, monkeypatch):
     monkeypatch.setattr("arena.plan.dice_keys.secrets.token_bytes", bytes)
     here = played(tmp_path / "none", "none")
     there = played(tmp_path / "sandbox", "sandbox")
@@ -66,11 +66,11 @@ def test_every_match_in_the_sandbox_loads_what_a_rehearsal_compiled_and_plays_as
     assert {note for _, notes in there for note in notes} == {"1 loaded"}
 
 
-def test_two_bots_that_are_rehearsed_for_the_same_match_do_not_get_in_each_others_way(tmp_path):
+def test_two_bots_that_compile_for_the_same_match_do_not_get_in_each_others_way(tmp_path):
     source = f"# {tmp_path}\n{BOTS}".encode()  # so that none of it is known
-    with contextlib.closing(Hosts()) as hosts:
+    with contextlib.closing(ProcessPool()) as pool:
         seats = [
-            RemoteContestant(RemoteBot("b", Bundle("b", {"b.py": source + number}), "Crunch", {}, "sandbox"), hosts)
+            RemoteContestant(RemoteBot("b", Bundle("b", {"b.py": source + number}), "Crunch", {}, "sandbox"), pool)
             for number in (b"#0\n", b"#1\n")
         ]
         result = play_match(engine.load_game("epicycle", 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
@@ -90,15 +90,15 @@ def test_only_regular_files_of_bounded_size_are_taken_from_a_bots_folder(tmp_pat
     (top / "linked").symlink_to(tmp_path)
     (top / "file").write_text("one level down")
     (inner / "folder").mkdir()
-    monkeypatch.setattr(kernels, "MOST_BYTES", 50)
-    assert dict(kernels._files(str(top))) == {"bots_1/good.nbc": b"code"}
+    monkeypatch.setattr(kernel_cache, "MOST_BYTES", 50)
+    assert dict(kernel_cache._files(str(top))) == {"bots_1/good.nbc": b"code"}
 
 
 def test_a_folder_that_is_a_link_is_not_followed(tmp_path):
     (tmp_path / "real").mkdir()
     (tmp_path / "numba").symlink_to(tmp_path / "real")
     with pytest.raises(OSError, match="numba"):
-        list(kernels._files(str(tmp_path / "numba")))
+        list(kernel_cache._files(str(tmp_path / "numba")))
 
 
 NAMES = st.binary(min_size=1, max_size=200).filter(
@@ -119,7 +119,7 @@ def test_whatever_names_a_bot_gives_its_files_what_is_taken_is_a_bundle(names):
         for outer, inner, end in names:
             os.makedirs(os.path.join(os.fsencode(folder), outer), exist_ok=True)
             Path(os.fsdecode(os.path.join(os.fsencode(folder), outer, inner + end))).write_bytes(inner)
-        taken = Bundle("", dict(kernels._files(folder)))
+        taken = Bundle("", dict(kernel_cache._files(folder)))
     assert unpacked(packed(taken)) == taken
     assert (b"bot", b"ok", b".nbi") not in names or "bot/ok.nbi" in taken.files
 
