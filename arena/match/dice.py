@@ -1,4 +1,4 @@
-"""How every chance outcome of a match is drawn: BLAKE2b over key, block or match, stream and index.
+"""Draw every chance outcome of a match: BLAKE2b over key, block or match, stream and index.
 
 Anybody can check a roll afterwards, in any language, from the key, the ids and the record: docs/explanation/dice.md.
 """
@@ -26,22 +26,22 @@ OPENING = "opening"
 
 
 def public_key(tournament_seed: int, person: bytes) -> bytes:
-    """The 32-byte key that follows from a tournament's seed."""
+    """Return the 32-byte key that follows from a tournament's seed."""
     return hashlib.blake2b(str(tournament_seed).encode("ascii"), digest_size=32, person=person).digest()
 
 
 def key_hash(key: bytes) -> str:
-    """What commits to a secret key before it is disclosed: its BLAKE2b-256 in hexadecimal."""
+    """Return the hash that commits to a secret key before it is disclosed: BLAKE2b-256 in hexadecimal."""
     return hashlib.blake2b(key, digest_size=32).hexdigest()
 
 
 def single_key(seed: int) -> bytes:
-    """The secret key of a single match: whoever does not know its seed, and cannot guess it, cannot foresee it."""
+    """Return the secret key of a single match, which nobody can foresee without its seed."""
     return public_key(seed, SINGLE_PERSON)
 
 
 def key_pair(kind: Kind, seed: int, secret: bytes | None) -> KeyPair:
-    """The keys of a block's dice and of its bots' seeds; `secret` is the one that the block was drawn from, if any."""
+    """Return the keys of a block's dice and of its bots' seeds; `secret` is the block's secret key, if any."""
     if secret is None:
         return public_key(seed, DICE_PERSON), public_key(seed, BOTS_PERSON)
     if kind == Kind.VERSION_1:
@@ -74,13 +74,13 @@ class Streams:
         raise AssertionError("unreachable")
 
     def outcome(self, stream: str, index: int, outcomes: Sequence[tuple[int, int]]) -> int:
-        """The outcome drawn from (outcome, weight) pairs: the first whose cumulative weight exceeds the number."""
+        """Draw from (outcome, weight) pairs: the first whose cumulative weight exceeds the number."""
         names, weights = zip(*outcomes, strict=True)
         cumulative = list(itertools.accumulate(weights))
         return names[bisect.bisect_right(cumulative, self.draw(stream, index, cumulative[-1]))]
 
     def bot_seed(self, seat: int) -> int:
-        """The seed handed to the bot in a seat: 64 bits, from another key than the dice."""
+        """Return the seed of the bot in a seat: 64 bits, from another key than the dice."""
         hasher = self._bots.copy()
         hasher.update(f"bot/{seat}".encode() + b"\0" + bytes(12))
         return int.from_bytes(hasher.digest(), "little")
@@ -94,17 +94,17 @@ class Dice:
         self._counts: dict[str, int] = {}
 
     def roll(self, state: State) -> int:
-        """The outcome at a chance node; the roll belongs to the seat whose turn it is."""
+        """Return the outcome at a chance node; the roll belongs to the seat whose turn it is."""
         assert state.current_player() == CHANCE
         seat = state.rolling_seat()
         return self.streams.outcome(*self._next(SETUP if seat < 0 else f"dice/{seat}"), state.chance_outcomes())
 
     def opening(self, state: State) -> int:
-        """A random opening move, all legal ones equally likely."""
+        """Return a random opening move, all legal ones equally likely."""
         return self._legal(OPENING, state)
 
     def substitute(self, state: State) -> int:
-        """The move that stands in for a seat that forfeited."""
+        """Return a random move for a seat that forfeited."""
         return self._legal(f"substitute/{state.current_player()}", state)
 
     def _legal(self, stream: str, state: State) -> int:

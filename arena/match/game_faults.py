@@ -89,14 +89,14 @@ class GameError(ArenaError):
 
 
 def fault_of(error: BaseException, moves: Sequence[str], state: State | None) -> GameFault:
-    """A game's fault, from what it raised."""
+    """Return a game's fault, from what it raised."""
     lines = traceback.format_exception(error)
     what = str(error) if isinstance(error, Impossible) else in_short(error, inner=isinstance(error, TimeUp))
     return GameFault(one_line(what), "".join(lines)[-MAX_TRACEBACK:], list(moves), _position(state))
 
 
 def _position(state: State | None) -> str:
-    """The position as the game writes it, if it can."""
+    """Return the position as the game writes it; empty if it cannot."""
     if state is None or not state.game.position:
         return ""
     try:
@@ -106,7 +106,7 @@ def _position(state: State | None) -> str:
 
 
 def most_plies(game: Game) -> int:
-    """Plies that no match of a game exceeds, by what it says of itself."""
+    """Return the plies that no match of a game exceeds, by its own bounds."""
     return MOST_PLIES if game.type.bounds is None else game.max_game_length + game.max_chance_nodes
 
 
@@ -170,7 +170,7 @@ def _given(state: State, method: str, found: Any) -> list[Any]:
 
 
 def _whole(thing: object) -> float:
-    """A whole number, or `NO_NUMBER`."""
+    """Return a whole number, or `NO_NUMBER`."""
     try:
         return as_int(thing)
     except TypeError:
@@ -186,7 +186,7 @@ def _short(thing: object) -> str:
 
 
 def write_faults(folder: Path, faults: Sequence[GameFault]) -> None:
-    """Keep what stopped boards beside a log, in place of what an earlier run left there."""
+    """Write the faults that stopped boards beside a log, in place of those of an earlier run."""
     path = folder / FILE
     if faults:
         write_file(path, [json.dumps([asdict(fault) for fault in faults], indent=1).encode()])
@@ -195,14 +195,14 @@ def write_faults(folder: Path, faults: Sequence[GameFault]) -> None:
 
 
 def read_faults(folder: Path) -> list[GameFault]:
-    """What stopped boards in the last run beside a log; none where that cannot be read, for it is no result."""
+    """Return the faults that stopped boards in a log's last run; none where they cannot be read."""
     with contextlib.suppress(OSError, ValueError, LookupError, TypeError):
         return [_checked(row) for row in read_json(folder / FILE)]
     return []
 
 
 def _checked(row: dict[str, Any]) -> GameFault:
-    """A fault as anybody may have written it."""
+    """Return a fault from untrusted data."""
     texts = {name: one_line(str(row[name])) for name in ("what", "position", "match", "game")}
     moves = [one_line(str(word)) for word in row["moves"]]
     bots = tuple(one_line(str(bot)) for bot in row["bots"])
@@ -211,7 +211,7 @@ def _checked(row: dict[str, Any]) -> GameFault:
 
 
 def again(fault: GameFault) -> GameFault:
-    """The fault as it is when its moves are played again by the rules; `what` is empty when the game does not fail."""
+    """Replay a fault's moves by the rules and return how the game fails now; `what` is empty when it does not."""
     state: State | None = None
     played: list[str] = []
     try:
@@ -233,7 +233,7 @@ def again(fault: GameFault) -> GameFault:
 
 
 def lines_of(faults: Sequence[GameFault], log: Path) -> Iterator[str]:
-    """What stopped boards, and how to see it again."""
+    """Yield lines on what stopped boards, and how to see it again."""
     for fault in faults:
         yield f"{fault.game}, {fault.players} players: stopped, for the game failed, and no bot: {fault.line}"
         yield f"  to see it again: arena replay {fault.match} --in {log}"

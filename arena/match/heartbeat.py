@@ -1,4 +1,4 @@
-"""Where a worker says what it is doing, in memory shared with whoever watches it."""
+"""Heartbeat of a worker: what it is doing, in memory shared with its watchdog."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import NamedTuple
 
 NOBODY = -1
 SILENCE = 900.0
-"""Seconds that a worker may be busy without a bot at work: with compiling, for the most part."""
+"""Seconds that a worker may be busy without a bot at work, mostly with compiling."""
 STARVED = 0.5
-"""A bot that overran its time is taken for starved when it had less of the processor than this share of that time."""
+"""A bot that overran its time counts as starved when it had the processor for less than this share of it."""
 SIZE = 4 * 8
 
 
 class Activity(NamedTuple):
-    """What a worker is at."""
+    """Activity of a worker."""
 
     number: int
     """Of the match in its chunk."""
     seat: int
-    """Whose bot is at work; NOBODY between moves."""
+    """Whose bot is at work; `NOBODY` between moves."""
     ply: int
     until: int
-    """When the time is up of whoever is at work: nanoseconds of the machine's monotonic clock."""
+    """Deadline of the activity: nanoseconds of the machine's monotonic clock."""
 
 
 class Heartbeat:
@@ -34,20 +34,20 @@ class Heartbeat:
         self._words = memoryview(memory).cast("q")
 
     def rest(self, number: int) -> None:
-        """No bot's clock runs in that match of the chunk; even so a worker is not to be silent for ever."""
+        """Say that no bot is at work in that match of the chunk; the deadline is `SILENCE`."""
         self._words[1] = NOBODY
         self._words[0] = number
         self._words[3] = time.monotonic_ns() + int(SILENCE * 1e9)
 
     def work(self, seat: int, ply: int, seconds: float) -> None:
-        """A seat's bot is at work, for at most so many seconds from now."""
+        """Say that a seat's bot is at work, for at most so many seconds from now."""
         self._words[1] = NOBODY
         self._words[2] = ply
         self._words[3] = time.monotonic_ns() + int(seconds * 1e9)
         self._words[1] = seat
 
     def read(self) -> Activity:
-        """The present state; another process may be writing meanwhile."""
+        """Return the present activity; another process may be writing meanwhile."""
         return Activity(*self._words)
 
     def close(self) -> None:

@@ -101,7 +101,7 @@ class Record:
 
     @classmethod
     def of(cls, match: StoredMatch, seats: Sequence[Entry], rules_version: int) -> Record:
-        """The record of a match in the log; `seats` are the contestants by seat."""
+        """Return the record of a match in the log; `seats` are the contestants by seat."""
         labels, identities = tuple(entry.label for entry in seats), tuple(entry.identity for entry in seats)
         return cls(bare(match), labels, identities, rules_version, match.secret.hash if match.secret else "")
 
@@ -110,18 +110,18 @@ class Record:
         return match_id(self.match.identity, self.match.lineup)
 
     def begins_with(self, prefix: str) -> bool:
-        """Whether this is the match of that id, or of one whose part before the dash begins so."""
+        """Return whether the match has that id, or one whose part before the dash begins so."""
         stem, _, lineup = prefix.partition("-")
         return self.match.identity.hex().startswith(stem) and lineup in ("", str(self.match.lineup))
 
 
 def bare(match: StoredMatch) -> StoredMatch:
-    """A match without what the log keeps in side tables, and without a key."""
+    """Return a match without what the log keeps in side tables, and without a key."""
     return replace(match, details={}, clocks=[], retried=False, secret=None)
 
 
 def as_data(record: Record) -> dict[str, Any]:
-    """A match as plain data, by the keys of a line."""
+    """Return a match as plain data, by the keys of a line."""
     match = record.match
     return {
         "match": record.id,
@@ -150,7 +150,7 @@ def as_data(record: Record) -> dict[str, Any]:
 
 
 def as_line(record: Record, keys: Sequence[str] = ()) -> str:
-    """A match as a line of JSON, with the keys that are wanted; what cannot be printed is escaped."""
+    """Return a match as a line of JSON with the wanted keys; what cannot be printed is escaped."""
     data = as_data(record)
     wanted = {key: data[key] for key in keys or KEYS}
     text = json.dumps(wanted, separators=(",", ":"), ensure_ascii=False)
@@ -158,7 +158,7 @@ def as_line(record: Record, keys: Sequence[str] = ()) -> str:
 
 
 def read_records(path: Path) -> Iterator[tuple[int, Record]]:
-    """The matches of a file, each with the number of its line; raises `RecordError` for what is none."""
+    """Yield the matches of a file, each with the number of its line; raises `RecordError` for anything else."""
     try:
         with open_regular(path) as file:
             number = 0

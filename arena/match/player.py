@@ -6,7 +6,7 @@ import time
 import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, NoReturn, Protocol
 
 from arena.core.errors import ArenaError
 from arena.core.limits import Limits
@@ -130,14 +130,11 @@ class Absent:
         text = str(error) if isinstance(error, ArenaError) else "".join(traceback.format_exception(error))
         self.fault = Fault("memory" if isinstance(error, MemoryError) else "init", text[-MAX_TRACEBACK:])
 
-    def start(self, limit: float) -> None:
+    def start(self, limit: float) -> NoReturn:
+        """Raise why."""
         raise self.fault
 
-    def prepare(self, limit: float) -> bool:
-        raise self.fault
-
-    def choose(self, limit: float) -> Answer:
-        raise self.fault
+    prepare = choose = start
 
     def cpu(self) -> float:
         return 0.0

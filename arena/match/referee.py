@@ -373,7 +373,7 @@ class Match:
         return self.state.ended if self.state.is_terminal() else "forfeit"
 
     def ranks(self) -> list[int]:
-        """Final ranks by seat."""
+        """Return the final ranks by seat."""
         order = self.state.ranks() if self.state.is_terminal() else [0] * self.game.players
         return ranks_with_forfeits(order, {seat: forfeit.ply for seat, forfeit in self.forfeits.items()})
 

@@ -1,4 +1,4 @@
-"""Replaying a stored match through the engine, without its bots; and recomputing every roll from the keys."""
+"""Replay a stored match through the engine, without its bots, and recompute every draw from the keys."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ class Ply:
 
 
 def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
-    """Every ply of a match in order. With the dice and bots' keys every draw is recomputed.
+    """Yield every ply of a match in order; with keys, every draw is recomputed.
 
     Raises `StoreError` when the moves are not legal or do not end as the log says.
     """
@@ -46,7 +46,7 @@ def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
 
 
 def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
-    """Replay a match and recompute its draws, as fast as can be: how many there were.
+    """Replay a match and recompute its draws, without copies of states; return how many there were.
 
     Raises `StoreError` for what `replay` and `check_draws` refuse.
     """
@@ -60,7 +60,7 @@ def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
 
 
 def game_of(match: StoredMatch) -> Game:
-    """The game of a match; raises `StoreError` when this arena does not have it."""
+    """Return the game of a match; raises `StoreError` when this arena does not have it."""
     try:
         return load_game(match.game, match.players)
     except EngineError as error:
@@ -72,7 +72,7 @@ _Step = tuple[int, int, str, str, str | None, State]
 
 
 def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_Step]:
-    """The plies of a match on one state, then what it came to."""
+    """Yield the plies of a match on one state, then check its result."""
     name = match_id(match.identity, match.lineup)
     try:
         state = game.new_initial_state()
@@ -109,7 +109,7 @@ def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_St
 
 
 def check_draws(plies: Iterable[Ply]) -> int:
-    """How many draws were recomputed; raises `StoreError` for the first that is not what the keys say."""
+    """Return how many draws were recomputed; raises `StoreError` for the first that differs."""
     drawn = 0
     for ply in plies:
         drawn += ply.expected is not None
@@ -123,7 +123,7 @@ def _other_draw(number: int, by: str, text: str, expected: str | None) -> StoreE
 
 
 def check_words(match: StoredMatch) -> None:
-    """That causes and notes are such as the referee writes; raises `StoreError`."""
+    """Raise `StoreError` unless causes and notes are such as the referee writes."""
     for cause, _ in match.forfeits.values():
         if cause not in CAUSES:
             raise StoreError(f"no cause of a forfeit: {cause}{did_you_mean(cause, CAUSES)}")
@@ -133,7 +133,7 @@ def check_words(match: StoredMatch) -> None:
 
 
 def check_game(board: Board) -> Game:
-    """The game of a board; raises `StoreError` when its rules or options are not those of the arena here."""
+    """Return the game of a board; raises `StoreError` when its rules or options differ from this arena's."""
     try:
         game = load_game(board.game, board.players)
     except EngineError as error:
@@ -147,7 +147,7 @@ def check_game(board: Board) -> Game:
 
 
 def _check_forfeits(match: StoredMatch, name: str, movers: list[int]) -> None:
-    """That seats forfeited when it was their turn, and that the match ended when one of them was left, no sooner.
+    """Check that seats forfeited on their turns, and that the match ended when one seat was left, no sooner.
 
     `movers` has who was to move at each ply, and at the end.
     """

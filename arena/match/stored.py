@@ -21,7 +21,7 @@ class SecretKey:
     disclosed: str | None
 
     def checked(self) -> bytes:
-        """The key; raises `StoreError` when it is not the one whose hash stands beside it."""
+        """Return the key; raises `StoreError` when its hash is another one."""
         if len(self.key) != 32 or key_hash(self.key) != self.hash:
             raise StoreError("the log is damaged: its dice key is not the one whose hash it holds")
         return self.key
@@ -67,5 +67,5 @@ class StoredMatch:
         return key_pair(self.dice, self.seed, self.secret.checked() if self.secret else None)
 
     def streams(self, keys: KeyPair) -> Streams:
-        """Its random streams."""
+        """Return its random streams."""
         return Streams(*keys, *stream_ids(self.dice, self.block_id, self.identity, self.lineup))

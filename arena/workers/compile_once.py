@@ -1,4 +1,4 @@
-"""Compiling once on a machine, however many workers start there together."""
+"""Compile once on a machine, however many workers start there together."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def compile_once(what: str, waiting: Callable[[], None]) -> Iterator[None]:
 
 
 def _folder() -> Path:
-    """Beside what it tells of: gone when that is."""
+    """Return the folder of locks and marks: in the cache that they are about, so that they go with it."""
     from engine.kernel import numba_cache  # slow to import, and of no use to games without kernels
 
     return Path(numba_cache()) / "warm"
@@ -50,7 +50,7 @@ def _lock(path: Path) -> IO[bytes] | None:
 
 
 def _taken(lock: IO[bytes]) -> bool:
-    """Whether the lock is ours now; where files cannot be locked it counts as ours."""
+    """Return whether the lock is ours now; where files cannot be locked it counts as ours."""
     try:
         fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:

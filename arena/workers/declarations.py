@@ -1,4 +1,4 @@
-"""Asking bots what they declare, in a worker process: a submitted bot once, others for each plan."""
+"""Ask bots what they declare, in a worker process: a submitted bot once, others for each plan."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ LIMIT = 120.0
 def declared(
     source: Source, bundle: Bundle, isolation: Isolation, boards: Sequence[Board], worker: WorkerProcess
 ) -> Declaration:
-    """What a bot declares, its refusals by board; raises `BotError` when it cannot be used.
+    """Return what a bot declares, with its refusals by board; raises `BotError` when it cannot be used.
 
-    What a submitted bot said first stands; it is asked about boards alone that it has not been asked about.
+    The first answer of a submitted bot counts; it is asked again only about further boards.
     """
     if source.version is None or source.is_program:
         return ask(source, bundle, isolation, boards, worker)
@@ -42,7 +42,7 @@ def declared(
 def ask(
     source: Source, bundle: Bundle, isolation: Isolation, boards: Sequence[Board], worker: WorkerProcess
 ) -> Declaration:
-    """What a bot says of itself now; raises `BotError` when it cannot be used.
+    """Ask a bot what it declares now; raises `BotError` when it cannot be used.
 
     When the worker is killed it is asked again: the first time that says nothing of the bot. Bots in processes of their
     own cannot end the worker at all; then `WorkerError` is raised.

@@ -1,7 +1,7 @@
-"""What bots in a worker's process share with each other: put back before each match, or the worker is replaced.
+"""Restore what bots in a worker's process share with each other before each match, or have the worker replaced.
 
-A bot could otherwise make others fail by what it sets for the whole process. Put back is what costs next to nothing.
-What cannot be put back (threads that go on, limits lowered for good, closed streams) ends the worker after the match,
+A bot could otherwise make others fail by what it sets for the whole process. Restored is what costs next to nothing.
+What cannot be restored (threads that go on, limits lowered for good, closed streams) ends the worker after the match,
 so that no other match is played with it. What one bot does to another in the match of both stays.
 """
 
@@ -28,7 +28,7 @@ import numpy as np
 
 
 class Shared(NamedTuple):
-    """Something that is one for the whole process: how it is read, and how it is put back."""
+    """A setting of the whole process: how it is read, and how it is restored."""
 
     read: Callable[[], Any]
     write: Callable[[Any], object]
@@ -60,7 +60,7 @@ def _set_handlers(handlers: list[Any]) -> None:
 
 
 def _set_environment(environment: dict[bytes, bytes]) -> None:
-    """Only what was there: the arena itself adds to it as it loads games."""
+    """Restore only what was there: the arena itself adds to it as it loads games."""
     for name, value in environment.items():
         if _environment.get(name) != value:
             os.environb[name] = value
@@ -76,7 +76,7 @@ def _set_filters(filters: list[Any]) -> None:
 
 
 def _attributes(names: tuple[str, ...]) -> Shared:
-    """Attributes of `sys`, the very same objects."""
+    """Share attributes of `sys`, the very same objects."""
     held = vars(sys)
     return Shared(
         lambda: [held.get(name) for name in names], lambda values: held.update(zip(names, values, strict=True))
@@ -101,7 +101,7 @@ LASTING = (
     Shared(_limits, _set_limits),
     Shared(lambda: os.getpriority(os.PRIO_PROCESS, 0), lambda value: os.setpriority(os.PRIO_PROCESS, 0, value)),
 )
-"""What a process without rights may only make worse."""
+"""Settings that a process without rights may only make worse."""
 SHARED = (
     Shared(sys.getrecursionlimit, sys.setrecursionlimit),
     Shared(sys.getswitchinterval, sys.setswitchinterval),
@@ -141,11 +141,11 @@ class Interpreter:
         self.builtins = dict(vars(builtins))
         self.threads = 0
         self.touched = True
-        """Whether a bot that is not ours may have run here since all was put back."""
+        """Whether a bot that is not ours may have run here since the last restoring."""
         self.lasting: list[Any] = []
 
     def restore(self, recursion: int = 0) -> None:
-        """Put back everything that can be, and note what cannot be any more.
+        """Restore everything that can be, and note what cannot be any more.
 
         `recursion` is a limit that is wanted instead of the usual one, if that is lower.
         """
@@ -167,7 +167,7 @@ class Interpreter:
         self.threads = max(self.threads, _thread._count())
 
     def is_spoiled(self) -> bool:
-        """Whether a match has left what cannot be put back."""
+        """Return whether a match has left what cannot be restored."""
         if _thread._count() > self.threads or any(stream.closed for stream in STREAMED.read()):
             return True
         return [each.read() for each in LASTING] != self.lasting

@@ -1,4 +1,4 @@
-"""Workers behind one chunk protocol: what a pool of them is, and the pool of processes on this machine."""
+"""Pools of workers: their interface, chunks of matches, and the pool of processes on this machine."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from arena.workers.messages import Death, Lost, MatchOrder, PlayChunk, WorkerPla
 from arena.workers.process import WorkerProcess
 
 IN_FLIGHT = 2
-"""Chunks that a worker is handed at a time: one in play, one waiting."""
+"""Chunks that a worker has at a time: one in play, one waiting."""
 LISTEN = 0.1
 
 
@@ -25,7 +25,7 @@ class Pool(Protocol):
         """Workers that can play now."""
 
     def idle(self, ahead: int = IN_FLIGHT) -> list[int]:
-        """Workers that hold fewer than so many chunks, those with the fewest first."""
+        """Return the workers that hold fewer than so many chunks, those with the fewest first."""
 
     def submit(self, worker: int, chunk: Chunk) -> None: ...
 
@@ -52,7 +52,7 @@ class Chunk:
     worker: tuple[int, int] = (0, 0)
     """The pool and the worker that it went to."""
     spent: tuple[int, ...] = ()
-    """Entries for whose processes, killed from outside, no match is played again any more."""
+    """Entries for which no match is replayed any more when their process is killed from outside."""
 
     def message(self) -> bytes:
         """Return the chunk as it is sent to a worker."""

@@ -1,4 +1,4 @@
-"""One worker process from outside: spawn it, hand it messages, watch it, end it. Used by drivers and by Ray workers."""
+"""Spawn a worker process, send it messages, watch it, end it; for drivers and for Ray workers."""
 
 from __future__ import annotations
 
@@ -21,19 +21,7 @@ from arena.core.process_trees import PATIENCE, STOPPED, WAITING, end_tree, send,
 from arena.core.versions import code_hash
 from arena.match.heartbeat import NOBODY, SIZE, STARVED, Activity, Heartbeat
 from arena.registry.plugin_games import folders_for
-from arena.workers.messages import (
-    Death,
-    Greeting,
-    Hello,
-    Message,
-    NoRoom,
-    PlanRead,
-    PlayedLast,
-    WorkerPlan,
-    decode,
-    encode,
-    is_kind,
-)
+from arena.workers import messages
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
@@ -47,12 +35,12 @@ END_LIMIT = 2 * PATIENCE
 """Seconds in which a worker that has closed its socket, or is to end, is gone with all that bots started."""
 LOOK = 0.1
 STILL_LIMIT = 5.0
-"""Seconds after which a worker that uses no processor time is taken for stopped: a living one has a heartbeat."""
+"""Seconds after which a worker that uses no processor time counts as stopped: a living one uses some for its beats."""
 LONGEST_LOOK = 1.0
-"""Seconds of stillness that one look tells of at most: when more have passed, it was this process that was stopped."""
+"""Seconds of stillness that one look may add: when more have passed, it was this process that was stopped."""
 
 
-Reply = TypeVar("Reply", bound=Message)
+Reply = TypeVar("Reply", bound=messages.Message)
 
 
 class Killed(WorkerError):
@@ -60,7 +48,7 @@ class Killed(WorkerError):
 
 
 class Seen(NamedTuple):
-    """What a worker was first seen at, when, and with how much processor time behind it; in nanoseconds."""
+    """First sight of a worker's activity: when, and with how much processor time used before; in nanoseconds."""
 
     work: Activity
     since: int
@@ -68,7 +56,7 @@ class Seen(NamedTuple):
 
 
 class StallDetector:
-    """Whether a worker lives, told by the processor time that it uses."""
+    """Finds out from a worker's processor time whether it has stopped."""
 
     def __init__(self, process: int) -> None:
         """`process` is its number, 0 while that is not known."""
@@ -76,7 +64,7 @@ class StallDetector:
         self._used, self._still, self._looked = -1, 0.0, time.monotonic()
 
     def has_stopped(self, between_moves: bool) -> bool:
-        """Whether a signal has stopped it for a while or, `between_moves`, nothing at all happens in it.
+        """Return whether a signal has stopped it for a while or, `between_moves`, nothing at all happens in it.
 
         A process that waits for a processor, the disk or a debugger has not stopped, however long that takes.
         """
@@ -97,9 +85,9 @@ class WorkerProcess:
 
     def __init__(self, folder: str | None = None) -> None:
         self._parent = folder
-        self._plan: WorkerPlan | None = None
+        self._plan: messages.WorkerPlan | None = None
         self._games: tuple[str, ...] = ()
-        """Where it imports the plan's games from before all else."""
+        """Folders that it imports the plan's games from first."""
         self._process: subprocess.Popen[bytes] | None = None
         """Of the supervisor."""
         self._worker = 0
@@ -154,8 +142,8 @@ class WorkerProcess:
             )
             theirs.close()
             self._connection = Connection(ours.detach())
-            greeting = self.call(Hello(), Greeting, START_LIMIT)
-            if isinstance(greeting, Death):
+            greeting = self.call(messages.Hello(), messages.Greeting, START_LIMIT)
+            if isinstance(greeting, messages.Death):
                 complaints.seek(0)
                 lines = complaints.read().decode(errors="replace").strip().splitlines()
                 kind = WorkerError if lines else Killed
@@ -171,7 +159,7 @@ class WorkerProcess:
         if self._plan is not None:
             self._tell_plan(self._plan)
 
-    def give_plan(self, plan: WorkerPlan) -> None:
+    def give_plan(self, plan: messages.WorkerPlan) -> None:
         """Tell it the plan, starting it anew if it may know other versions of the plan's games.
 
         A worker started later is told by itself. Raises `WorkerError` when it cannot play the plan.
@@ -186,29 +174,31 @@ class WorkerProcess:
         except Killed:
             self.start()
 
-    def _tell_plan(self, plan: WorkerPlan) -> None:
-        reply = self.call(plan, PlanRead, START_LIMIT)
-        if isinstance(reply, Death):
+    def _tell_plan(self, plan: messages.WorkerPlan) -> None:
+        reply = self.call(plan, messages.PlanRead, START_LIMIT)
+        if isinstance(reply, messages.Death):
             raise Killed(f"a worker process ended while it read the plan ({reply.how})")
         if reply.refusal:
             raise WorkerError(reply.refusal)
 
-    def call(self, message: Message, expected: type[Reply], limit: float | None = None) -> Reply | Death:
+    def call(
+        self, message: messages.Message, expected: type[Reply], limit: float | None = None
+    ) -> Reply | messages.Death:
         """Return its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers.
 
         After a death the next message goes to a fresh process.
         """
         if self._process is None:
             self.start()
-        frame = self._exchange(encode(message), limit)
-        if isinstance(frame, Death):
+        frame = self._exchange(messages.encode(message), limit)
+        if isinstance(frame, messages.Death):
             return frame
-        reply = decode(frame)
+        reply = messages.decode(frame)
         if not isinstance(reply, expected):
             raise WorkerError(f"a worker process replied {type(reply).__name__}, not {expected.__name__}")
         return reply
 
-    def play(self, chunk: bytes) -> bytes | Death:
+    def play(self, chunk: bytes) -> bytes | messages.Death:
         """Play an encoded chunk and return the encoded reply; after a death the next chunk goes to a fresh process.
 
         So it does when a match has spoiled the process for others: then the reply has no rows of the matches after it.
@@ -217,15 +207,15 @@ class WorkerProcess:
         if self._process is None:
             self.start()
         reply = self._exchange(chunk, None)
-        if isinstance(reply, bytes) and is_kind(reply, NoRoom):
-            message = decode(reply)
-            assert isinstance(message, NoRoom)
+        if isinstance(reply, bytes) and messages.is_kind(reply, messages.NoRoom):
+            message = messages.decode(reply)
+            assert isinstance(message, messages.NoRoom)
             raise UnwritableError(message.what, message.remedy)
-        if isinstance(reply, bytes) and is_kind(reply, PlayedLast):
+        if isinstance(reply, bytes) and messages.is_kind(reply, messages.PlayedLast):
             self.stop()
         return reply
 
-    def _exchange(self, message: bytes, limit: float | None) -> bytes | Death:
+    def _exchange(self, message: bytes, limit: float | None) -> bytes | messages.Death:
         self._seen = None
         try:
             self._heartbeat.rest(0)  # the worker is idle: an old deadline counts no more
@@ -242,7 +232,7 @@ class WorkerProcess:
             return self._on_death("crash")
 
     def _overrun(self) -> bool:
-        """Whether the worker is still at something whose time is up; it may write while we read, so look twice."""
+        """Return whether the worker's deadline has passed; it may write while we read, so look twice."""
         work = self._heartbeat.read()
         if self._seen is None or self._seen.work != work:
             self._seen = Seen(work, time.monotonic_ns(), processor_time(self._worker))
@@ -251,7 +241,7 @@ class WorkerProcess:
         time.sleep(LOOK)
         return self._heartbeat.read() == work
 
-    def _on_death(self, cause: str, how: str = "") -> Death:
+    def _on_death(self, cause: str, how: str = "") -> messages.Death:
         work = self._heartbeat.read()
         starved = cause == "timeout" and self._starved()
         code = None
@@ -259,10 +249,10 @@ class WorkerProcess:
             code = _code_of(self._process.pid) if cause != "timeout" and self._process is not None else None
             how = "it hung" if cause == "timeout" else "it does not answer" if code is None else in_words(code)
         self.stop()
-        return Death(work.number, work.seat, work.ply, cause, starved, how, code == -signal.SIGKILL)
+        return messages.Death(work.number, work.seat, work.ply, cause, starved, how, code == -signal.SIGKILL)
 
     def _starved(self) -> bool:
-        """Whether it was left without the processor for most of the time that it was seen at its work."""
+        """Return whether it had the processor for little of the time of its last activity."""
         if self._seen is None:
             return False
         used = processor_time(self._worker) - self._seen.cpu
@@ -284,19 +274,19 @@ class WorkerProcess:
             self._folder.close()
 
 
-def _game_folders(plan: WorkerPlan) -> tuple[str, ...]:
+def _game_folders(plan: messages.WorkerPlan) -> tuple[str, ...]:
     """Return the folders that a worker imports a plan's plug-in games from."""
     return folders_for({board.game.partition("(")[0] for board in plan.boards}, plan.games)
 
 
 def _plays_bots() -> bool:
-    """Whether this process is itself one in which bots run."""
+    """Return whether this process is itself one in which bots run."""
     program = getattr(sys.modules.get("__main__"), "__spec__", None)
     return program is not None and program.name.startswith(("arena.workers.supervisor", "arena.workers.sandbox."))
 
 
 def _code_of(process: int) -> int | None:
-    """How a child ends, below 0 by a signal, left for others to take notice of; None when it does not, for a while."""
+    """Wait for a child without reaping it; return its exit code, negative for a signal, None when it does not end."""
     until = time.monotonic() + END_LIMIT
     with contextlib.suppress(ChildProcessError):
         while time.monotonic() < until:
@@ -307,7 +297,7 @@ def _code_of(process: int) -> int | None:
 
 
 def in_words(code: int) -> str:
-    """How a process ended, from its exit code, which is negative for a signal."""
+    """Say how a process ended, from its exit code, which is negative for a signal."""
     if code >= 0:
         return f"it ended with code {code}"
     name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
@@ -315,7 +305,7 @@ def in_words(code: int) -> str:
 
 
 def processor_time(process: int) -> int:
-    """Nanoseconds of processor time that a process has used, all its threads together; 0 when it is gone."""
+    """Return nanoseconds of processor time that a process has used, in all its threads; 0 when it is gone."""
     try:
         return time.clock_gettime_ns(~process << 3 | 2)
     except OSError:

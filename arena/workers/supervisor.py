@@ -1,4 +1,4 @@
-"""The parent of a worker: ends it, and all that bots started, when its driver says so or is gone.
+"""Run as the parent of a worker: end it, and all that bots started, when its driver says so or is gone.
 
 No bot's code runs here, so it can act whatever the worker does: stopped, stuck in foreign code, or dead. What bots'
 processes leave behind becomes its child, and it ends as the worker did. Run as `python -m arena.workers.supervisor
@@ -14,7 +14,7 @@ import sys
 
 from arena.core.process_trees import close_to_others, end_below, keep_orphans, signal_at_parents_end
 
-NEWS = (signal.SIGCHLD, signal.SIGCONT, signal.SIGTERM)
+SIGNALS = (signal.SIGCHLD, signal.SIGCONT, signal.SIGTERM)
 """A child has ended; the driver is gone, even while this process was stopped; the driver orders the end."""
 LOOK = 0.5
 """Seconds from one look at the driver to the next, should a signal go astray."""
@@ -26,7 +26,7 @@ def main(driver: int, arguments: list[str]) -> None:
     keep_orphans()
     close_to_others()
     signal_at_parents_end(signal.SIGCONT)
-    before = signal.pthread_sigmask(signal.SIG_BLOCK, NEWS)
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
     worker = os.fork()
     if worker == 0:
         os.setpgid(0, 0)  # a bot that kills its process group spares this process
@@ -47,18 +47,18 @@ def main(driver: int, arguments: list[str]) -> None:
 
 
 def _wait(worker: int, driver: int) -> int:
-    """How the worker has ended; 0 when the driver orders the end or is gone."""
+    """Return how the worker has ended; 0 when the driver orders the end or is gone."""
     while os.getppid() == driver:
-        if (status := _buried(worker)) is not None:
+        if (status := _reap(worker)) is not None:
             return status
-        news = signal.sigtimedwait(NEWS, LOOK)
-        if news is not None and news.si_signo == signal.SIGTERM:
+        received = signal.sigtimedwait(SIGNALS, LOOK)
+        if received is not None and received.si_signo == signal.SIGTERM:
             break
     return 0
 
 
-def _buried(worker: int) -> int | None:
-    """Take notice of the children that have ended; the worker's status if it is among them."""
+def _reap(worker: int) -> int | None:
+    """Reap the children that have ended; return the worker's status if it is among them."""
     found = None
     with contextlib.suppress(ChildProcessError):
         while (ended := os.waitpid(-1, os.WNOHANG))[0]:

@@ -34,26 +34,9 @@ from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
 from arena.registry.describe import OTHERWISE, defaults, describe, is_as_planned
 from arena.registry.loader import is_built_in, lay_out, load_class, made
+from arena.workers import messages
 from arena.workers.compile_once import compile_once
 from arena.workers.interpreter import Interpreter
-from arena.workers.messages import (
-    Describe,
-    Description,
-    GameStopped,
-    Greeting,
-    Hello,
-    MatchOrder,
-    Message,
-    NoRoom,
-    PlannedBot,
-    PlanRead,
-    PlayChunk,
-    Played,
-    PlayedLast,
-    WorkerPlan,
-    decode,
-    encode,
-)
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
@@ -70,9 +53,9 @@ class IsolatedBots:
 
     def __init__(self) -> None:
         self._pool: ProcessPool | None = None
-        self._plan: WorkerPlan | None = None
+        self._plan: messages.WorkerPlan | None = None
 
-    def expect(self, plan: WorkerPlan) -> None:
+    def expect(self, plan: messages.WorkerPlan) -> None:
         """Serve bots of that plan from now on, by processes that serve no other."""
         self.close()
         self._plan = plan
@@ -86,7 +69,7 @@ class IsolatedBots:
             self._pool = ProcessPool(preload_of_plan(self._plan) if self._plan is not None else None)
         return self._pool
 
-    def contestant(self, bot: PlannedBot, bundle: Bundle, key: int) -> Entrant:
+    def contestant(self, bot: messages.PlannedBot, bundle: Bundle, key: int) -> Entrant:
         """Return a bot of the plan as something that can take a seat."""
         from arena.workers.sandbox.process_pool import RemoteContestant
         from arena.workers.sandbox.process_source import RemoteBot
@@ -94,15 +77,15 @@ class IsolatedBots:
         remote = RemoteBot(bot.name, bundle, bot.class_name, bot.params, bot.isolation, key, bot.options)
         return RemoteContestant(remote, self.pool)
 
-    def describe(self, request: Describe) -> Description:
+    def describe(self, request: messages.Describe) -> messages.Description:
         """Ask a bot where it is to play what it declares."""
         if request.bundle.is_program or request.isolation == "none":
-            return Description(describe(request.bundle, request.name, request.class_name, request.boards))
+            return messages.Description(describe(request.bundle, request.name, request.class_name, request.boards))
         from arena.workers.sandbox.describe import describe_isolated
 
-        return Description(describe_isolated(self.pool, request))
+        return messages.Description(describe_isolated(self.pool, request))
 
-    def refusal(self, bots: Sequence[PlannedBot]) -> str:
+    def refusal(self, bots: Sequence[messages.PlannedBot]) -> str:
         """Return why this machine cannot isolate bots of a plan; empty when it can."""
         if all(bot.isolation != "sandbox" for bot in bots):
             return ""
@@ -121,7 +104,9 @@ class IsolatedBots:
 class LoadedPlan:
     """A plan with the games and bots that were loaded for it so far."""
 
-    def __init__(self, plan: WorkerPlan, report: Report, isolated: IsolatedBots, interpreter: Interpreter) -> None:
+    def __init__(
+        self, plan: messages.WorkerPlan, report: Report, isolated: IsolatedBots, interpreter: Interpreter
+    ) -> None:
         self.plan = plan
         self.interpreter = interpreter
         self.recursion: dict[int, int] = {}
@@ -173,7 +158,7 @@ class LoadedPlan:
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
 
-    def play(self, order: MatchOrder, spent: Sequence[int]) -> tuple[MatchRow, list[int]]:
+    def play(self, order: messages.MatchOrder, spent: Sequence[int]) -> tuple[MatchRow, list[int]]:
         """Play one match; return its result and the entries whose processes were killed from outside meanwhile.
 
         For the entries in `spent` that is a fault.
@@ -220,25 +205,27 @@ class Worker:
         else:
             self.heartbeat.work(seat, ply, limit)
 
-    def answer(self, message: Message) -> Message:
+    def answer(self, message: messages.Message) -> messages.Message:
         """Return the reply to one message."""
         match message:
-            case Hello():
-                return Greeting(code_hash(), versions(), os.getpid(), platform.node())
-            case Describe():
+            case messages.Hello():
+                return messages.Greeting(code_hash(), versions(), os.getpid(), platform.node())
+            case messages.Describe():
                 self.interpreter.restore()
                 self.interpreter.touched = True
                 return self.isolated.describe(message)
-            case WorkerPlan():
+            case messages.WorkerPlan():
                 self.interpreter.accept_threads()
                 self.isolated.expect(message)
                 self.plan = LoadedPlan(message, self.report, self.isolated, self.interpreter)
-                return PlanRead(self.isolated.refusal(message.bots))
-            case PlayChunk() if self.plan is not None:
+                return messages.PlanRead(self.isolated.refusal(message.bots))
+            case messages.PlayChunk() if self.plan is not None:
                 return self.results(self.plan, message)
         raise ValueError(f"a worker cannot answer {type(message).__name__} now")
 
-    def results(self, plan: LoadedPlan, chunk: PlayChunk) -> Played | GameStopped | NoRoom:
+    def results(
+        self, plan: LoadedPlan, chunk: messages.PlayChunk
+    ) -> messages.Played | messages.GameStopped | messages.NoRoom:
         """Play a chunk. What no bot is to blame for ends it: a disk that is full, a game that failed.
 
         After a match that has spoiled this process the rest of the chunk is left to another.
@@ -252,15 +239,15 @@ class Worker:
                 if entries:
                     killed[self.number] = entries
                 if self.is_spoiled():
-                    return PlayedLast(rows, killed)
-            return Played(rows, killed)
+                    return messages.PlayedLast(rows, killed)
+            return messages.Played(rows, killed)
         except GameFailed as failed:
-            return GameStopped(self.number, failed.fault)
+            return messages.GameStopped(self.number, failed.fault)
         except OSError as error:
             if not has_no_room(error):
                 raise
             shortage = no_room(error, str(cache_root()))
-            return NoRoom(shortage.what, shortage.remedy)
+            return messages.NoRoom(shortage.what, shortage.remedy)
 
     def is_spoiled(self) -> bool:
         """Return whether a bot has changed the interpreter in a way that cannot be undone."""
@@ -276,7 +263,7 @@ def main(arguments: list[str]) -> None:
     threading.Thread(target=_beat, args=(worker.heartbeat,), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:
-        reply = encode(worker.answer(decode(message)))
+        reply = messages.encode(worker.answer(messages.decode(message)))
         with contextlib.suppress(OSError):
             connection.send_bytes(reply)
     worker.isolated.close()

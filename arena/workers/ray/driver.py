@@ -1,4 +1,4 @@
-"""The one place that knows Ray: a process that keeps a worker on every processor of a cluster and passes messages on.
+"""Keep a worker on every processor of a Ray cluster and pass messages on; the one place that knows Ray.
 
 `arena.workers.ray.pool` runs it and talks to it over a socket. It is a process of its own because Ray blocks for ever,
 or ends the process it is in, when a cluster's head is lost; so it may be ended at any moment, and nothing is lost with
@@ -37,18 +37,7 @@ from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from arena.core.errors import WorkerError
 from arena.core.versions import code_hash, versions
-from arena.workers.messages import (
-    ClusterAlive,
-    ClusterEvent,
-    ClusterFailed,
-    ClusterOrder,
-    Lost,
-    Remark,
-    Ticket,
-    TicketReply,
-    WorkerDown,
-    WorkerUp,
-)
+from arena.workers import messages
 from arena.workers.ray.worker import RayWorker
 
 LOOK_EVERY = 1.0
@@ -61,7 +50,7 @@ STOP_LIMIT = 2.0
 KNOCK_LIMIT = 10.0
 SURVEY_LIMIT = 30.0
 LOSSES = 8
-"""How many workers a node may lose in a row, for each of its processors, before it is left out."""
+"""Workers that a node may lose in a row, for each of its processors, before it is left out."""
 
 
 ACTOR: Any = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
@@ -97,7 +86,7 @@ class Worker:
 class Driver:
     """Serves one `arena.workers.ray.pool.RayPool`; everything but looking and listening happens in one thread."""
 
-    def __init__(self, connection: Connection, order: ClusterOrder) -> None:
+    def __init__(self, connection: Connection, order: messages.ClusterOrder) -> None:
         self.connection, self.order = connection, order
         self.events: queue.SimpleQueue[Callable[[], None]] = queue.SimpleQueue()
         self.nodes: dict[str, Node] = {}
@@ -108,7 +97,7 @@ class Driver:
         self.ended = False
 
     def run(self) -> None:
-        """Until told to stop, or until there is nothing left to play on."""
+        """Run until told to stop, or until there is nothing left to play on."""
         connect(self.order)
         self.home = ray.get_runtime_context().get_node_id()
         self.plan = ray.put(self.order.plan)
@@ -148,7 +137,7 @@ class Driver:
         for node, known in self.nodes.items():
             while len(known.workers) < known.slots and not known.refusal:
                 self.start(node)
-        self.send(ClusterAlive())
+        self.send(messages.ClusterAlive())
         self.check()
 
     def check(self) -> None:
@@ -187,9 +176,9 @@ class Driver:
             host, remarks = future.result()
             self.remark(*(f"{host}: {remark}" for remark in remarks))
             self.workers[number].up = True
-            self.send(WorkerUp(number))
+            self.send(messages.WorkerUp(number))
         elif isinstance(error, (ray.exceptions.RayActorError, ray.exceptions.ActorUnschedulableError)):
-            self.lose(number, error)
+            self.on_worker_lost(number, error)
         else:
             self.refuse(node, _reason(error))
 
@@ -205,12 +194,12 @@ class Driver:
         for line in lines:
             if line not in self.remarks:
                 self.remarks.add(line)
-                self.send(Remark(line))
+                self.send(messages.Remark(line))
 
-    def play(self, ticket: Ticket) -> None:
+    def play(self, ticket: messages.Ticket) -> None:
         worker = self.workers.get(ticket.worker)
         if worker is None:
-            return self.send(TicketReply(ticket.number, "", Lost(in_play=False)))
+            return self.send(messages.TicketReply(ticket.number, "", messages.Lost(in_play=False)))
         worker.tickets.add(ticket.number)
         self.when_done(worker.actor.play.remote(ticket.chunk), self.played, ticket.worker, ticket.number)
 
@@ -220,13 +209,13 @@ class Driver:
             return
         error = future.exception()
         if error is not None:
-            return self.lose(number, error)
+            return self.on_worker_lost(number, error)
         worker.tickets.discard(ticket)
         self.nodes[worker.node].losses = 0
-        self.send(TicketReply(ticket, *future.result()))
+        self.send(messages.TicketReply(ticket, *future.result()))
 
-    def lose(self, number: int, error: BaseException) -> None:
-        """An actor ended (bots die in processes of their own, so none of them is to blame): another takes its place.
+    def on_worker_lost(self, number: int, error: BaseException) -> None:
+        """Replace an actor that ended; no bot is to blame, as bots die in processes of their own.
 
         When its whole node ended, that is found out at one of the next looks.
         """
@@ -241,18 +230,18 @@ class Driver:
         worker = self.workers.pop(number)
         if worker.node in self.nodes:
             self.nodes[worker.node].workers.discard(number)
-        self.send(WorkerDown(number))
+        self.send(messages.WorkerDown(number))
         for place, ticket in enumerate(sorted(worker.tickets)):
-            self.send(TicketReply(ticket, "", Lost(in_play=place == 0)))
+            self.send(messages.TicketReply(ticket, "", messages.Lost(in_play=place == 0)))
         with contextlib.suppress(Exception):
             ray.kill(worker.actor)
 
-    def send(self, event: ClusterEvent) -> None:
+    def send(self, event: messages.ClusterEvent) -> None:
         with contextlib.suppress(OSError):  # the pool is gone, which `listen` notices
             self.connection.send(event)
 
     def fail(self, why: str) -> None:
-        self.send(ClusterFailed(why))
+        self.send(messages.ClusterFailed(why))
         self.stop()
 
     def stop(self) -> None:
@@ -270,7 +259,7 @@ class Driver:
         shutil.rmtree(self.order.folder, ignore_errors=True)  # a pool that was killed cannot
 
 
-def connect(order: ClusterOrder) -> None:
+def connect(order: messages.ClusterOrder) -> None:
     """Join the cluster, or start Ray on this machine; Ray's own log stays off the terminal."""
     os.environ["PYTHONHASHSEED"] = "0"
     quiet: dict[str, Any] = {"logging_level": logging.ERROR, "log_to_driver": False, "configure_logging": True}
@@ -293,13 +282,13 @@ def knock(address: str) -> None:
 
 
 def _reason(error: BaseException) -> str:
-    """What an actor failed with, in one line."""
+    """Return in one line what an actor failed with."""
     lines = str(getattr(error, "cause", None) or error).strip().splitlines()
     return lines[-1] if lines else type(error).__name__
 
 
 def survey(address: str) -> list[dict[str, Any]]:
-    """The live nodes of a cluster: host, cores, versions, hash of the code, seconds that the clock is ahead of ours.
+    """Return the live nodes of a cluster: host, cores, versions, code hash, seconds that their clock is ahead.
 
     A node that does not answer has an `error` instead.
     """
@@ -325,7 +314,7 @@ def survey(address: str) -> list[dict[str, Any]]:
         return {**found, "time": time.time()}
 
     try:
-        connect(ClusterOrder(address, 1, "", None))
+        connect(messages.ClusterOrder(address, 1, "", None))
     except Exception as error:
         raise WorkerError(f"no Ray cluster at {address}: {_reason(error)}") from None
     try:
@@ -353,6 +342,6 @@ def main(descriptor: int) -> None:
     try:
         driver.run()
     except Exception as error:
-        driver.send(ClusterFailed(_reason(error)))
+        driver.send(messages.ClusterFailed(_reason(error)))
         shutil.rmtree(driver.order.folder, ignore_errors=True)  # a pool that was killed cannot
         os._exit(1)

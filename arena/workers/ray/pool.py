@@ -18,18 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.core.errors import ClusterError
-from arena.workers.messages import (
-    ClusterAlive,
-    ClusterEvent,
-    ClusterFailed,
-    ClusterOrder,
-    Remark,
-    Ticket,
-    TicketReply,
-    WorkerDown,
-    WorkerPlan,
-    WorkerUp,
-)
+from arena.workers import messages
 from arena.workers.pools import IN_FLIGHT, LISTEN, Chunk
 
 SILENCE = 10.0
@@ -37,7 +26,7 @@ SILENCE = 10.0
 JOIN_LIMIT = 180.0
 """The same while it is joined or started."""
 LONGEST_LOOK = 1.0
-"""Seconds of silence that one look tells of at most: when more have passed, it was this process that was stopped."""
+"""Seconds of silence that one look may add: when more have passed, it was this process that was stopped."""
 COMPLAINTS = "complaints"
 LEAVE_LIMIT = 12.0
 """Seconds that actors, and Ray when it was started for the run, are given to end."""
@@ -46,10 +35,12 @@ LEAVE_LIMIT = 12.0
 class RayPool:
     """Workers on a Ray cluster: one for every processor that it has at the time."""
 
-    def __init__(self, count: int, plan: WorkerPlan, replies: queue.SimpleQueue[Any], address: str | None) -> None:
-        """Returns when the first worker can play; raises `ClusterError` when none will."""
+    def __init__(
+        self, count: int, plan: messages.WorkerPlan, replies: queue.SimpleQueue[Any], address: str | None
+    ) -> None:
+        """Wait until the first worker can play; raises `ClusterError` when none will."""
         self.remarks: list[str] = []
-        """What a user should be told: nodes left out, and why."""
+        """Lines for the user: nodes left out, and why."""
         self._replies, self._address = replies, address
         self._load: dict[int, int] = {}
         """By worker that can play: chunks that it holds."""
@@ -62,7 +53,7 @@ class RayPool:
         self._folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
         self._process, self._connection = _start_driver(self._folder)
         try:
-            self._connection.send(ClusterOrder(address, count, self._folder, plan))
+            self._connection.send(messages.ClusterOrder(address, count, self._folder, plan))
             self._silent, self._looked = 0.0, time.monotonic()
             while not self._load:
                 self._take(JOIN_LIMIT)
@@ -87,8 +78,8 @@ class RayPool:
             if worker in self._load:
                 self._load[worker] += 1
             self._chunks[ticket] = worker, chunk
-        with contextlib.suppress(OSError):  # the cluster is lost, which `serve` tells
-            self._connection.send(Ticket(worker, ticket, chunk.message()))
+        with contextlib.suppress(OSError):  # the cluster is lost, which `serve` reports
+            self._connection.send(messages.Ticket(worker, ticket, chunk.message()))
 
     def serve(self, wanted: bool = True) -> None:
         """Pass replies on until the pool is closed, or the cluster lost: then a `ClusterError` is the last of them.
@@ -101,13 +92,13 @@ class RayPool:
                 self._take(SILENCE)
         except Exception as error:
             lost = True
-            told = error if isinstance(error, ClusterError) else ClusterError(f"Ray failed: {error}")
-            self._replies.put((0, Chunk([], 0), told))
+            failure = error if isinstance(error, ClusterError) else ClusterError(f"Ray failed: {error}")
+            self._replies.put((0, Chunk([], 0), failure))
         finally:
             self._end(wait=not lost or self._address is None)
 
     def _take(self, limit: float) -> None:
-        """What the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
+        """Take what the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
         try:
             if self._connection.poll(LISTEN):
                 self._take_event(self._connection.recv())
@@ -123,24 +114,24 @@ class RayPool:
     def _where(self) -> str:
         return "Ray on this machine" if self._address is None else f"the Ray cluster at {self._address}"
 
-    def _take_event(self, event: ClusterEvent) -> None:
+    def _take_event(self, event: messages.ClusterEvent) -> None:
         match event:
-            case ClusterAlive():  # workers may play on for a while when the head is gone
+            case messages.ClusterAlive():  # workers may play on for a while when the head is gone
                 self._silent = 0.0
-            case WorkerUp(worker):
+            case messages.WorkerUp(worker):
                 with self._lock:
                     self._load[worker] = 0
-            case WorkerDown(worker):
+            case messages.WorkerDown(worker):
                 with self._lock:
                     self._load.pop(worker, None)
-            case Remark(line):
+            case messages.Remark(line):
                 self.remarks.append(line)
-            case ClusterFailed(why):
+            case messages.ClusterFailed(why):
                 raise ClusterError(f"{self._where()} cannot play: {why}")
-            case TicketReply():
+            case messages.TicketReply():
                 self._reply(event)
 
-    def _reply(self, reply: TicketReply) -> None:
+    def _reply(self, reply: messages.TicketReply) -> None:
         with self._lock:
             worker, chunk = self._chunks.pop(reply.number)
             if worker in self._load:
@@ -174,7 +165,7 @@ class RayPool:
 
 
 def _start_driver(folder: str) -> tuple[subprocess.Popen[bytes], Connection]:
-    """The process that knows Ray, out of reach of Ctrl-C, in an empty folder: Ray adds it to workers' search paths."""
+    """Start the process that knows Ray, out of reach of Ctrl-C, in an empty folder: Ray adds it to search paths."""
     ours, theirs = socket.socketpair()
     with theirs, Path(folder, COMPLAINTS).open("wb") as complaints:
         command = [*(sys.executable, "-P", "-c"), f"from arena.workers.ray.driver import main; main({theirs.fileno()})"]

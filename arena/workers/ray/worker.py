@@ -1,4 +1,4 @@
-"""A worker on a node of a Ray cluster: what the actors of `arena.workers.ray.driver` do."""
+"""Play on a node of a Ray cluster, as an actor of `arena.workers.ray.driver`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ class RayWorker:
         return platform.node(), remarks
 
     def play(self, chunk: bytes) -> tuple[str, bytes | Death]:
-        """The name that the process goes by in the log, and its answer to a chunk."""
+        """Return the process's name for the log, and its reply to a chunk."""
         reply = self._worker.play(chunk)
         return self._worker.name, reply
 

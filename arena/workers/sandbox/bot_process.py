@@ -1,4 +1,4 @@
-"""A bot's process as the referee sees it: lines of JSON to and fro, its clock, its memory, its end."""
+"""Talk to a bot's process in lines of JSON, and watch its clock, its memory, its end."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class Ended(Fault):
 
 
 class BotProcess:
-    """Both ends of the talk with one process, which is stopped whenever it is not asked.
+    """A bot's process, which is stopped whenever it is not asked.
 
     Owns the three descriptors and the process's.
     """
@@ -51,7 +51,7 @@ class BotProcess:
     def __init__(
         self, pipes: Pipes, number: int, process: int, memory: int, tmp: str = "", seconds: float = math.inf
     ) -> None:
-        """`number` is the process's as seen from here, `process` its descriptor; `memory` in MiB.
+        """Take a process by its number, as seen from here, and its descriptor `process`; `memory` is in MiB.
 
         `tmp` is a path, as seen from here, to the file system that holds its private temporary files, if it has any.
         `seconds` of processor time are what the kernel grants it.
@@ -64,7 +64,7 @@ class BotProcess:
         self.cpu = 0.0
         self.seconds = seconds
         self.asked = time.monotonic()
-        """When it was last set going."""
+        """When it was last continued."""
         self.oom_kills = oom_kills()
         self.open = True
         self.greeted = False
@@ -76,7 +76,7 @@ class BotProcess:
             os.set_blocking(descriptor, False)
 
     def request(self, message: dict[str, Any], limit: float, slack: float = 0.0) -> dict[str, Any]:
-        """Its answer to a message; raises `Fault`, after which the process is dead.
+        """Return its answer to a message; raises `Fault`, after which the process is dead.
 
         `limit` and `slack` are wall-clock seconds.
         """
@@ -143,7 +143,7 @@ class BotProcess:
         return said + part
 
     def _ended(self, closed: str) -> Fault:
-        """What to call it that standard input or output is closed."""
+        """Return the fault of a process whose standard input or output is closed."""
         if not self._gone(DYING):
             return Fault("protocol", f"it closed its standard {closed}")
         return Ended("crash", "its process ended")
@@ -206,7 +206,7 @@ class BotProcess:
             self.cpu = time.clock_gettime(~self.number << 3 | 2)
 
     def _look(self) -> None:
-        """Now and then: set it going should it have been stopped, and see to what the kernel's limits leave open.
+        """Continue it now and then, should it have been stopped, and check what the kernel's limits leave open.
 
         That is shared memory, threads, files of no size.
         """
@@ -222,7 +222,7 @@ class BotProcess:
             raise Fault("memory", f"it made more than {MOST_FILES:,} files")
 
     def _files(self) -> int:
-        """How many files it has made; 0 as long as its sandbox is being made and it still sees the machine's."""
+        """Return how many files it has made; 0 while its sandbox is being made and it still sees the machine's."""
         with contextlib.suppress(OSError), _folder(self.tmp) as folder:  # it may just have ended
             if not os.path.samestat(os.fstat(folder), os.stat("/tmp")):
                 files = os.fstatvfs(folder)
@@ -230,7 +230,7 @@ class BotProcess:
         return 0
 
     def _threads(self) -> int:
-        """How many threads it has, with those of its children."""
+        """Return how many threads it has, with those of its children."""
         own = threads_of(self.number)
         return own if own > MOST_THREADS else own + sum(map(threads_of, below(self.number)))
 
@@ -246,7 +246,7 @@ class BotProcess:
             self._gone(limit)
 
     def _gone(self, limit: float) -> bool:
-        """Whether the process ends within so many seconds."""
+        """Return whether the process ends within so many seconds."""
         poll = select.poll()
         poll.register(self.process, select.POLLIN)
         return bool(poll.poll(limit * 1000))
@@ -264,7 +264,7 @@ class BotProcess:
 
 
 def oom_kills() -> int:
-    """How often the kernel has killed a process for want of memory; 0 where it does not say."""
+    """Return how often the kernel has killed a process for want of memory; 0 where it does not say."""
     with contextlib.suppress(OSError):
         text = Path("/proc/vmstat").read_text()
         return int(text.partition("\noom_kill ")[2].partition("\n")[0] or 0)

@@ -1,4 +1,4 @@
-"""Building programs, once on each machine: what a build writes is bounded while it runs, and looked at afterwards."""
+"""Build programs once on each machine; what a build writes is bounded while it runs, and checked afterwards."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ TOO_MUCH = f"its build made more than {BUILD_BYTES >> 20} MiB or {MOST_FILES:,} 
 
 
 def built(bundle: Bundle, program: Program, isolation: Isolation) -> Path:
-    """The folder with a program's files, built; made once on each machine. Raises `Fault` when it cannot be built."""
+    """Return the folder with a program's built files, made once on each machine; raises `Fault` when that fails."""
     key = hashlib.blake2b(f"{bundle.hash} {isolation}".encode(), digest_size=16).hexdigest()
     folder = cache_root() / "programs" / key
     if folder.is_dir():
@@ -62,7 +62,7 @@ def built(bundle: Bundle, program: Program, isolation: Isolation) -> Path:
 
 
 def _built(program: Program, files: Mapping[str, bytes], isolation: Isolation, desk: Path) -> Path:
-    """A new folder on the desk with the files, built: again when the build is killed, which may be from outside."""
+    """Build the files in a new folder on the desk; again when the build is killed, which may be from outside."""
     until = time.monotonic() + BUILD_LIMIT
     for number in range(TRIES):
         fresh = desk / str(number)
@@ -129,7 +129,7 @@ def _build_in_sandbox(program: Program, files: Mapping[str, bytes], folder: Path
 
 @contextlib.contextmanager
 def _place(number: int) -> Iterator[Path]:
-    """A path to a sandbox's own folder for its build, also when the sandbox is gone."""
+    """Give a path to a sandbox's own folder for its build, also when the sandbox is gone."""
     held = os.open(f"/proc/{number}/root{INSIDE}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         yield Path(f"/proc/self/fd/{held}")
@@ -158,7 +158,7 @@ def _build_here(program: Program, folder: Path, until: float) -> None:
 def _watched(
     process: subprocess.Popen[bytes], number: int, until: float, look: Callable[[], None] = lambda: None
 ) -> int:
-    """How a build ends that is looked at now and then; `number` is that of its own first process."""
+    """Watch a build and return its exit code; `number` is that of its own first process."""
     while True:
         with contextlib.suppress(subprocess.TimeoutExpired):
             return process.wait(LOOK)
@@ -176,7 +176,7 @@ def _watched(
 
 @contextlib.contextmanager
 def _explained(program: Program) -> Iterator[None]:
-    """Whatever goes wrong is the bot's fault, but for a full disk."""
+    """Turn errors into faults of the bot, but for a full disk."""
     try:
         yield
     except subprocess.TimeoutExpired:

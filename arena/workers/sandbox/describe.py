@@ -10,9 +10,8 @@ from arena.match.faults import Fault, Killed
 from arena.match.referee import KILLS
 from arena.workers.messages import Describe
 from arena.workers.sandbox.bot_process import Ended
-from arena.workers.sandbox.network import with_hint
 from arena.workers.sandbox.process_pool import ProcessPool
-from arena.workers.sandbox.process_source import RemoteBot, ended
+from arena.workers.sandbox.process_source import RemoteBot, ended, with_hint
 
 LIMIT = 60.0
 """Seconds that it may take."""

@@ -96,8 +96,8 @@ class ForkClient:
                 if has_no_room(error):
                     raise
                 raise WorkerError(f"the parent of bots' processes did not start: {error}") from None
-        self._call({"do": "hello", "filter": bpf().hex() if self.isolation == "sandbox" else ""})
-        self._call({"do": "load", "modules": self.preload.modules})
+        seccomp = bpf().hex() if self.isolation == "sandbox" else ""
+        self._call({"do": "load", "filter": seccomp, "modules": self.preload.modules})
         for game, players in self.preload.boards:
             self._call({"do": "warm", "modules": self.preload.modules, "game": game, "players": players})
         self._call({"do": "settle"})
@@ -164,17 +164,13 @@ class ForkClient:
         with contextlib.suppress(OSError):  # the next call tells that it is gone
             self._socket.send(SWEEP)
 
-    def _call(self, message: dict[str, Any]) -> dict[str, Any]:
-        with contextlib.suppress(OSError):  # there will be no reply either
-            self._connection.send_bytes(json.dumps(message).encode())
-        return self._reply()
-
-    def _reply(self) -> dict[str, Any]:
-        """Return the answer to the last message; raises `WorkerError` when there is none."""
+    def _call(self, message: dict[str, Any]) -> None:
+        """Send a message and wait until it is done; raises `WorkerError` when the server has ended."""
         with contextlib.suppress(EOFError, OSError):
+            self._connection.send_bytes(json.dumps(message).encode())
             if self._wait():
-                answer: dict[str, Any] = json.loads(self._connection.recv_bytes())
-                return answer
+                self._connection.recv_bytes()
+                return
         raise self._ended()
 
     def _answer(self, size: int) -> tuple[bytes, list[int]]:

@@ -36,7 +36,7 @@ from arena.registry.bundles import unpacked
 from arena.workers.sandbox import launch
 from arena.workers.sandbox.numba_locator import lay_out
 from arena.workers.sandbox.preload import import_modules, prepare_game
-from arena.workers.sandbox.protocol_client import Client
+from arena.workers.sandbox.protocol_client import ProtocolClient
 
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
 SECCOMP_MODE_FILTER = 2
@@ -67,8 +67,8 @@ class ForkServer:
         with contextlib.suppress(EOFError, OSError):
             while not self.settled:
                 message = json.loads(self.connection.recv_bytes())
-                reply = getattr(self, f"do_{message['do']}")(message)
-                self.connection.send_bytes(json.dumps(reply).encode())
+                getattr(self, f"do_{message['do']}")(message)
+                self.connection.send_bytes(b"done")
             self.take_orders()
         self.sweep()
 
@@ -85,29 +85,22 @@ class ForkServer:
             else:
                 return
 
-    def do_hello(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Keep the seccomp filter of children, which `filter` has in hexadecimal."""
+    def do_load(self, message: dict[str, Any]) -> None:
+        """Keep the seccomp filter of children, and import modules of ours and a few installed packages."""
         self.filter = bytes.fromhex(message["filter"])
-        return {}
-
-    def do_load(self, message: dict[str, Any]) -> dict[str, Any]:
-        """Load modules that are not the bot author's: a few installed packages, our own bots."""
         import_modules(message["modules"])
-        return {}
 
-    def do_warm(self, message: dict[str, Any]) -> dict[str, Any]:
+    def do_warm(self, message: dict[str, Any]) -> None:
         """Load a game, and what our own bots among some modules prepare for it."""
         with contextlib.suppress(Exception):  # a game at fault is found where it is played
             prepare_game(tuple(message["modules"]), message["game"], message["players"])
-        return {}
 
-    def do_settle(self, message: dict[str, Any]) -> dict[str, Any]:
+    def do_settle(self, message: dict[str, Any]) -> None:
         """Freeze this process, which has loaded all, so that no child can tell how many were before."""
         self.settled = True
         gc.collect()
         gc.disable()
         gc.freeze()
-        return {}
 
     def fork(self, orders: int) -> None:
         """Start a child for one match and send a descriptor of its process back."""
@@ -155,7 +148,7 @@ class ForkServer:
             launch.limit(memory, message["seconds"])
             if self.sandboxed:
                 _put_on(self.filter)
-            Client(unpacked(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()
+            ProtocolClient(unpacked(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()
             code = 0
         finally:
             os._exit(code)

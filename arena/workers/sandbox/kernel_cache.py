@@ -94,7 +94,7 @@ class _TrialPlayer(RemotePlayer):
         return super().choose(limit)
 
     def close(self) -> None:
-        if not self.fallen:
+        if not self.failed:
             self.look()
         super().close()
 
@@ -106,7 +106,7 @@ class _TrialPlayer(RemotePlayer):
 
 
 def _files(folder: str) -> Iterator[tuple[str, bytes]]:
-    """Regular files two levels down, named as Numba names them.
+    """Yield regular files two levels down, named as Numba names them.
 
     What lies there is the bot's doing: no link is followed, names are checked, sizes are bounded.
     """
@@ -131,7 +131,7 @@ def _opened(folder: str) -> Iterator[tuple[str, int]]:
 
 
 def _named(folder: int, ends: tuple[str, ...] = ("",)) -> list[str]:
-    """The names in a folder that mean one file each and nothing more, in order."""
+    """Return the names in a folder that mean one file each and nothing more, in order."""
     names = [name for name in os.listdir(folder) if name.isprintable() and is_plain_path(name) and name.endswith(ends)]
     return sorted(names)[:MOST_FILES]
 

@@ -40,7 +40,7 @@ def limit(memory: int, seconds: float) -> None:
 
 
 def control(option: int, value: int) -> None:
-    """`prctl`; raises `OSError`."""
+    """Call `prctl`; raises `OSError`."""
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), "prctl")
 

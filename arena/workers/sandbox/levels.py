@@ -1,4 +1,4 @@
-"""How a command is run at each level of isolation, and what this machine lacks for the sandbox.
+"""Run commands at each level of isolation, and find what this machine lacks for the sandbox.
 
 The sandbox is bubblewrap: namespaces of its own (user, processes, IPC, host name, network without any interface but its
 own loopback), a read-only file system with system libraries, Python and the arena's code and nothing else of the
@@ -76,7 +76,7 @@ class Spawn:
 
     @contextlib.contextmanager
     def start(self, stdin: int, stdout: int, stderr: int) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
-        """The process, and its number as this process sees it; it is ended when the context is left.
+        """Start the process; give it and its number as seen from here, and end it when the context is left.
 
         Raises `OSError` when it cannot be started, `KilledAtStart` when somebody prevented it.
         """
@@ -142,7 +142,7 @@ class Spawn:
 
 
 def _kept(stack: contextlib.ExitStack, content: bytes) -> int:
-    """A descriptor of a nameless file with that content, for bubblewrap to read; its number is out of others' way."""
+    """Return a descriptor of a nameless file with that content, for bubblewrap to read, out of others' way."""
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.seek(0)
@@ -160,7 +160,7 @@ def _status_pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
 
 
 def _out_of_the_way(descriptor: int) -> int:
-    """Another number for a descriptor, above those that `arena.workers.sandbox.launch` uses."""
+    """Return a copy of a descriptor above those that `arena.workers.sandbox.launch` uses."""
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HELD_OUT + 1)
 
 
@@ -173,7 +173,7 @@ class KilledAtStart(OSError):
 
 
 def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
-    """The number that bubblewrap tells of the sandbox's first process; raises `OSError` when there is none."""
+    """Return the number of the sandbox's first process, from bubblewrap; raises `OSError` when there is none."""
     told = b""
     while b"\n" not in told:
         part = os.read(status, 4096) if wait_for(status, bubblewrap.pid, START_SECONDS) else b""
@@ -187,7 +187,7 @@ def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
 
 
 def _descriptor(number: int) -> int | None:
-    """A descriptor of a process; None when it has ended already."""
+    """Return a descriptor of a process; None when it has ended already."""
     with contextlib.suppress(ProcessLookupError):
         return os.pidfd_open(number)
     return None
@@ -217,7 +217,7 @@ def _end_session(process: subprocess.Popen[bytes]) -> None:
 
 @functools.cache
 def _own_processes_only() -> list[str]:
-    """Cover all that /proc tells of the machine, which is more on some kernels: what is left are processes."""
+    """Return arguments that cover all of /proc but processes; kernels differ in what there is."""
     arguments = []
     for path in sorted(Path("/proc").iterdir()):
         if path.name.isdigit() or path.name in NEVER_CHANGES or path.is_symlink():
@@ -230,7 +230,7 @@ def _own_processes_only() -> list[str]:
 
 
 def _devices() -> list[str]:
-    """The harmless devices; bubblewrap's own `--dev` brings terminals, and a user namespace that cannot be divided."""
+    """Return arguments for harmless devices; `--dev` brings terminals, and a user namespace that cannot be divided."""
     arguments = ["--tmpfs", "/dev", "--dir", "/dev/shm", "--symlink", "/proc/self/fd", "/dev/fd"]
     for name in DEVICES:
         arguments += ["--dev-bind", f"/dev/{name}", f"/dev/{name}"]
@@ -250,13 +250,13 @@ def _system() -> list[str]:
 
 
 def python() -> str:
-    """The interpreter itself, not a virtual environment's link to it."""
+    """Return the interpreter itself, not a virtual environment's link to it."""
     return os.path.realpath(sys.executable)
 
 
 @functools.cache
 def _packages() -> tuple[Path, ...]:
-    """Where our own packages and those of plug-in games lie, and what tells of these: folders, or single files."""
+    """Return the folders or files of our own packages and of plug-in games, with the metadata of these."""
     found = [ROOT / package for package in ("arena", "bots", "engine")]
     for entry in entry_points(group="arena.games"):
         spec = importlib.util.find_spec(entry.value.partition(":")[0].partition(".")[0])
@@ -270,7 +270,7 @@ def _packages() -> tuple[Path, ...]:
 
 
 def trusted_sources() -> list[str]:
-    """A source file in each folder that holds some of our engine, our bots and plug-in games."""
+    """Return a source file in each folder that holds some of our engine, our bots and plug-in games."""
     found: dict[Path, str] = {}
     for path in _packages():
         files = sorted(path.rglob("*.py")) if path.is_dir() else [path]
@@ -283,18 +283,18 @@ def _libraries() -> list[str]:
 
 
 def python_paths() -> tuple[str, ...]:
-    """What a Python process of ours must be able to read: the interpreter, its libraries, our code, plug-in games."""
+    """Return what a Python process must be able to read: the interpreter, its libraries, our code, plug-in games."""
     found = [python(), sys.base_prefix, *_libraries(), *planned_folders(), *map(str, _packages())]
     return tuple(dict.fromkeys(path for path in found if not path.startswith("/usr/")))
 
 
 def import_paths() -> tuple[str, ...]:
-    """What such a process puts on its `sys.path`, behind the standard library."""
+    """Return what such a process puts on its `sys.path`, behind the standard library."""
     return tuple(dict.fromkeys([*planned_folders(), *(str(path.parent) for path in _packages()), *_libraries()]))
 
 
 def program_paths(command: str) -> tuple[str, ...]:
-    """Where a program on the search path lies, with the libraries beside it, unless that is the system's place."""
+    """Return where a program on the search path lies, with the libraries beside it; empty for the system's."""
     found = shutil.which(command)
     if found is None:
         return ()
@@ -305,14 +305,14 @@ def program_paths(command: str) -> tuple[str, ...]:
 
 
 def program_environment(command: str, isolation: Isolation) -> dict[str, str]:
-    """What a program's process finds; the sandbox's search path ends where the program lies, if that is elsewhere."""
+    """Return a program's environment; the sandbox's search path ends where the program lies, if that is elsewhere."""
     found = program_paths(command) if isolation == "sandbox" else ()
     path = {"PATH": f"{SEARCH_PATH}:{os.path.dirname(found[0])}"} if found else {}
     return {"HOME": "/tmp", "TMPDIR": "/tmp", **path}
 
 
 def missing_requirements() -> str:
-    """Why this machine cannot sandbox, and what would help; empty when it can. Tries it once, more often if killed."""
+    """Return why this machine cannot sandbox, and what would help; empty when it can. It is tried once."""
     try:
         return _missing_requirements()
     except _Disturbed as disturbed:
@@ -340,7 +340,7 @@ def _missing_requirements() -> str:
 
 
 def _trial() -> str:
-    """Why bubblewrap does not work here, empty when it does; raises `_Disturbed`."""
+    """Return why bubblewrap does not work here, empty when it does; raises `_Disturbed`."""
     with tempfile.TemporaryFile() as complaints:
         code = None
         try:

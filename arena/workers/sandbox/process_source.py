@@ -29,6 +29,12 @@ if TYPE_CHECKING:
     from arena.core.limits import Isolation
 
 LONGEST = 86_400.0
+NETWORK_WORDS = re.compile(
+    r"\bsocket\b|getaddrinfo|gaierror|EAI_AGAIN|ENETUNREACH|network is unreachable|name resolution|name or service",
+    re.IGNORECASE,
+)
+"""Words of programs that find no network, or are refused a socket."""
+NETWORK_HINT = "The sandbox has no network."
 LIBRARIES = {
     *("numpy", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.polynomial", "numpy.random"),
     *("numba", "numba.experimental", "numba.typed", "pandas"),
@@ -156,3 +162,8 @@ def trusted_modules(bundle: Bundle) -> list[str]:
         names = [Path(name).with_suffix("") for name in ours]
         trusted += sorted(".".join(name.parts).removesuffix(".__init__") for name in names)
     return trusted
+
+
+def with_hint(detail: str, isolation: str) -> str:
+    """Return a fault's detail, with a hint if it is about the network that the sandbox lacks."""
+    return f"{detail.rstrip()}\n{NETWORK_HINT}" if isolation == "sandbox" and NETWORK_WORDS.search(detail) else detail

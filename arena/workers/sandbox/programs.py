@@ -49,14 +49,14 @@ class ProgramSource:
             self.failure = str(fault)
 
     def begin(self, block: bytes, game: Game) -> None:
-        """A process that knows the dice of this block may not play again in it."""
+        """End a process that knows the dice of this block, so that it does not play in it again."""
         if block in self._blocks and game.has_chance:
             self.close()
             self._blocks.clear()
         self._blocks.add(block)
 
     def open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
-        """The process, which has the processor time of a whole match left."""
+        """Return the process, which has the processor time of a whole match left."""
         if self.failure:
             raise Fault("init", self.failure)
         allowed = processor_seconds(limits)
@@ -91,7 +91,7 @@ class ProgramSource:
         return BotProcess(pipes, number, process, memory, tmp, seconds)
 
     def code(self) -> int | None:
-        """How the program ended; of one in the sandbox bubblewrap tells, which adds 128 to a signal.
+        """Return how the program ended; in the sandbox bubblewrap says so, which adds 128 to a signal.
 
         No program there can end with such a code for SIGKILL by itself (`arena.workers.sandbox.seccomp`).
         """

@@ -1,4 +1,4 @@
-"""Speaks the protocol for a Python bot, in the process that plays one match: the bot is the same file as in-process."""
+"""Speak the protocol for a Python bot, in the process that plays one match: the bot is the same file as in-process."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from engine.game import ILLEGAL
 PROTOCOL = 1
 
 
-class Client:
+class ProtocolClient:
     """A bot's side of the protocol over two descriptors."""
 
     def __init__(self, bundle: Bundle, class_name: str, source: int, target: int) -> None:
@@ -47,7 +47,7 @@ class Client:
         return {"type": "ready", "declared": defaults(self.bot_class)}
 
     def do_describe(self, message: dict[str, Any]) -> dict[str, Any]:
-        """What the bot says of itself; not part of the protocol, as programs say it in their manifest."""
+        """Reply with what the bot declares; not part of the protocol, as programs do so in their manifest."""
         return {
             "type": "description",
             "description": describe(self.bundle, message["name"], message["class"], message["boards"]),

@@ -1,4 +1,4 @@
-"""Bots in processes of their own as players: the referee's words put into the protocol's, and back."""
+"""Play for bots in processes of their own: translate between referee and protocol."""
 
 from __future__ import annotations
 
@@ -11,8 +11,7 @@ from arena.match.faults import Fault, Killed
 from arena.match.player import Answer, MatchView, clean_note
 from arena.registry.describe import OTHERWISE, is_as_planned
 from arena.workers.sandbox.bot_process import BotProcess, Ended
-from arena.workers.sandbox.network import with_hint
-from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, ended
+from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, ended, with_hint
 from arena.workers.sandbox.protocol_client import PROTOCOL
 from engine import CHANCE
 from engine.errors import EngineError
@@ -20,7 +19,7 @@ from engine.game import ILLEGAL, returns_from_ranks
 
 
 class RemotePlayer:
-    """A seat's bot at the other end of a bot_process."""
+    """A bot in a process of its own, in a seat of one match."""
 
     guarded = False
 
@@ -28,8 +27,8 @@ class RemotePlayer:
         self.bot, self.source, self.match, self.seat = bot, source, match, seat
         self.bot_process: BotProcess | None = None
         self.used = 0.0  # processor time of its process in earlier matches
-        self.told = 0
-        self.fallen = False
+        self.plies_sent = 0
+        self.failed = False
 
     def start(self, limit: float) -> None:
         """Get its process up; raises `Fault`."""
@@ -44,7 +43,7 @@ class RemotePlayer:
                 self.bot_process.greeted = True
 
     def _check_declared(self, ready: dict[str, Any]) -> None:
-        """A class has to declare what it was planned with; a program's manifest was read by the driver."""
+        """Check that a class declares what it was planned with; a program's manifest was read by the driver."""
         if self.bot.options is None or self.bot.bundle.is_program:
             return
         if not is_as_planned(ready.get("declared"), self.bot.params, self.bot.options):
@@ -72,7 +71,7 @@ class RemotePlayer:
         legal = state.legal_actions()
         message = {
             "type": "move",
-            "plies": self._news(),
+            "plies": self._new_plies(),
             "position": state.position if self.match.game.position else None,
             "legal": [state.action_to_string(action) for action in legal],
             "clock": self._clock(limit),
@@ -96,12 +95,12 @@ class RemotePlayer:
         left = max(0.0, round(self.match.left[self.seat], 6)) if limits.seconds_per_match else None
         return {"move": round(limit, 6), "match": left, "increment": limits.increment}
 
-    def _news(self) -> list[list[Any]]:
-        """The plies since the last message, each with who moved."""
-        match, since = self.match, self.told
-        self.told = len(match.moves)
-        news = zip(match.movers[since:], match.moves[since:], strict=True)
-        return [["chance" if who == CHANCE else who, text] for who, text in news]
+    def _new_plies(self) -> list[list[Any]]:
+        """Return the plies since the last message, each with who moved."""
+        match, since = self.match, self.plies_sent
+        self.plies_sent = len(match.moves)
+        plies = zip(match.movers[since:], match.moves[since:], strict=True)
+        return [["chance" if who == CHANCE else who, text] for who, text in plies]
 
     def _ask(self, message: dict[str, Any], limit: float, expected: str) -> dict[str, Any]:
         assert self.bot_process is not None
@@ -112,11 +111,11 @@ class RemotePlayer:
 
     @contextlib.contextmanager
     def _faults(self) -> Iterator[None]:
-        """A fault ends the process; what it wrote to stderr goes with the fault."""
+        """End the process on a fault, and add to the fault what it wrote to stderr."""
         try:
             yield
         except Fault as fault:
-            self.fallen = True
+            self.failed = True
             words = ""
             if self.bot_process is not None:
                 self.bot_process.close()
@@ -132,14 +131,14 @@ class RemotePlayer:
         return self.bot_process.cpu - self.used if self.bot_process is not None else 0.0
 
     def close(self) -> None:
-        over = None if self.fallen or not self.match.finished else self._farewell()
+        over = None if self.failed or not self.match.finished else self._farewell()
         self.source.release(self.bot_process, over)
 
     def _farewell(self) -> dict[str, Any]:
         ranks = self.match.ranks()
         return {
             "type": "gameover",
-            "plies": self._news(),
+            "plies": self._new_plies(),
             "ranks": ranks,
             "returns": returns_from_ranks(ranks),
             "scores": self.match.state.scores(),

@@ -1,4 +1,4 @@
-"""Which system calls a sandboxed bot may not make: a seccomp filter, made by libseccomp.
+"""Refuse system calls to sandboxed bots: a seccomp filter, made by libseccomp.
 
 The filter is a list of refusals, not of permissions: interpreters and their libraries need hundreds of calls, and what
 keeps a bot from the machine are namespaces, a read-only file system and lost capabilities. Refused is what reaches
@@ -79,7 +79,7 @@ class _Compare(ctypes.Structure):
 
 
 def library() -> ctypes.CDLL:
-    """libseccomp; raises `OSError` when it is not installed."""
+    """Load libseccomp; raises `OSError` when it is not installed."""
     found = ctypes.CDLL(LIBRARY, use_errno=True)
     found.seccomp_init.restype = ctypes.c_void_p
     found.seccomp_init.argtypes = [ctypes.c_uint32]
@@ -93,7 +93,7 @@ def library() -> ctypes.CDLL:
 
 @functools.cache
 def bpf(processes: bool = False) -> bytes:
-    """The filter as the kernel takes it: an array of `struct sock_filter`. With `processes` new ones may be started.
+    """Return the filter as the kernel takes it, an array of `struct sock_filter`; `processes` allows new processes.
 
     Raises `OSError` when libseccomp is missing or refuses.
     """
@@ -113,14 +113,14 @@ def bpf(processes: bool = False) -> bytes:
 
 
 def _refusing_newer() -> bytes:
-    """The filter's beginning: load the call's number; above `NEWEST` fail, else go on."""
+    """Return the filter's beginning: load the call's number; above `NEWEST` fail, else go on."""
     load, above, give = 0x20, 0x25, 0x06
     steps = [(load, 0, 0, 0), (above, 0, 1, NEWEST), (give, 0, 0, ERRNO | errno.ENOSYS)]
     return b"".join(struct.pack("=HBBI", *step) for step in steps)
 
 
 def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_Compare]]]:
-    """(system call, error, `NOTHING` or 0 to end the process, comparisons), without calls that are unknown here."""
+    """Return (system call, error or `NOTHING` or 0 to end the process, comparisons), without calls unknown here."""
     thread = _Compare(0, MASKED_EQUAL, CLONE_THREAD, 0)
     wanted: list[tuple[str, int, list[_Compare]]] = [
         *((name, errno.EPERM, []) for name in UNRELATED.split()),
@@ -151,7 +151,7 @@ def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_
 
 
 def _death_by_its_own_hand() -> list[tuple[str, int, list[_Compare]]]:
-    """Whatever would end a process as if it had been killed by SIGKILL, which then is evidence that it was not itself.
+    """Refuse what would end a process as if by SIGKILL, which then is evidence that it did not do it.
 
     Other signals it may send to itself: runtimes do.
     """

@@ -10,7 +10,7 @@ from arena.cli.exit_codes import USER_ERROR
 from arena.core.errors import ConfigError
 from arena.core.files import made_folder
 from arena.runner import check
-from arena.workers.sandbox.network import HINT, with_hint
+from arena.workers.sandbox.process_source import NETWORK_HINT, with_hint
 from bots import Bot
 from bots.base import make_bot
 from engine import IllegalActionError, UnsupportedError, load_game
@@ -248,7 +248,7 @@ def test_what_is_no_number_is_refused_with_the_numbers_of_the_legal_actions(give
     ],
 )
 def test_a_fault_for_lack_of_a_network_says_that_the_sandbox_has_none(said):
-    assert with_hint(said, "sandbox").splitlines()[-1] == HINT
+    assert with_hint(said, "sandbox").splitlines()[-1] == NETWORK_HINT
     assert with_hint(said, "process") == said
     assert with_hint("ZeroDivisionError: division by zero", "sandbox").endswith("zero")
 
