@@ -6,6 +6,7 @@ import pytest
 
 from arena import api
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
+from arena.plan.model import BoardRecord, BotRecord, DuelRecord, KeyRecord, ResolvedPlan
 from arena.results.columns import TABLES
 from arena.workers.process import WorkerProcess
 from tests.support.documents import ROOT, described, pages, run_page
@@ -39,6 +40,11 @@ def test_every_key_of_a_configuration_is_in_the_list_of_all_keys(model):
 def test_the_page_of_columns_has_every_table():
     text = (ROOT / "docs" / "reference" / "columns.md").read_text()
     assert re.findall(r"parts/(\w+)\.md", text) == list(TABLES)
+
+
+@pytest.mark.parametrize("model", [ResolvedPlan, BoardRecord, BotRecord, KeyRecord, DuelRecord])
+def test_every_key_of_a_plan_is_described(model):
+    assert [key for key in model.model_fields if not described(key, "docs/reference/files.md")] == []
 
 
 @pytest.mark.parametrize("page", PAGES)

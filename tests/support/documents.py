@@ -27,9 +27,9 @@ TO_READ = ("text", "json", "{toctree}", "{include}", "{eval-rst}")
 
 
 def described(name: str, page: str) -> bool:
-    """Tell whether a page has a name as code."""
+    """Tell whether a page has a name as code, or as a key of a configuration."""
     text = (ROOT / page).read_text()
-    return bool(re.search(rf"(`|^# |^|^\[\[?){name}\b", text, re.M))
+    return re.search(rf"`{name}`|^(# )?{name} = |^\[+{name}\]", text, re.MULTILINE) is not None
 
 
 class Block(NamedTuple):
@@ -58,10 +58,15 @@ def blocks(page: Path) -> Iterator[Block]:
             yield Block(found["language"], found["body"])
 
 
-def run_page(page: Path, folder: Path) -> None:
-    """Run all blocks of a page in a folder; raise `AssertionError` that names the command that failed."""
+def copy_inputs(folder: Path) -> None:
+    """Copy what a reader finds in the repository: configurations and examples."""
     for name in ("configs", "examples"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__", "*.egg-info"))
+
+
+def run_page(page: Path, folder: Path) -> None:
+    """Run all blocks of a page in a folder; raise `AssertionError` that names the command that failed."""
+    copy_inputs(folder)
     for block in blocks(page):
         run_block(block, page, folder)
 
