@@ -52,13 +52,14 @@ class First(Bot):
 
 
 class Nodes:
-    """A cluster with a head that plays, in the folder that RAY_TMPDIR names."""
+    """A cluster with a head that plays and a second node, in the folder that RAY_TMPDIR names."""
 
     def __init__(self) -> None:
         from ray.cluster_utils import Cluster
 
         self.cluster = Cluster()
         self.head = self.add()
+        self.second = self.add()
 
     def add(self, **arguments):
         more = {"include_dashboard": False} if self.cluster.head_node is None else {}
@@ -93,7 +94,6 @@ def rays_folder():
 @pytest.fixture(scope="module")
 def nodes(rays_folder):
     cluster = Nodes()
-    cluster.second = cluster.add()
     yield cluster
     cluster.close()
     wait_until(lambda: not tournaments.bots_children(), "what the bots started has ended")

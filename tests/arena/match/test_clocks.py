@@ -488,7 +488,7 @@ def starved_at(hours, pick, choices, tries=1, timed=False):
     """A bot that runs out of time at its `choices`-th choice in its first matches; how it picks is its own affair."""
 
     class Starving(Bot):
-        made, asked, overrun = 0, (), None
+        made, asked, overrun = 0, [], None
 
         def prepare(self):
             Starving.made += 1
@@ -582,7 +582,7 @@ def test_faults_of_others_in_the_match_that_a_sleeper_left_stand_with_it():
 def test_faults_that_have_nothing_to_do_with_clocks_never_bring_a_second_match():
     hours = Hours()
 
-    class Wrong(starved(hours, [MINUTE / 2])):
+    class Wrong(starved(hours, [MINUTE / 2])):  # type: ignore[misc]  # a class made for this test
         def choose(self, state):
             super().choose(state)
             return 99

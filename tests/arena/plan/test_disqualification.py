@@ -47,6 +47,8 @@ class MadeUpPlan:
 class Workers:
     """A pool that makes results up and returns chunks in any order; now and then it loses one or a worker dies."""
 
+    run: runner.Run
+
     def __init__(self, rng, forfeits, count=2, stop_after=10**9, deadly=()):
         self.rng, self.forfeits, self.count = rng, forfeits, count
         self.stop_after, self.deadly = stop_after, deadly
@@ -83,6 +85,7 @@ class Workers:
         ids = [spec.id for spec, _ in chunk.matches]
         fatal = [number for number, id in enumerate(ids) if id in self.deadly]
         luck = self.rng.random()
+        answer: Death | Lost | bytes
         if fatal:
             answer = Death(fatal[0], -1, 0, "crash")
         elif luck < 0.1:

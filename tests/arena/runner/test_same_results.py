@@ -15,6 +15,7 @@ from arena import api
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.workers import process
+from arena.workers.messages import TicketReply, WorkerUp
 from arena.workers.ray import pool as ray_pool
 from tests.support import tournaments
 from tests.support.tournaments import MATCHES, arena, count, gone, home_of, results, rows, workers_of, write
@@ -82,21 +83,20 @@ def test_workers_killed_from_outside_are_replaced_and_give_the_same(config, expe
 
 
 def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, monkeypatch):
-    take, take_up, start = ray_pool.RayPool._take_reply, ray_pool.RayPool._take_up, ray_pool._start_driver
+    take, start = ray_pool.RayPool._take_event, ray_pool._start_driver
 
     def note_folder(folder):
         folders.append(folder)
         return start(folder)
 
-    def lose_one(pool, ticket, name, answer):
-        take(pool, ticket, name, answer)
-        names.append(name)
-        if len(names) == 8:
-            os.kill(tournaments.processes()[int(name.rpartition(":")[2])][0], signal.SIGKILL)
-
-    def note_start(pool, worker):
-        take_up(pool, worker)
-        started.append(worker)
+    def lose_one(pool, event):
+        take(pool, event)
+        if isinstance(event, WorkerUp):
+            started.append(event.worker)
+        if isinstance(event, TicketReply):
+            names.append(event.worker_name)
+            if len(names) == 8:
+                os.kill(tournaments.processes()[int(event.worker_name.rpartition(":")[2])][0], signal.SIGKILL)
 
     def wait_for_another(progress):
         # A while for each chunk, no longer: a worker that was lost between two chunks is missed at the next one.
@@ -106,8 +106,7 @@ def test_two_ray_workers_give_the_same_also_when_one_is_lost(config, expected, m
 
     folders, names, started = [], [], []
     monkeypatch.setattr(ray_pool, "_start_driver", note_folder)
-    monkeypatch.setattr(ray_pool.RayPool, "_take_up", note_start)
-    monkeypatch.setattr(ray_pool.RayPool, "_take_reply", lose_one)
+    monkeypatch.setattr(ray_pool.RayPool, "_take_event", lose_one)
     monkeypatch.setattr(work, "MAX_CHUNK", 10)
     outcome = api.run(config, home_of(config), workers=2, backend="ray", show=wait_for_another).outcome
     assert (outcome.progress.played, outcome.not_played) == (MATCHES, [])

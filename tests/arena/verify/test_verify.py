@@ -8,7 +8,9 @@ import re
 import shutil
 import sqlite3
 import zlib
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pandas as pd
 import pytest
@@ -140,11 +142,12 @@ def set_digests(db) -> None:
             db.execute(query, (digest, whole.key, whole.lineup))
 
 
-def tables(db) -> list[str]:
+def tables(db) -> list[Any]:
+    """Names as text, or as bytes where the connection reads all text so."""
     return [name for (name,) in db.execute("SELECT name FROM sqlite_schema WHERE type = 'table' ORDER BY name")]
 
 
-def columns(db, table: str) -> list[str]:
+def columns(db, table: str) -> list[Any]:
     return [row[1] for row in db.execute(f"PRAGMA table_info({table})")]
 
 
@@ -239,7 +242,7 @@ def test_matches_of_an_earlier_plan_belong_to_it_and_an_unfinished_plan_may_lack
 # Changed logs
 
 
-def edits(log: Path, later: bool, in_full: bool):
+def edits(log: Path, later: bool, in_full: bool) -> Iterator[tuple[str, str, str]]:
     """Changes of one value: to that of another row, to its neighbour, to nonsense; one of them by turns, or all."""
     turns = itertools.count()
     with contextlib.closing(sqlite3.connect(log)) as db:

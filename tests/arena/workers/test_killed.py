@@ -317,7 +317,7 @@ def killed_worker(times):
             os.kill(worker._worker, signal.SIGKILL)
         return exchange(message, limit)
 
-    worker._exchange = hit
+    worker._exchange = hit  # type: ignore[method-assign]  # of this worker alone
     try:
         yield worker
     finally:

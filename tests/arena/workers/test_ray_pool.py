@@ -29,7 +29,7 @@ def pool(monkeypatch):
     monkeypatch.setattr(ray_pool, "_start_driver", lambda folder: (None, ours))
     theirs.send(WorkerUp(0))
     made = RayPool(1, None, queue.SimpleQueue(), "head:1")
-    made.theirs = theirs
+    made.theirs = theirs  # type: ignore[attr-defined]  # for tests to send from
     yield made
     os.rmdir(made._folder)
 

@@ -7,6 +7,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 import pytest
 
@@ -138,7 +139,7 @@ def test_who_uses_no_processor_time_is_stopped_or_frozen_unless_a_bot_or_the_mac
 def test_who_uses_processor_time_has_not_stopped_nor_who_was_not_looked_at_for_long(monkeypatch):
     used, clock = iter(range(3)), iter([0.0, 0.0, 100.0, 200.0])
     monkeypatch.setattr(process, "processor_time", lambda number: next(used, 2))
-    monkeypatch.setattr(process.time, "monotonic", lambda: next(clock, 300.0))
+    monkeypatch.setattr(time, "monotonic", lambda: next(clock, 300.0))
     monkeypatch.setattr(process, "thread_states", lambda number: {"T"})
     stall = process.StallDetector(1)
     assert [stall.has_stopped(True) for _ in range(4)] == [False] * 4
