@@ -41,7 +41,7 @@ class Picky(Sample):
 
 
 def lines() -> list[str]:
-    """Every public name with its signature, and what a few calls give; nothing of it depends on how it is written."""
+    """Return every public name with its signature, and the results of a few calls."""
     return [*names(bots, sorted({*bots.__all__} - {"API_VERSION"})), *names(engine, OF_ENGINE), *calls()]
 
 
@@ -70,7 +70,7 @@ def members(label: str, kind: type) -> Iterator[str]:
 
 
 def signature(function: object) -> str:
-    """Names, kinds and defaults of parameters; annotations are left out, as no bot notices them."""
+    """Return names, kinds and defaults of parameters; annotations are left out, as no bot notices them."""
     found = inspect.signature(function)
     plain = [each.replace(annotation=each.empty) for each in found.parameters.values()]
     return str(found.replace(parameters=plain, return_annotation=found.empty))
@@ -95,13 +95,13 @@ def calls() -> Iterator[str]:
 
 
 def read() -> tuple[int, list[str]]:
-    """The version and the lines on file."""
+    """Return the version and the lines on file."""
     first, *rows = FILE.read_text(encoding="utf-8").splitlines()
     return int(first.removeprefix("API_VERSION ")), rows
 
 
 def complaint(old_version: int, old: list[str], new_version: int, new: list[str]) -> str | None:
-    """What is wrong with the new lines beside the old ones; None when nothing is."""
+    """Return what is wrong with the new lines beside the old ones; None when nothing is."""
     gone = [line for line in old if line not in new]
     if new_version < old_version:
         return f"API_VERSION went back from {old_version} to {new_version}"

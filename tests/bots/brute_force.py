@@ -34,7 +34,7 @@ Fold = Callable[[Sequence[tuple[Bounds, int]]], Bounds]
 
 
 def averaging(weighted: Sequence[tuple[Bounds, int]]) -> Bounds:
-    """Each outcome counts by its weight."""
+    """Weigh each outcome by its weight."""
     weights: dict[int, int] = defaultdict(int)
     different = {id(bounds): bounds for bounds, _ in weighted}
     for bounds, weight in weighted:
@@ -50,12 +50,12 @@ def averaging(weighted: Sequence[tuple[Bounds, int]]) -> Bounds:
 
 
 def hoping(seat: int) -> Fold:
-    """All dice fall as the seat wishes."""
+    """Let all dice fall as the seat wishes."""
     return lambda weighted: max((bounds for bounds, _ in weighted), key=lambda bounds: bounds.low[seat])
 
 
 def fearing(seat: int) -> Fold:
-    """All dice fall as the seat least wishes."""
+    """Let all dice fall as the seat least wishes."""
     return lambda weighted: min((bounds for bounds, _ in weighted), key=lambda bounds: bounds.high[seat])
 
 
@@ -67,11 +67,11 @@ class BruteForce:
         self.known: dict[tuple[object, float], Bounds] = {}
 
     def actions(self, state: State, plies: float = math.inf) -> dict[int, Bounds]:
-        """The bounds of each legal action, looked ahead so many plies, the action itself included."""
+        """Return the bounds of each legal action, looked ahead so many plies, the action itself included."""
         return {action: self.bounds(state.child(action), plies - 1) for action in state.legal_actions()}
 
     def bounds(self, state: State, plies: float = math.inf, after_a_roll: bool = False) -> Bounds:
-        """What each seat's return must lie between."""
+        """Return what each seat's return must lie between."""
         who = state.current_player()
         if who == TERMINAL:
             return after_the_end(tuple(state.ranks()))
@@ -94,7 +94,7 @@ class BruteForce:
 
 
 def best(options: Iterable[Bounds], seat: int) -> Bounds:
-    """The bounds when a seat takes what is best for it; which of its possibly best options it takes stays open."""
+    """Return the bounds when a seat takes what is best for it; which of its possibly best options stays open."""
     options = list(options)
     floor = max(option.low[seat] for option in options)
     possible = [option for option in options if option.high[seat] >= floor]
@@ -108,7 +108,7 @@ def best(options: Iterable[Bounds], seat: int) -> Bounds:
 
 
 def identity(state: State) -> object:
-    """Equal for states with the same future; Pyramid Punch's words tell where on the table the tiles lie, too."""
+    """Return a value that is equal for states with the same future; with Pyramid Punch's words, also by place."""
     if isinstance(state, KernelState) and state.game.name != "pyramid_punch":
         return state.words.tobytes()
     return state.position
@@ -123,12 +123,12 @@ def after_the_end(ranks: Sequence[int]) -> Bounds:
 
 @functools.cache
 def unknown(players: int) -> Bounds:
-    """All that is known of a state that is not looked into."""
+    """Return the bounds of a state that is not looked into."""
     return Bounds((Fraction(-1),) * players, (Fraction(1),) * players)
 
 
 def exact_values(state: State) -> dict[int, Returns]:
-    """Each legal action's return for every seat when all play on perfectly to the end of the match."""
+    """Return each legal action's return for every seat when all play on perfectly to the end of the match."""
     values = BruteForce().actions(state)
     open_ones = [state.action_to_string(action) for action, bounds in values.items() if bounds.low != bounds.high]
     assert not open_ones, f"several best replies make different returns after {open_ones} in {state.position}"

@@ -19,7 +19,7 @@ FOLDER = Path(bots.__file__).parent
 
 
 def names_in_source(path: Path) -> Iterator[tuple[str, str]]:
-    """(class, bot name) of every class in the file that says `name = "..."`."""
+    """Return (class, bot name) of every class in the file that says `name = "..."`."""
     for node in ast.parse(path.read_text(encoding="utf-8")).body:
         for line in node.body if isinstance(node, ast.ClassDef) else ():
             match line:
@@ -45,7 +45,7 @@ def load_race(players: int, **options: object) -> Game:
 
 
 def installed_games() -> list[Game]:
-    """Every installed game for every number of players, and once with every other choice that an option names."""
+    """Return every installed game for every number of players, and once with every other choice of an option."""
     games = []
     for name in engine.game_names():
         kind = engine.game_type(name)
@@ -67,7 +67,7 @@ def all_games() -> list[Game]:
 
 
 def label(value: object) -> str | None:
-    """How pytest shows a game or a bot."""
+    """Return how pytest shows a game or a bot."""
     if isinstance(value, Game):
         return f"{value.spec}-{value.players}p"
     return value.name if isinstance(value, type) and issubclass(value, Bot) else None

@@ -20,7 +20,7 @@ def roll(state: State, rng: random.Random) -> None:
 
 
 def play_match(game: Game, players: Sequence[Player], seed: int, start: State | None = None) -> State:
-    """The final state of one match, a pure function of its arguments."""
+    """Return the final state of one match, a pure function of its arguments."""
     rng = random.Random(seed)
     seats = [make_bot(kind, game, seat, rng.getrandbits(64), params) for seat, (kind, params) in enumerate(players)]
     state = start or game.new_initial_state()
@@ -33,7 +33,7 @@ def play_match(game: Game, players: Sequence[Player], seed: int, start: State | 
 
 
 def mean_return(game: Game, one: Player, others: Player, rounds: int) -> float:
-    """Of one player against the others, who sit in all other seats, over `rounds` matches in every seat."""
+    """Return the mean return of one player against the others in all other seats, over `rounds` matches a seat."""
     total = 0.0
     for seat in range(game.players):
         line_up = [one if other == seat else others for other in range(game.players)]
@@ -42,7 +42,7 @@ def mean_return(game: Game, one: Player, others: Player, rounds: int) -> float:
 
 
 def random_walk(game: Game, seed: int, longest: int = 60) -> Iterator[State]:
-    """The decision nodes of a random match, each an own copy; of a long match those of the first `longest` plies."""
+    """Yield copies of the decision nodes of a random match; of a long match those of the first `longest` plies."""
     rng = random.Random(seed)
     state = game.new_initial_state()
     for _ in range(longest):
@@ -56,7 +56,7 @@ def random_walk(game: Game, seed: int, longest: int = 60) -> Iterator[State]:
 
 
 def decisions(game: Game, count: int) -> list[State]:
-    """Decision nodes with a choice, from all phases of random matches."""
+    """Return decision nodes with a choice, from all phases of random matches."""
     found: list[State] = []
     seed = 0
     while len(found) < count:
@@ -66,7 +66,7 @@ def decisions(game: Game, count: int) -> list[State]:
 
 
 def wins_in_one(game: Game, count: int) -> Iterator[State]:
-    """That many decision nodes of random matches where some actions win at once and others do not."""
+    """Return that many decision nodes of random matches where some actions win at once and others do not."""
     for seed in itertools.count():
         for state in random_walk(game, seed, 2000):
             returns = set(immediate_returns(state).values())
@@ -78,21 +78,21 @@ def wins_in_one(game: Game, count: int) -> Iterator[State]:
 
 
 def must_win(state: State, seat: int, plies: int) -> bool:
-    """The seat wins within so many plies whatever is played."""
+    """Return whether the seat wins within so many plies whatever is played."""
     if state.is_terminal():
         return state.returns()[seat] == 1.0
     return plies > 0 and all(must_win(state.child(action), seat, plies - 1) for action in state.legal_actions())
 
 
 def immediate_returns(state: State) -> dict[int, float | None]:
-    """For each legal action what it returns to its seat when it ends the match, else None."""
+    """Return for each legal action what it returns to its seat when it ends the match, else None."""
     seat = state.current_player()
     children = {action: state.child(action) for action in state.legal_actions()}
     return {action: child.returns()[seat] if child.is_terminal() else None for action, child in children.items()}
 
 
 def choices(kind: type[Bot], game: Game, position: str, seeds: int = 30) -> set[str]:
-    """What a bot may choose in a position, in notation."""
+    """Return what a bot may choose in a position, in notation."""
     state = game.state_from_position(position)
     bots = [make_bot(kind, game, state.current_player(), seed) for seed in range(seeds)]
     return {state.action_to_string(bot.choose(state)) for bot in bots}

@@ -63,6 +63,6 @@ class PlainState(State):
 
 
 def plain(game: Game) -> PlainGame:
-    """The game without its kernels, under a name of its own: `plain_` and the game's."""
+    """Return the game without its kernels, under a name of its own: `plain_` and the game's."""
     game_type = replace(game.type, name=f"plain_{game.name}", package="", factory=lambda *_: None)
     return PlainGame(game_type, game.players, game.params, game)

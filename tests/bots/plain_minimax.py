@@ -15,7 +15,7 @@ from engine import State
 
 
 def plain_value(state: State, seat: int, depth: int, made: int = 0) -> Fraction:
-    """The exact value to a seat when so many decisions are still looked ahead and so many have been made."""
+    """Return the exact value to a seat when so many decisions are still looked ahead and so many have been made."""
     if state.is_terminal():
         return Fraction(state.returns()[seat]) * (1 - Fraction(DELAY) * made)
     foresees_rolls = getattr(heuristics_of(state.game.name), "FORESEES_ROLLS", False)
@@ -28,7 +28,7 @@ def plain_value(state: State, seat: int, depth: int, made: int = 0) -> Fraction:
 
 
 def mean_value(state: State, seat: int, depth: int, made: int) -> Fraction:
-    """The mean over a roll; a roll right after it takes the place of a decision."""
+    """Return the mean over a roll; a roll right after it takes the place of a decision."""
     outcomes = state.chance_outcomes()
     total = Fraction(0)
     for outcome, weight in outcomes:
@@ -39,7 +39,7 @@ def mean_value(state: State, seat: int, depth: int, made: int) -> Fraction:
 
 
 def plain_values(state: State, searcher: int, depth: int, made: int = 0) -> list[float]:
-    """The values to all seats when each maximises its own; ties of others are broken against the searcher."""
+    """Return the values to all seats when each maximises its own; ties of others are broken against the searcher."""
     seats = range(state.game.players)
     if state.is_terminal() or (depth < 1 and not state.is_chance_node()):
         return [float(plain_value(state, seat, depth, made)) for seat in seats]
@@ -55,13 +55,13 @@ def plain_values(state: State, searcher: int, depth: int, made: int = 0) -> list
 
 
 def action_values(state: State, depth: int) -> dict[int, float]:
-    """Of each legal action, to the seat to move, with `depth` decisions looked ahead in all."""
+    """Return the value of each legal action to the seat to move, `depth` decisions looked ahead in all."""
     seat = state.current_player()
     return {action: float(plain_value(state.child(action), seat, depth - 1, 1)) for action in state.legal_actions()}
 
 
 def searched(search: Search, state: State, depth: int, step: int = 1 << 40) -> float:
-    """The root's value by compiled search, one look ahead after another, interrupted every `step` states."""
+    """Return the root's value by compiled search, one look ahead after another, interrupted every `step` states."""
     actions = state.legal_actions()
     search.begin(state.words, state.current_player(), actions, [0.0] * len(actions))
     for decisions in range(1, depth + 1):
@@ -72,13 +72,13 @@ def searched(search: Search, state: State, depth: int, step: int = 1 << 40) -> f
 
 
 def small(states: list[State], choices: int, count: int) -> list[State]:
-    """Some of the states with so many choices at most, none of them near another."""
+    """Return some of the states with so many choices at most, none of them near another."""
     few = [state for state in states if len(state.legal_actions()) <= choices]
     return random.Random(2).sample(few, count)
 
 
 def hold_against_plain(search: Search, state: State, depth: int, within: float = 0.0) -> None:
-    """At every depth the root is worth what plain search says of its best action, and so is the action chosen."""
+    """Check that at every depth the root is worth what plain search says of its best action, which is chosen."""
     for decisions in range(1, depth + 1):
         values = action_values(state, decisions)
         best = pytest.approx(max(values.values()), rel=0.0, abs=within)

@@ -36,7 +36,7 @@ def playouts(start, count, seats, rng, actions, scratch, place, points):
 
 
 def finish_by_policy(state, seats, rng, actions):
-    """Play to the end; how many decisions that took."""
+    """Play to the end; return how many decisions that took."""
     decisions = 0
     who = current_player(state)
     while who != TERMINAL:

@@ -12,13 +12,13 @@ from bots.search.perfect_kernel import ILLEGAL, WON
 
 @functools.cache
 def children() -> np.ndarray:
-    """Where every play of every position leads."""
+    """Return where every play of every position leads."""
     return perfect_solver.children()
 
 
 @functools.cache
 def random_play() -> tuple[np.ndarray, np.ndarray]:
-    """By position number: the probability that the seat to move wins, and the mean number of plies to the end.
+    """Return by position number the chance that the seat to move wins, and the mean number of plies to the end.
 
     With M the matrix of moves between unfinished positions, win = (plays that may win) - M win and plies = 1 + M plies.
     """

@@ -10,13 +10,13 @@ EPICYCLE = engine.load_game("epicycle", players=2)
 
 
 def choices(state, seeds=20):
-    """What it may choose, in notation."""
+    """Return what it may choose, in notation."""
     bots = [make_bot(Cautious, state.game, state.current_player(), seed) for seed in range(seeds)]
     return {state.action_to_string(bot.choose(state)) for bot in bots}
 
 
 def sizes_held(state, play, seat):
-    """The different sizes in the hand after a play, worked out from the rules page."""
+    """Return the different sizes in the hand after a play, worked out from the rules page."""
     pie, hands, _, _ = state.position.split(" ")
     size, side = state.action_to_string(play)
     steps = "SML".index(size) + 1

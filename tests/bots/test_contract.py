@@ -23,12 +23,12 @@ on_bots = pytest.mark.parametrize("kind", BOTS.values(), ids=label)
 
 
 def cheapest(kind: type[Bot]) -> dict[str, object]:
-    """Its numbers at their smallest: what is shown here does not hang on strength."""
+    """Return a bot's numbers at their smallest: what is shown here does not depend on strength."""
     return {parameter.name: parameter.minimum for parameter in kind.parameters if parameter.kind is int}
 
 
 def moves(kind: type[Bot], game: Game, seed: int, between: list[Bot] | None = None) -> list[int]:
-    """What bots of that seed choose along a random match; the bots in `between` are asked before each move."""
+    """Return what bots of that seed choose along a random match; the bots in `between` are asked before each move."""
     seats = [make_bot(kind, game, seat, seed, cheapest(kind)) for seat in range(game.players)]
     chosen = []
     for state in random_walk(game, seed=7, longest=30):

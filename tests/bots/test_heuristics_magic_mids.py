@@ -9,7 +9,7 @@ from bots.heuristics.magic_mids import evaluate
 
 
 def best_action(state):
-    """The first action whose outcome the evaluation likes best."""
+    """Return the first action whose outcome the evaluation likes best."""
 
     def worth(action):
         after = state.child(action)
@@ -20,7 +20,7 @@ def best_action(state):
 
 
 def states(game, seed, greedy_seat=None):
-    """The states of one match, random but for the greedy seat."""
+    """Return the states of one match, random but for the greedy seat."""
     chooser = random.Random(seed)
     state = game.new_initial_state()
     while not state.is_terminal():

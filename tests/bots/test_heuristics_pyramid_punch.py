@@ -9,7 +9,7 @@ from bots.heuristics.pyramid_punch import evaluate
 
 
 def playout(game, seed, choose):
-    """A match; `choose(state, chooser)` gives every decision."""
+    """Return a match; `choose(state, chooser)` gives every decision."""
     chooser, state = random.Random(seed), game.new_initial_state()
     while not state.is_terminal():
         outcomes = state.chance_outcomes()

@@ -6,13 +6,13 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.bots.lane import found
+from tests.bots.minimax_findings import found
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_interpreted_searches_find_what_compiled_ones_find_in_the_same_number_of_states():
-    command = [sys.executable, "-W", "error", "-m", "tests.bots.lane"]
+    command = [sys.executable, "-W", "error", "-m", "tests.bots.minimax_findings"]
     interpreted = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
     run = subprocess.run(command, env=interpreted, capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stderr

@@ -16,7 +16,7 @@ on_games = pytest.mark.parametrize("game", GAMES, ids=label)
 
 
 def rolls(game, seed):
-    """The chance nodes of a random match."""
+    """Return the chance nodes of a random match."""
     rng = random.Random(seed)
     state = game.new_initial_state()
     while not state.is_terminal():
@@ -28,7 +28,7 @@ def rolls(game, seed):
 
 
 def groups(state):
-    """The outcomes of a chance node by their keys."""
+    """Return the outcomes of a chance node by their keys."""
     found = defaultdict(list)
     for outcome, _ in state.chance_outcomes():
         found[int(heuristics_of(state.game.name).outcome_key(state.record, outcome))].append(outcome)
@@ -36,7 +36,7 @@ def groups(state):
 
 
 def seen(state):
-    """All that play can see of a state: who may do what, and what it is worth."""
+    """Return all that play can see of a state: who may do what, and what it is worth."""
     if state.is_terminal():
         return state.ranks(), state.scores(), state.ended
     worth = [evaluation_kernel(state.game)(state.record, seat) for seat in range(state.game.players)]
@@ -44,7 +44,7 @@ def seen(state):
 
 
 def assert_alike(one, other, rng):
-    """Both are played on in step, each in the same way at random."""
+    """Play both on in step, each in the same way at random, and check that they play alike."""
     assert seen(one) == seen(other)
     for _ in range(12):
         if one.is_terminal():

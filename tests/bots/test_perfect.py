@@ -105,7 +105,7 @@ def test_short_wins_and_losses_agree_with_search_by_way_of_the_state():
 
 
 def search(state, plies):
-    """(value for the seat to move, plies to the end) when that is decided within so many plies, else (0, 0)."""
+    """Return (value for the seat to move, plies to the end) when decided within so many plies, else (0, 0)."""
     if plies == 0:
         return 0, 0
     results = []

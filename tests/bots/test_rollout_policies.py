@@ -30,19 +30,19 @@ on_games = pytest.mark.parametrize("game", GAMES, ids=label)
 
 
 def policy(game: Game):
-    """The template's kernels, joined to the game and its rollout policy."""
+    """Return the template's kernels, joined to the game and its rollout policy."""
     return bind(policy_kernel, game.rules, game.dtype, rollout_action=heuristics_of(game.name).rollout_action)
 
 
 def drawn(state: State, count: int) -> list[int]:
-    """What the policy plays, asked so many times."""
+    """Return what the policy plays, asked so many times."""
     actions = np.zeros(count, np.int64)
     policy(state.game).draws(state.words, count, new_rng(1), state.game.action_buffer, actions)
     return actions.tolist()
 
 
 def judged(state: State) -> dict[int, float]:
-    """What the bot compares, and what it takes each for; an action that it plays without comparing stands alone."""
+    """Return what the bot compares with what it takes each for, or alone an action that it plays without comparing."""
 
     class Listening(TWINS[state.game.name]):  # type: ignore[misc, valid-type, name-defined]  # known only by then
         def pick_best(self, actions, values):
@@ -55,7 +55,7 @@ def judged(state: State) -> dict[int, float]:
 
 
 def compares_all(state: State) -> bool:
-    """Whether the policy weighs all actions, as its bot does, and not only a few of them."""
+    """Return whether the policy weighs all actions, as its bot does, and not only a few of them."""
     return state.game.name in ("epicycle", "magic_mids") or state.position.split(" ")[2].startswith("f")
 
 
@@ -92,7 +92,7 @@ def test_the_policy_knows_who_would_lead_if_odin_ended_at_once():
 
 
 def points_share(game: Game, count: int) -> float:
-    """The policy's mean return, in each seat in turn, against random players."""
+    """Return the policy's mean return, in each seat in turn, against random players."""
     kernels, total = policy(game), 0.0
     words, place = game.new_initial_state().words, np.zeros(game.players, np.int64)
     for seat in range(game.players):

@@ -19,7 +19,7 @@ from bots.search import uct_kernel
 from bots.search.uct import BATCH, UCT, Tree, compiled_search
 from tests.bots.built_in import kernel_games, label, load_race
 from tests.bots.matches import decisions, mean_return
-from tests.bots.search_lane import trees
+from tests.bots.uct_trees import trees
 
 ROOT = Path(__file__).parents[2]
 EPICYCLE = engine.load_game("epicycle", 2)
@@ -35,7 +35,7 @@ def nodes_in_use(tree):
 
 
 def expanded(tree, node=0):
-    """Every node that has children, from one node on, with them."""
+    """Return every node that has children, from one node on, with them."""
     children = tree.children(node)
     if children:
         yield node, children
@@ -54,7 +54,7 @@ def test_small_trees_are_the_recorded_ones():
 
 def test_interpreted_kernels_grow_the_same_trees():
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1"}
-    command = [sys.executable, "-W", "error", "-m", "tests.bots.search_lane"]
+    command = [sys.executable, "-W", "error", "-m", "tests.bots.uct_trees"]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stderr
     assert json.loads(run.stdout) == {"compiled": False, "trees": trees()}

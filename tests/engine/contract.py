@@ -42,7 +42,7 @@ NO_WHOLE_NUMBER = [
 
 
 def snapshot(state: State) -> dict[str, Any]:
-    """All that can be asked of a state."""
+    """Return all that can be asked of a state."""
     seen = {
         "who": state.current_player(),
         "legal": state.legal_actions(),
@@ -61,12 +61,12 @@ def snapshot(state: State) -> dict[str, Any]:
 
 
 def without_history(seen: dict[str, Any]) -> dict[str, Any]:
-    """A snapshot without what a position string leaves out: the last play, and which tie ended the match."""
+    """Return a snapshot without what a position string leaves out: the last play, and which tie ended the match."""
     return {key: value for key, value in seen.items() if key not in ("history", "drawing", "ended")}
 
 
 def probable(sample: list[float], expected: float) -> bool:
-    """Whether a sample's mean lies within five standard errors of what is expected, and a little."""
+    """Return whether a sample's mean lies within five standard errors of what is expected, and a little."""
     spread = stdev(sample)
     return abs(mean(sample) - expected) <= 5 * spread / len(sample) ** 0.5 + 3 / len(sample)
 

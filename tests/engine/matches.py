@@ -9,7 +9,7 @@ from engine.specs import Value
 
 
 def walk(game: Game, seed: int) -> Iterator[State]:
-    """One random match: the same state before every ply and once after the last."""
+    """Yield the state of one random match before every ply and after the last; always the same object."""
     rng = random.Random(seed)
     state = game.new_initial_state()
     while not state.is_terminal():
@@ -24,7 +24,7 @@ def walk(game: Game, seed: int) -> Iterator[State]:
 
 
 def stretched(game: Game, seed: int) -> Iterator[State]:
-    """One match in which dice and seats shun whatever ends it at once: the same state before every ply, and the end."""
+    """Yield the states of a match in which dice and seats shun whatever ends it at once, and its end."""
     rng = random.Random(seed)
     state = game.new_initial_state()
     while not state.is_terminal():
@@ -36,7 +36,7 @@ def stretched(game: Game, seed: int) -> Iterator[State]:
 
 
 def plies(state: State) -> tuple[int, int]:
-    """How many actions of players and how many chance outcomes led from the start to a state."""
+    """Return how many actions of players and how many chance outcomes led from the start to a state."""
     again, outcomes = state.game.new_initial_state(), 0
     for ply in state.history():
         outcomes += again.is_chance_node()
@@ -45,20 +45,20 @@ def plies(state: State) -> tuple[int, int]:
 
 
 def stops(game: Game, seed: int) -> Iterator[State]:
-    """Copies of a random match's first states, of some of the later ones, and of the last."""
+    """Return copies of a random match's first states, of some of the later ones, and of the last."""
     for ply, state in enumerate(walk(game, seed)):
         if ply < 8 or ply % 23 == 0 or state.is_terminal():
             yield state.clone()
 
 
 def finished(game: Game, seed: int) -> State:
-    """The end of a random match."""
+    """Return the end of a random match."""
     *_, last = walk(game, seed)
     return last
 
 
 def option_sets(kind: GameType) -> list[dict[str, Value]]:
-    """The defaults, and for every option with known values a few sets in which it alone is changed."""
+    """Return the defaults, and for every option with known values a few sets in which it alone is changed."""
     return [{}, *({option.name: value} for option in kind.parameters for value in _other_values(option))]
 
 
@@ -72,7 +72,7 @@ def _other_values(option: Parameter) -> list[Value]:
 
 
 def tables() -> list[tuple[str, int, dict[str, Value]]]:
-    """(name, players, options) for every game of the registry.
+    """Return (name, players, options) for every game of the registry.
 
     The defaults come with every number of players, other sets of options with the fewest and the most.
     """

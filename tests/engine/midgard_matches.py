@@ -26,13 +26,13 @@ START = (
 
 
 def choice(state, seed):
-    """A ply that depends on the seed and the position alone."""
+    """Return a ply that depends on the seed and the position alone."""
     plies = [outcome for outcome, _ in state.chance_outcomes()] or state.legal_actions()
     return random.Random(f"{seed} {state.position}").choice(plies)
 
 
 def match(game, seed):
-    """The states of one random match, each of them before the next ply is made."""
+    """Return the states of one random match, each of them before the next ply is made."""
     state = game.new_initial_state()
     yield state
     while not state.is_terminal():
@@ -41,7 +41,7 @@ def match(game, seed):
 
 
 def advance(game, seed, plies):
-    """The state after so many random plies, or at the end."""
+    """Return the state after so many random plies, or at the end."""
     state = game.new_initial_state()
     for _ in range(plies):
         if not state.is_terminal():
@@ -54,7 +54,7 @@ def finish(game, seed):
 
 
 def greedy_wins(game, seed, seat):
-    """Whether one-ply greedy play by `evaluate` wins from that seat against random play."""
+    """Return whether one-ply greedy play by `evaluate` wins from that seat against random play."""
     rng = random.Random(seed)
     state = game.new_initial_state()
     while not state.is_terminal():
@@ -72,7 +72,7 @@ def worth(state, seat):
 
 
 def digest():
-    """A hash of every position, evaluation and random finish on the way through a few matches."""
+    """Return a hash of every position, evaluation and random finish on the way through a few matches."""
     hasher = hashlib.blake2b(digest_size=16)
     drops = np.zeros(rules.MAX_ACTIONS, np.int64)
     for number, spec in enumerate(SPECS):
@@ -90,7 +90,7 @@ def digest():
 
 
 def interpreted_environment():
-    """This process's environment with compilation turned off."""
+    """Return this process's environment with compilation turned off."""
     return {**os.environ, "NUMBA_DISABLE_JIT": "1"}
 
 

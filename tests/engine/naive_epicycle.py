@@ -17,18 +17,18 @@ class Table(NamedTuple):
 
 
 def start(players: int, pie: str = "SMLSMLSML") -> Table:
-    """The table before the first turn."""
+    """Return the table before the first turn."""
     return begin_turn(Table(pie, ("LMS",) * players, None, ()), 0)
 
 
 def plays(table: Table, seat: int) -> list[str]:
-    """The legal plays of a seat, in the order of their numbers."""
+    """Return the legal plays of a seat, in the order of their numbers."""
     hand, ring = table.hands[seat], "." + table.pie
     return [text for text, at in REACH.items() if text[0] in hand and ring[at] != text[0]]
 
 
 def play(table: Table, text: str) -> Table:
-    """The table after a play of the seat to move."""
+    """Return the table after a play of the seat to move."""
     pie, hands, seat, out = table
     at = REACH[text] % 10
     ring = text[0] + pie
@@ -40,7 +40,7 @@ def play(table: Table, text: str) -> Table:
 
 
 def begin_turn(table: Table, seat: int) -> Table:
-    """The table with the next seat to move that is in and can move; seats that cannot fall on the way."""
+    """Return the table with the next seat to move that is in and can move; seats that cannot fall on the way."""
     while True:
         seat %= len(table.hands)
         if len(table.out) == len(table.hands) - 1:
@@ -53,11 +53,11 @@ def begin_turn(table: Table, seat: int) -> Table:
 
 
 def fall(table: Table, seat: int) -> Table:
-    """The seat leaves with its pieces."""
+    """Take a seat out with its pieces."""
     return table._replace(hands=(*table.hands[:seat], "", *table.hands[seat + 1 :]), out=(*table.out, seat))
 
 
 def ranks(table: Table) -> list[int]:
-    """Final ranks if the match ended here."""
+    """Return final ranks if the match ended here."""
     last = len(table.hands) - 1
     return [last - table.out.index(seat) if seat in table.out else 0 for seat in range(len(table.hands))]

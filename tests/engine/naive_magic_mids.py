@@ -7,7 +7,7 @@ STOCK = {2: "555", 3: "353", 4: "242"}
 
 
 def placements(roll: str) -> set[str]:
-    """Size and column of everything that a roll allows: `S2`, `L5` ..."""
+    """Return size and column of everything that a roll allows: `S2`, `L5` ..."""
     shown = [face for face in roll if face != "b"]
     if not shown:
         return {size + header for size in SIZES for header in HEADERS}
@@ -24,7 +24,7 @@ def placements(roll: str) -> set[str]:
 
 
 def read(position: str) -> tuple[dict[tuple[int, int], str], list[dict[str, int]], int, str, int]:
-    """(board, hands, seat, roll, turn) of a running match; the board maps (row, column) to seat digit and size."""
+    """Read (board, hands, seat, roll, turn) of a running match; the board maps (row, column) to seat and size."""
     rows, hands, seat, roll, turn = position.split(" ")
     board = {
         (row, column): line[2 * column : 2 * column + 2]
@@ -57,7 +57,7 @@ def legal(position: str) -> set[str]:
 
 
 def captured(board: dict[tuple[int, int], str], row: int, column: int, each: bool) -> set[tuple[int, int]]:
-    """The squares whose mids fall to the mid that was just placed."""
+    """Return the squares whose mids fall to the mid that was just placed."""
     seat, size = tuple(board[row, column])
     fallen = set()
     for down, right in product((-1, 0, 1), repeat=2):
@@ -72,7 +72,7 @@ def captured(board: dict[tuple[int, int], str], row: int, column: int, each: boo
 
 
 def play(position: str, action: str, each: bool = False, max_turns: int = 2000) -> tuple[str, str]:
-    """(the position after a placement, how the match ended)."""
+    """Return (the position after a placement, how the match ended)."""
     board, hands, seat, roll, turn = read(position)
     row, column = ROWS.index(action[1]), HEADERS.index(action[2])
     board[row, column] = f"{seat}{action[0]}"

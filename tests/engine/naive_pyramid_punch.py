@@ -21,7 +21,7 @@ class Table:
                     self.place[number] = tuple(map(int, where.split(",")))
 
     def fighters(self, places):
-        """{space on a grid twice as fine: (seat, fighter)}."""
+        """Return {space on a grid twice as fine: (seat, fighter)}."""
         found = {}
         for seat, (x, y) in places.items():
             for letter, (dx, dy) in zip(self.spaces[seat], CORNERS, strict=True):
@@ -30,7 +30,7 @@ class Table:
         return found
 
     def contacts(self, places):
-        """Ordered pairs of fighters of different seats on spaces that share an edge."""
+        """Return ordered pairs of fighters of different seats on spaces that share an edge."""
         found = self.fighters(places)
         for (x, y), one in found.items():
             for dx, dy in STEPS.values():
@@ -40,7 +40,7 @@ class Table:
 
 
 def beside(places, place):
-    """The tiles that a place touches, lowest first, each with the side of it on which the place lies."""
+    """Return the tiles that a place touches, lowest first, each with the side of it on which the place lies."""
     for seat, (x, y) in sorted(places.items()):
         for side, (dx, dy) in STEPS.items():
             if (x + dx, y + dy) == place:
@@ -48,7 +48,7 @@ def beside(places, place):
 
 
 def connected_pairs(places):
-    """Pairs of tiles that hang together."""
+    """Return pairs of tiles that hang together."""
     pairs = {(a, b) for a in places for b, _ in beside(places, places[a])}
     while True:
         more = {(a, d) for (a, b), (c, d) in product(pairs, pairs) if b == c and a != d} - pairs
@@ -58,7 +58,7 @@ def connected_pairs(places):
 
 
 def candidates(places):
-    """Free places beside a tile."""
+    """Return free places beside a tile."""
     around = {(x + dx, y + dy) for x, y in places.values() for dx, dy in STEPS.values()}
     return around - set(places.values())
 
@@ -103,7 +103,7 @@ def legal_turns(table):
 
 
 def legal_actions(position):
-    """The legal actions of a decision node, in notation."""
+    """Return the legal actions of a decision node, in notation."""
     table = Table(position)
     if table.phase == "a":
         return {"L" + "".join(others) for others in permutations("MSO")}

@@ -14,7 +14,7 @@ class Perft(SimpleNamespace):
     """`sequences` of exactly `depth` plies and how many of them are `terminal` at that ply."""
 
     def by_branch(self, state: State) -> str:
-        """The counts below each first ply, as text, to be held against another engine's."""
+        """Return the counts below each first ply, as text, to be held against another engine's."""
         if self.depth < 2:
             return "depth 1"
         plies = [outcome for outcome, _ in state.chance_outcomes()] or state.legal_actions()

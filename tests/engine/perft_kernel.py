@@ -18,7 +18,7 @@ def list_choices(state, choices, weights):
 
 
 def count(stack, choices, weights, depth):
-    """Sequences of exactly `depth` plies from `stack[0]`, and those that end the match there."""
+    """Return sequences of exactly `depth` plies from `stack[0]`, and those that end the match there."""
     sequences = terminal = 0
     left = np.zeros(depth + 1, np.int64)
     left[0] = list_choices(stack[0].view(STATE)[0], choices[0], weights)

@@ -20,13 +20,13 @@ MATCHES = 40
 
 
 def file_of(name: str) -> Path:
-    """Where a game's digests are kept: beside its rules."""
+    """Return where a game's digests are kept: beside its rules."""
     kind = engine.game_type(name)
     return Path(inspect.getfile(kind.factory or kind.module("rules"))).with_name("playthroughs.txt")
 
 
 def playthrough(game: Game, seed: int) -> str:
-    """A random match in words: every position, what could happen there and what did, and the result."""
+    """Return a random match in words: every position, what could happen there and what did, and the result."""
     lines = []
     for state in walk(game, seed):
         possible = " ".join(map(state.action_to_string, choices(state)))
@@ -37,25 +37,25 @@ def playthrough(game: Game, seed: int) -> str:
 
 
 def digest(game: Game) -> str:
-    """One short digest of a few playthroughs."""
+    """Return one short digest of a few playthroughs."""
     text = "\n\n".join(playthrough(game, seed) for seed in range(MATCHES))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
 
 
 def digests(name: str) -> dict[str, str]:
-    """`spec players` -> digest, for all tables of a game."""
+    """Return `spec players` -> digest, for all tables of a game."""
     games = [engine.load_game(name, players, **options) for of, players, options in tables() if of == name]
     return {f"{game.spec} {game.players}": digest(game) for game in games}
 
 
 def read(name: str) -> tuple[int, dict[str, str]]:
-    """`rules_version` and the digests on file; raises `FileNotFoundError` when a game has none."""
+    """Return `rules_version` and the digests on file; raises `FileNotFoundError` when a game has none."""
     first, *rows = file_of(name).read_text(encoding="utf-8").splitlines()
     return int(first.removeprefix("rules_version ")), dict(row.rsplit(" ", 1) for row in rows)
 
 
 def complaint(old_version: int, old: dict[str, str], new_version: int, new: dict[str, str]) -> str | None:
-    """What keeps the new digests from standing beside the old ones, in words; None when all is well."""
+    """Return what keeps the new digests from standing beside the old ones, in words; None when all is well."""
     changed = [table for table in old if table in new and old[table] != new[table]]
     if new_version < old_version:
         return f"rules_version went back from {old_version} to {new_version}"

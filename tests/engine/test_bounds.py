@@ -1,4 +1,4 @@
-"""The bounds that games tell can be reached, where they are said to be tight."""
+"""The bounds of games can be reached, where they are said to be."""
 
 import itertools
 import random
@@ -19,7 +19,7 @@ POINTS_DOWN = [cell for cell in range(CELLS) if CENTRES[cell][1] % 3 == 1]
 
 
 def reached(end: State) -> bool:
-    """Whether a match was as long as any can be, actions and chance outcomes counted apart."""
+    """Return whether a match was as long as any can be, actions and chance outcomes counted apart."""
     return end.is_terminal() and plies(end) == (end.game.max_game_length, end.game.max_chance_nodes)
 
 
@@ -27,7 +27,7 @@ def reached(end: State) -> bool:
 
 
 def never_twice(game: Game, seed: int) -> State:
-    """A match up to the cap, found depth first: whatever ends it sooner is taken back."""
+    """Return a match up to the cap, found depth first: whatever ends it sooner is taken back."""
     rng = random.Random(seed)
     start = game.new_initial_state()
     while start.is_chance_node():
@@ -62,12 +62,12 @@ def test_epicycle_reaches_the_largest_cap_there_is(players):
 
 
 def on_board(state: State) -> list[int]:
-    """Mids on the board, by seat."""
+    """Return mids on the board, by seat."""
     return [int(mids).bit_count() for mids in state.record.mids]
 
 
 def fullest_turns(game: Game, width: int, rng: random.Random) -> State:
-    """A match of turns in which the mover places all but one mid after three blanks, and captures all others.
+    """Return a match of turns in which the mover places all but one mid after three blanks, and captures all others.
 
     Of the ways to place one mid more, those are kept that leave the fewest mids of others, the next seat's first.
     """
@@ -104,7 +104,7 @@ def test_magic_mids_has_turns_that_place_all_mids_but_one_again_and_again(player
 
 
 def dropped(game: Game, cells: Iterable[int], declaring: bool = False) -> State | None:
-    """The state after drops on those cells; None when the match is over before them."""
+    """Return the state after drops on those cells; None when the match is over before them."""
     state = game.new_initial_state()
     for cell in cells:
         if declaring and not state.is_terminal():
@@ -116,7 +116,7 @@ def dropped(game: Game, cells: Iterable[int], declaring: bool = False) -> State 
 
 
 def some_order(cells: Iterable[int], play: Callable[[list[int]], State | None]) -> State:
-    """The state after the cells in some random order in which nobody runs out of tiles before the last one."""
+    """Return the state after the cells in some random order in which nobody runs out of tiles before the last one."""
     rng, listed = random.Random(1), sorted(cells)
     return next(end for end in (play(rng.sample(listed, len(listed))) for _ in range(200)) if end is not None)
 
@@ -138,7 +138,7 @@ def test_odin_may_also_end_with_two_declarations():
 
 
 def seeded(game: Game, orbits: Iterable[tuple[int, ...]]) -> State:
-    """The start of a match in Loki after chance has picked those orbits."""
+    """Return the start of a match in Loki after chance has picked those orbits."""
     state = game.new_initial_state()
     for orbit in orbits:
         state.apply_action(ORBITS.index(orbit))
@@ -177,7 +177,7 @@ def test_seeds_by_name_leave_room_for_the_largest_set_of_cells_without_neighbour
 
 
 def largest_set(cells: set[int]) -> int:
-    """The most of these cells without neighbours among them, by linear programming: exact on a bipartite graph."""
+    """Return the most of these cells without neighbours, by linear programming, exact on a bipartite graph."""
     from scipy.optimize import linprog
 
     order = sorted(cells)
@@ -210,7 +210,7 @@ def from_first(table: Table) -> Table:
 
 
 def tables_of(players: int) -> list[Table]:
-    """Every table of connected tiles, the mover's first, in the other seats' order."""
+    """Return every table of connected tiles, the mover's first, in the other seats' order."""
     shapes: set[frozenset[tuple[int, int]]] = {frozenset({(0, 0)})}
     for _ in range(players - 1):
         shapes = {shape | {new} for shape in shapes for old in shape for new in beside(old) if new not in shape}
@@ -218,7 +218,7 @@ def tables_of(players: int) -> list[Table]:
 
 
 def after_a_turn(table: Table) -> set[Table]:
-    """The tables that one move, or none, leads to, seen by the next seat."""
+    """Return the tables that one move, or none, leads to, seen by the next seat."""
     found = {from_first(table[1:] + table[:1])}
     for i in range(len(table)):
         others = table[:i] + table[i + 1 :]
@@ -242,7 +242,7 @@ def test_the_most_tiles_beside_the_mover_in_pyramid_punch_are_those_of_all_table
 
 
 def always_tied(game: Game, width: int, rng: random.Random) -> State:
-    """A match whose fights all tie; after every other decision the states with the most fights so far are kept."""
+    """Return a match whose fights all tie; every other decision keeps the states with the most fights so far."""
     states = [game.new_initial_state()]
     while not states[0].is_terminal():
         found: dict[str, tuple[float, int, State]] = {}
@@ -257,14 +257,14 @@ def always_tied(game: Game, width: int, rng: random.Random) -> State:
 
 
 def fought_out(state: State) -> State:
-    """The state with its fights tied, one after another."""
+    """Return the state with its fights tied, one after another."""
     while state.record.phase in (FIGHT, ROLL):
         state.apply_action(tie(state) if state.is_chance_node() else state.legal_actions()[0])
     return state
 
 
 def tie(state: State) -> int:
-    """The roll that ties the fight at hand."""
+    """Return the roll that ties the fight at hand."""
     pips = {"L": 3, "M": 2, "S": 1, "O": 0}
     own, enemy = state.game.text.ACTIONS[state.history()[-1]].split("x")
     lead = pips[own] - pips[enemy[-1]]
@@ -292,7 +292,7 @@ def test_returns_of_reversed_ranks_are_exact_negatives_and_none_is_minus_zero(pl
 
 
 def all_ranks(players: int) -> Iterable[list[int]]:
-    """Ranks of seats, some tied, without order."""
+    """Return ranks of seats, some tied, without order."""
     rng = random.Random(players)
     for _ in range(300):
         strengths = [rng.randrange(players) for _ in range(players)]

@@ -25,7 +25,7 @@ DIRECTIONS = {"level": (1, 0), "upright": (0, 1), "rising": (1, 1), "falling": (
 
 
 def lines_of_four():
-    """Every line of the board as its four cells, by direction."""
+    """Return every line of the board as its four cells, by direction."""
     board = {(column, row) for column in range(7) for row in range(6)}
     found = {name: [] for name in DIRECTIONS}
     for name, (right, up) in DIRECTIONS.items():
@@ -69,7 +69,7 @@ class Naive:
 
 
 def after(drops):
-    """The state after drops from the start, and what the naive rules make of them."""
+    """Return the state after drops from the start, and what the naive rules make of them."""
     state, naive = GAME.new_initial_state(), Naive()
     for letter in drops:
         state.apply_action(state.string_to_action(letter))
@@ -88,18 +88,18 @@ def same(state, naive):
 
 
 def stones(cells):
-    """Cells as a set in one word."""
+    """Return cells as a set in one word."""
     return sum(text.bit(column, row) for column, row in cells)
 
 
 def mirrored(position):
-    """A position string with the columns in reverse order."""
+    """Return a position string with the columns in reverse order."""
     board, seat = position.split(" ")
     return f"{'/'.join(row[::-1] for row in board.split('/'))} {seat}"
 
 
 def full_board(seed):
-    """The drops of a match that avoids lines to its end."""
+    """Return the drops of a match that avoids lines to its end."""
     rng = random.Random(seed)
     while True:
         state, drops = GAME.new_initial_state(), []
@@ -278,7 +278,7 @@ def test_the_drawings_mark_the_last_drop_and_the_line():
 
 
 def blocks(language):
-    """(file, code) of every block of the tutorial in that language that names its file."""
+    """Return (file, code) of every block of the tutorial in that language that names its file."""
     return re.findall(rf"```{language}\n# (\S+)\n(.*?)```", TUTORIAL.read_text(), re.DOTALL)
 
 

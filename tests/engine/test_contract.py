@@ -13,7 +13,7 @@ from tests.engine.matches import option_sets, tables
 
 
 def label(table: tuple) -> str:
-    """How a table is called in test reports."""
+    """Return how a table is called in test reports."""
     name, players, options = table
     return "-".join([name, *(f"{key}={value}" for key, value in options.items()), f"{players}p"])
 

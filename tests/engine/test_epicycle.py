@@ -26,25 +26,25 @@ LOOP = ["L-", "S+", "S+", "M-"]  # from the start for two back to the same posit
 
 
 def play(state: State, *plays: str) -> State:
-    """The state after some plays in notation."""
+    """Return the state after some plays in notation."""
     for text in plays:
         state.apply_action(state.string_to_action(text))
     return state
 
 
 def legal(state: State) -> list[str]:
-    """The legal plays in notation."""
+    """Return the legal plays in notation."""
     return [state.action_to_string(action) for action in state.legal_actions()]
 
 
 def fields(state: State) -> tuple[str, list[str], str, int]:
-    """PIE, HANDS, SEAT, TURN of a position."""
+    """Return PIE, HANDS, SEAT and TURN of a position."""
     pie, hands, seat, turn = state.position.split(" ")
     return pie, hands.split("/"), seat, int(turn)
 
 
 def from_the_gap(pie: str) -> str:
-    """The nine letters clockwise from the gap."""
+    """Return the nine letters clockwise from the gap."""
     before, after = pie.split(".")
     return after + before
 
@@ -90,7 +90,7 @@ def test_a_play_moves_two_pieces_and_only_the_seats_that_fall_take_any_away(play
 
 
 def pieces(state: State) -> Counter:
-    """The pieces on the pie and in the hands."""
+    """Return the pieces on the pie and in the hands."""
     pie, hands, _, _ = fields(state)
     return Counter(pie.replace(".", "")) + Counter("".join(hand for hand in hands if "x" not in hand))
 
@@ -128,7 +128,7 @@ def test_perft_counted_by_hand():
 
 
 def end_of(position: str, *plays: str, players: int, **options: object) -> State:
-    """What comes of some plays from a position."""
+    """Return what comes of some plays from a position."""
     return play(engine.load_game("epicycle", players, **options).state_from_position(position), *plays)
 
 
@@ -232,7 +232,7 @@ def test_a_match_ends_at_the_first_position_that_occurs_twice_when_that_is_the_r
 
 
 def ends_at_the_first_repetition(free: Game, seed: int) -> bool:
-    """Whether a match repeats a position; fails unless the same match with `repetition=2` ends just there."""
+    """Return whether a match repeats a position; fails unless the same match with `repetition=2` ends just there."""
     state = engine.load_game("epicycle", free.players, repetition=2).new_initial_state()
     seen = set()
     for unruled in walk(free, seed):
@@ -452,7 +452,7 @@ def test_the_key_forgets_in_what_order_positions_occurred():
 
 
 def positions_on_the_way(game, history):
-    """The pie from the gap, the hands and the mover, before every play."""
+    """Return the pie from the gap, the hands and the mover, before every play."""
     state = game.new_initial_state()
     for action in history:
         yield int(state.record.pie), int(state.record.hands), int(state.record.seat)

@@ -32,7 +32,7 @@ def graph() -> tuple[list[naive.Table], list[list[tuple[int, bool]]]]:
 
 
 def solve(rows: list[list[tuple[int, bool]]]) -> tuple[dict[int, int], dict[int, int]]:
-    """The tables won and lost for the seat to move, each with the plies to the end under best play."""
+    """Return the tables won and lost for the seat to move, each with the plies to the end under best play."""
     won: dict[int, int] = {}
     lost: dict[int, int] = {}
     for plies in itertools.count(1):

@@ -14,12 +14,12 @@ ARENA_ONLY = {"ray", "trueskill", "pandas", "pyarrow", "tabulate", "pydantic", "
 
 
 def sources(package: str) -> list[Path]:
-    """The package's Python files."""
+    """Return the package's Python files."""
     return sorted((ROOT / package).rglob("*.py"))
 
 
 def imported(text: str) -> Iterator[str]:
-    """The top-level name of everything that a source imports, in functions too; `.` for a relative import."""
+    """Return the top-level name of everything that a source imports, in functions too; `.` for a relative import."""
     for node in ast.walk(ast.parse(text)):
         if isinstance(node, ast.Import):
             yield from (alias.name.partition(".")[0] for alias in node.names)
@@ -31,7 +31,7 @@ def imported(text: str) -> Iterator[str]:
 
 
 def importers(name: str) -> list[str]:
-    """The files of the three packages that import a package."""
+    """Return the files of the three packages that import a package."""
     return [
         str(path.relative_to(ROOT))
         for package in ALLOWED
@@ -41,7 +41,7 @@ def importers(name: str) -> list[str]:
 
 
 def modules_after(statement: str) -> set[str]:
-    """The top-level modules that a fresh interpreter holds after a statement."""
+    """Return the top-level modules that a fresh interpreter holds after a statement."""
     code = f"{statement}; import sys; print(*{{name.partition('.')[0] for name in sys.modules}})"
     run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=ROOT)
     return set(run.stdout.split())

@@ -9,17 +9,17 @@ from pathlib import Path
 ROOT = Path(__file__).parents[2]
 
 
-def lane(disable_jit: str) -> dict:
-    """What the matches come to in a process of its own."""
+def played(disable_jit: str) -> dict:
+    """Return what the matches come to in a process of its own."""
     environment = {**os.environ, "NUMBA_DISABLE_JIT": disable_jit}
-    command = [sys.executable, "-W", "error", "-m", "tests.engine.lane"]
+    command = [sys.executable, "-W", "error", "-m", "tests.engine.interpreted_matches"]
     run = subprocess.run(command, env=environment, capture_output=True, text=True, cwd=ROOT)
     assert run.returncode == 0, run.stderr
     return json.loads(run.stdout)
 
 
 def test_the_interpreted_rules_play_the_same_matches_as_the_compiled_ones():
-    interpreted, compiled = lane("1"), lane("0")
+    interpreted, compiled = played("1"), played("0")
     assert (interpreted["compiled"], compiled["compiled"]) == (False, True)
     assert list(interpreted["outcomes"]) == list(compiled["outcomes"])
     for table, expected in compiled["outcomes"].items():

@@ -47,7 +47,7 @@ def bonus(state):
 
 
 def module(folder: Path, name: str, source: str) -> ModuleType:
-    """A module made of that source."""
+    """Return a module made of that source."""
     path = folder / f"{name}.py"
     path.write_text(source)
     spec = importlib.util.spec_from_file_location(name, path)
@@ -66,7 +66,7 @@ def stones_left(bound, times: int = 3) -> int:
 
 
 def identity(bound) -> str:
-    """The name that keeps a bound function's cache files apart from others."""
+    """Return the name that keeps a bound function's cache files apart from others."""
     return getattr(bound.play, "py_func", bound.play).__qualname__
 
 

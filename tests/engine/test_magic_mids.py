@@ -33,7 +33,7 @@ def read(position, **options):
 
 
 def position(mids, players=2, roll="-", turn=0):
-    """A running match with mids such as `0La2 1Me5` on the board, the others in hand."""
+    """Return a running match with mids such as `0La2 1Me5` on the board, the others in hand."""
     board = {("abcde".index(mid[2]), "2345".index(mid[3])): mid[:2] for mid in mids.split()}
     standing = Counter(board.values())
     hands = [
@@ -50,19 +50,19 @@ def played(position, action, **options):
 
 
 def throws():
-    """The 216 ordered throws, each written as a roll."""
+    """Return the 216 ordered throws, each written as a roll."""
     return ["".join(sorted(throw, key=FACE_ORDER.index)) for throw in itertools.product(FACE_ORDER, repeat=3)]
 
 
 def allowed_by(roll):
-    """Size and column of what a roll allows on the empty board."""
+    """Return size and column of what a roll allows on the empty board."""
     state = load().new_initial_state()
     state.apply_action(state.string_to_action(roll))
     return {ACTIONS[action][0] + ACTIONS[action][2] for action in state.legal_actions()}
 
 
 def random_match(game, seed):
-    """All states of one random match."""
+    """Return all states of one random match."""
     chooser = random.Random(seed)
     state = game.new_initial_state()
     while True:
@@ -77,7 +77,7 @@ def random_match(game, seed):
 
 @st.composite
 def positions(draw):
-    """Position strings of running matches with a roll to be used; reachable or not, but never refused."""
+    """Return position strings of running matches with a roll to be used; reachable or not, but never refused."""
     players = draw(st.integers(2, 4))
     stock = {(seat, size): int(naive.STOCK[players][i]) for seat in range(players) for i, size in enumerate("SML")}
     mids = st.one_of(st.none(), st.tuples(st.integers(0, players - 1), st.sampled_from("SML")))
@@ -274,7 +274,7 @@ THE_REST = ("a3", "b2", "b3", "b4", "b5", "c2", "c3", "c4", "c5", "d3", "e3")
 
 
 def all_but_e5(*mids):
-    """Nineteen mids that leave e5 free."""
+    """Return nineteen mids that leave e5 free."""
     return f"{AROUND_E5} {' '.join(mid + square for mid, square in zip(mids, THE_REST, strict=True))}"
 
 

@@ -31,7 +31,7 @@ def letters(state):
 
 
 def position(cells, mover="s", flag="-"):
-    """A position string from letters in board order."""
+    """Return a position string from letters in board order."""
     rows, left = [], cells
     for length in rules.ROW_LENGTHS:
         rows.append(left[:length])
@@ -40,7 +40,7 @@ def position(cells, mover="s", flag="-"):
 
 
 def regions(cells):
-    """The regions of the cells given, found cell by cell."""
+    """Return the regions of the cells given, found cell by cell."""
     left, found = set(cells), []
     while left:
         region, edge = set(), [min(left)]
@@ -85,7 +85,7 @@ def test_neighbours_are_those_that_the_notation_tells(cell, near):
 
 
 def symmetries():
-    """The maps of the board onto itself, found from the distances to the three corners alone."""
+    """Return the maps of the board onto itself, found from the distances to the three corners alone."""
 
     def distances(start):
         steps, edge = {start: 0}, [start]
@@ -470,7 +470,7 @@ def test_actions_and_outcomes_read_back_to_the_same_number():
 
 
 def put(names_to_letters, board=None):
-    """The start's letters, or others, with some cells changed."""
+    """Return the start's letters, or others, with some cells changed."""
     cells = list(board or START.split(" ")[0].replace("/", ""))
     for name, letter in names_to_letters.items():
         cells[text.CELL_NAMES.index(name)] = letter
@@ -478,7 +478,7 @@ def put(names_to_letters, board=None):
 
 
 def side_with(count, letter="s"):
-    """Letters with that many tiles of one side, in board order, and what they make of the rest."""
+    """Return letters with that many tiles of one side, in board order, and what they make of the rest."""
     near = {n for cell in range(count) for n in rules.NEIGHBOURS[cell]}
     return "".join(letter if c < count else "*" if c in near or c == rules.CENTRE else "." for c in range(124))
 

@@ -42,7 +42,7 @@ def state_at(position, players=None, **options):
 
 
 def walk(state, seed, plies=10_000):
-    """The states of a match played at random, the given one first."""
+    """Return the states of a match played at random, the given one first."""
     chooser = random.Random(seed)
     yield state
     for _ in range(plies):
@@ -100,7 +100,7 @@ def test_fighters_leave_only_by_dice_one_at_a_time_or_with_their_last_pyramid(ca
 
 
 def fighters_of(state):
-    """The set of fighters of every tile in the match; a tile has none twice."""
+    """Return the set of fighters of every tile in the match; a tile has none twice."""
     spaces = naive.Table(state.position).spaces
     assert all(len(set(letters) - {"."}) == 4 - letters.count(".") for letters in spaces.values())
     return {tile: set(letters) - {"."} for tile, letters in spaces.items()}
@@ -131,7 +131,7 @@ def test_moving_the_whole_table_changes_nothing(case, x, y):
 
 
 def turn_table(position):
-    """The position seen after a quarter turn of the table clockwise."""
+    """Return the position seen after a quarter turn of the table clockwise."""
     tiles, *rest = position.split(" ")
     turned = []
     for tile in tiles.split("/"):
@@ -491,11 +491,11 @@ for players in (2, 3, 5):
 def test_the_interpreted_rules_play_like_the_compiled_ones():
     outputs = []
     for switch in ("0", "1"):
-        lane = {**os.environ, "NUMBA_DISABLE_JIT": switch}
+        environment = {**os.environ, "NUMBA_DISABLE_JIT": switch}
         root = Path(engine.__file__).parents[1]
         command = [sys.executable, "-W", "error", "-c", WALK]
         outputs.append(
-            subprocess.run(command, env=lane, cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout
+            subprocess.run(command, env=environment, cwd=root, stdout=subprocess.PIPE, text=True, check=True).stdout
         )
     assert len(outputs[0].splitlines()) > 300
     assert outputs[0] == outputs[1]

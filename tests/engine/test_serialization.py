@@ -12,7 +12,7 @@ GAME = engine.load_game("epicycle(setup=random)", 3)
 
 
 def record(**changed):
-    """A state's text, with fields changed."""
+    """Return a state's text, with fields changed."""
     state = GAME.new_initial_state()
     state.apply_action(7)
     state.apply_action(state.legal_actions()[0])

@@ -26,7 +26,7 @@ VALUES = {
 
 
 def refusal(error: type[Exception], text: str):
-    """Expects an error with exactly that text."""
+    """Expect an error with exactly that text."""
     return pytest.raises(error, match=f"^{re.escape(text)}$")
 
 
@@ -98,7 +98,7 @@ SCALARS = {
 
 @st.composite
 def parameters_and_values(draw):
-    """Parameters of any names and kinds, with a value for each."""
+    """Return parameters of any names and kinds, with a value for each."""
     parameters, values = [], {}
     for name in draw(st.lists(KEYS, max_size=4, unique=True)):
         kind = draw(st.sampled_from(list(SCALARS)))

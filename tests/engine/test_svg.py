@@ -13,18 +13,18 @@ NAMESPACE = "{http://www.w3.org/2000/svg}"
 
 
 def parse(inside: str) -> ElementTree.Element:
-    """The tree of a drawing that holds it."""
+    """Return the tree of a drawing that holds it."""
     return ElementTree.fromstring(drawing(10, 10, "title", inside))
 
 
 def fills(state: State) -> list[str]:
-    """The fills of all polygons of a state's drawing."""
+    """Return the fills of all polygons of a state's drawing."""
     root = ElementTree.fromstring(state.svg())
     return [polygon.attrib["fill"] for polygon in root.iter(f"{NAMESPACE}polygon")]
 
 
 def words(state: State) -> set[str | None]:
-    """All texts of a state's drawing."""
+    """Return all texts of a state's drawing."""
     return {node.text for node in ElementTree.fromstring(state.svg()).iter(f"{NAMESPACE}text")}
 
 

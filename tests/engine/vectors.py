@@ -12,18 +12,18 @@ FOLDER = Path(__file__).parents[1] / "data" / "vectors"
 
 
 def spec_of(name: str, params: dict[str, object]) -> str:
-    """A game spec from a trace's fields."""
+    """Return a game spec from a trace's fields."""
     return f"{name}({','.join(f'{key}={value}' for key, value in params.items())})" if params else name
 
 
 def traces(path: Path) -> Iterator[dict]:
-    """The matches of one file."""
+    """Return the matches of one file."""
     with gzip.open(path, "rt", encoding="utf-8") as lines:
         yield from map(json.loads, lines)
 
 
 def perft_rows() -> list[tuple[str, int, str, int, int, int, str]]:
-    """(game, players, spec, depth, sequences, terminal, position) of every row."""
+    """Return (game, players, spec, depth, sequences, terminal, position) of every row."""
     rows = []
     for line in (FOLDER / "perft.txt").read_text().splitlines():
         if line and not line.startswith("#"):
@@ -33,12 +33,12 @@ def perft_rows() -> list[tuple[str, int, str, int, int, int, str]]:
 
 
 def choices(state: State) -> list[int]:
-    """Legal actions, or at a chance node the outcomes that can happen."""
+    """Return legal actions, or at a chance node the outcomes that can happen."""
     return [outcome for outcome, _ in state.chance_outcomes()] if state.is_chance_node() else state.legal_actions()
 
 
 def difference(game: Game, steps: list[dict]) -> str | None:
-    """Replay one recorded match; the first thing that differs, in words, or None."""
+    """Replay one recorded match; return the first thing that differs, in words, or None."""
     state = game.new_initial_state()
     for number, step in enumerate(steps):
         node = {engine.CHANCE: "chance", engine.TERMINAL: "terminal"}.get(state.current_player(), "decision")

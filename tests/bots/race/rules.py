@@ -54,7 +54,7 @@ def rolling_seat(state):
 
 @kernel
 def legal_actions(state, actions):
-    """Everybody may walk and roll; who has left the start may leap."""
+    """Write the legal actions: everybody may walk and roll; who has left the start may leap."""
     actions[0], actions[1], actions[2] = WALK, ROLL, LEAP
     return np.int64(3 if state.square[state.turn % state.players] > 0 else 2)
 

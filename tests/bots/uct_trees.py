@@ -1,6 +1,6 @@
 """Small searches written out, the same whether the kernels run compiled or interpreted.
 
-NUMBA_DISABLE_JIT=1 python -m tests.bots.search_lane
+NUMBA_DISABLE_JIT=1 python -m tests.bots.uct_trees
 """
 
 import json
@@ -14,7 +14,7 @@ from tests.bots.built_in import load_race
 
 
 def written_out(tree: Tree, names: dict[int, str], node: int = 0, depth: int = 0) -> list[str]:
-    """A line a node that was visited: the action and the mean return of its seat, or the outcome's key; visits."""
+    """Return a line for each node visited: the action and its seat's mean return, or the outcome's key; visits."""
     lines = []
     for child in tree.children(node):
         if child.visits:
@@ -26,7 +26,7 @@ def written_out(tree: Tree, names: dict[int, str], node: int = 0, depth: int = 0
 
 
 def searched(game: KernelGame, simulations: int, seed: int = 1, **params: int | float | str) -> list[str]:
-    """The tree that `uct` grows at the first decision of a match."""
+    """Return the tree that `uct` grows at the first decision of a match."""
     state = first_decision(game)
     bot = make_bot(UCT, game, state.current_player(), seed, {"simulations": simulations, **params})
     bot.think(state)
@@ -34,7 +34,7 @@ def searched(game: KernelGame, simulations: int, seed: int = 1, **params: int | 
 
 
 def trees() -> dict[str, list[str]]:
-    """One without chance, one with dice for three, one that counts all moves as first."""
+    """Return trees without chance, with dice for three, and with all moves counted as first."""
     return {
         "epicycle, 24 simulations": searched(engine.load_game("epicycle", 2), 24),
         "race for three, 16 simulations": searched(load_race(3), 16),

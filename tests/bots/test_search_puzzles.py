@@ -1,4 +1,4 @@
-"""Bots that search solve the positions of `tests.bots.thought` at a fair budget, and find what they are worth."""
+"""Bots that search solve the positions of `tests.bots.puzzles` at a fair budget, and find what they are worth."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -14,7 +14,7 @@ from bots.search.minimax import compiled_search
 from bots.search.perfect import Perfect
 from bots.search.uct import UCT
 from tests.bots.brute_force import exact_values
-from tests.bots.thought import POSITIONS, TINY, Position
+from tests.bots.puzzles import POSITIONS, TINY, Position
 
 SEEDS = (1, 2, 3)
 
@@ -40,7 +40,7 @@ def dice(position: Position) -> bool:
 
 
 def no_dice_for_two(position: Position) -> bool:
-    """`alphabeta` takes several opponents to play as one, where the proofs let each seek its own good."""
+    """Return whether the proofs fit `alphabeta`, which takes several opponents to play as one."""
     return not dice(position) and position.players == 2
 
 
@@ -65,7 +65,7 @@ TASKS = [(thinker, position) for thinker in THINKERS for position in POSITIONS i
 
 
 def choices(position: Position, bot: type[Bot], params: dict[str, object]) -> set[int]:
-    """What the bot does with one seed or another."""
+    """Return what the bot does with one seed or another."""
     state = position.state()
     return {make_bot(bot, state.game, state.current_player(), seed, params).choose(state) for seed in SEEDS}
 

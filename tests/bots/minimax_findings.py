@@ -1,6 +1,6 @@
 """What a few searches find, as JSON: the same whether the kernels run compiled or interpreted.
 
-NUMBA_DISABLE_JIT=1 python -m tests.bots.lane
+NUMBA_DISABLE_JIT=1 python -m tests.bots.minimax_findings
 """
 
 import json
@@ -15,7 +15,7 @@ CASES = [("epicycle", 2, 6), ("epicycle", 3, 3), ("magic_mids", 3, 2), ("pyramid
 
 
 def found() -> list[object]:
-    """Value, choice and states visited of every search."""
+    """Return value, choice and states visited of every search."""
     findings: list[object] = []
     for name, players, depth in CASES:
         game = engine.load_game(name, players)

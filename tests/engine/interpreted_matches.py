@@ -1,6 +1,6 @@
 """What a few seeded matches come to, as JSON: the same whether the rules run compiled or interpreted.
 
-NUMBA_DISABLE_JIT=1 python -m tests.engine.lane
+NUMBA_DISABLE_JIT=1 python -m tests.engine.interpreted_matches
 """
 
 import json
@@ -13,7 +13,7 @@ from tests.engine.recording import playthrough
 
 
 def outcome(game: Game) -> dict[str, object]:
-    """Two matches step by step, and the sums of a few compiled playouts."""
+    """Return two matches step by step, and the sums of a few compiled playouts."""
     playouts = engine.random_playouts(game, 8, seed=11)
     return {
         "matches": [playthrough(game, seed).splitlines() for seed in (1, 2)],
@@ -22,7 +22,7 @@ def outcome(game: Game) -> dict[str, object]:
 
 
 def outcomes() -> dict[str, object]:
-    """For every table of a game with kernels."""
+    """Return the outcome of every table of a game with kernels."""
     games = [engine.load_game(name, players, **options) for name, players, options in tables()]
     return {f"{game.spec} {game.players}": outcome(game) for game in games if game.kernels}
 

@@ -1,4 +1,4 @@
-"""The positions in `tests.bots.thought` are what they claim to be: proved by brute force."""
+"""The positions in `tests.bots.puzzles` are what they claim to be: proved by brute force."""
 
 from collections import Counter
 from fractions import Fraction
@@ -9,7 +9,7 @@ import engine
 from bots.greedy import compiled_values
 from bots.search.perfect_solver import solve
 from tests.bots.brute_force import Bounds, BruteForce, exact_values, fearing, hoping
-from tests.bots.thought import POSITIONS, TINY
+from tests.bots.puzzles import POSITIONS, TINY
 
 MARGIN = Fraction(1, 10)
 """What the best wrong action is worth less than a right one, at least."""
@@ -19,18 +19,18 @@ positions = pytest.mark.parametrize("position", POSITIONS, ids=str)
 
 
 def split(values: dict[int, Bounds], right: set[int]) -> tuple[list[Bounds], list[Bounds]]:
-    """What is known of the right actions and of the wrong ones."""
+    """Return what is known of the right actions and of the wrong ones."""
     return [values[action] for action in right], [bounds for action, bounds in values.items() if action not in right]
 
 
 def stands_out(values: dict[int, Bounds], right: set[int], seat: int) -> bool:
-    """Every right action is at least as good as every wrong one may be, and not known for just the same."""
+    """Return whether every right action is at least as good as every wrong one may be, and not known for the same."""
     good, bad = split(values, right)
     return all(one.low[seat] >= other.high[seat] and one != other for one in good for other in bad)
 
 
 def favourites(values: dict[int, Bounds], seat: int) -> set[int]:
-    """The actions that seem best to somebody who goes by the low end."""
+    """Return the actions that seem best to somebody who goes by the low end."""
     highest = max(bounds.low[seat] for bounds in values.values())
     return {action for action, bounds in values.items() if bounds.low[seat] == highest}
 
