@@ -262,7 +262,7 @@ class State(ABC):
 
     def legal_actions_mask(self) -> np.ndarray:
         """Return bools, (num_distinct_actions,), True for legal actions; all False at chance nodes and at the end."""
-        import numpy as np
+        import numpy as np  # slow to import, and seldom needed here
 
         mask = np.zeros(self.game.num_distinct_actions, np.bool_)
         mask[self.legal_actions()] = True

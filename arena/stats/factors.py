@@ -17,31 +17,22 @@ class Model(NamedTuple):
 class FinalOrders(NamedTuple):
     """Distinct results of matches."""
 
-    who: np.ndarray
-    """(results, seats) bots in the final order."""
-    tied: np.ndarray
-    """(results, seats - 1) which neighbours tied."""
+    who: np.ndarray  # (results, seats) bots in the final order
+    tied: np.ndarray  # (results, seats - 1) which neighbours tied
 
 
 class Beliefs(NamedTuple):
     """What is believed of all skills, N(mu, 1 / precision), and each result's part in it; all change in place."""
 
-    mu: np.ndarray
-    """(bots,)"""
-    precision: np.ndarray
-    """(bots,)"""
-    sites: np.ndarray
-    """(results, seats - 1, 2)"""
-    messages: np.ndarray
-    """(results, seats, 2) from each result to the skills of its seats."""
+    mu: np.ndarray  # (bots,)
+    precision: np.ndarray  # (bots,)
+    sites: np.ndarray  # (results, seats - 1, 2)
+    messages: np.ndarray  # (results, seats, 2) from each result to the skills of its seats
 
 
 class BlockKinds(NamedTuple):
     """A board's blocks, those with equal results of the same bots being of one kind."""
 
-    kind: np.ndarray
-    """(blocks,) each block's kind."""
-    distinct_share: np.ndarray
-    """(kinds,) the probability with which a block drawn counts."""
-    results: np.ndarray
-    """(kinds, matches) the results of a block."""
+    kind: np.ndarray  # (blocks,) each block's kind
+    distinct_share: np.ndarray  # (kinds,) the probability with which a block drawn counts
+    results: np.ndarray  # (kinds, matches) the results of a block

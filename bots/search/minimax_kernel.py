@@ -83,28 +83,17 @@ def outcome_key(state, outcome):
 class Memory(NamedTuple):
     """Arrays of a search, the rows of those in two dimensions by ply."""
 
-    search: np.ndarray
-    """uint64: SEARCH."""
-    frames: np.ndarray
-    """uint64: FRAME by ply."""
-    table: np.ndarray
-    """uint64: ENTRY by the last bits of a key; a power of 2 of them, or none."""
-    states: np.ndarray
-    """(plies, words) uint64: the states on the way from the root."""
-    moves: np.ndarray
-    """(plies, actions) int64: actions or outcomes."""
-    priority: np.ndarray
-    """(plies, actions) float64: by which moves are tried, then the values of those tried; weights of outcomes."""
-    killers: np.ndarray
-    """(plies, 2) int64: moves that cut off others lately."""
-    history: np.ndarray
-    """(2, actions) float64: how often actions cut off others, of MIN and of MAX."""
-    counts: np.ndarray
-    """(outcomes,) int64: weights as the rules have them."""
-    keys: np.ndarray
-    """(outcomes,) int64: what tells outcomes apart."""
-    place: np.ndarray
-    """(players,) int64: final ranks."""
+    search: np.ndarray  # uint64: SEARCH
+    frames: np.ndarray  # uint64: FRAME by ply
+    table: np.ndarray  # uint64: ENTRY by the last bits of a key; a power of 2 of them, or none
+    states: np.ndarray  # (plies, words) uint64: the states on the way from the root
+    moves: np.ndarray  # (plies, actions) int64: actions or outcomes
+    priority: np.ndarray  # (plies, actions) float64: the highest first, then values; weights of outcomes
+    killers: np.ndarray  # (plies, 2) int64: moves that cut off others lately
+    history: np.ndarray  # (2, actions) float64: how often actions cut off others, of MIN and of MAX
+    counts: np.ndarray  # (outcomes,) int64: weights as the rules have them
+    keys: np.ndarray  # (outcomes,) int64: what tells outcomes apart
+    place: np.ndarray  # (players,) int64: final ranks
 
 
 def search_on(memory, limit):

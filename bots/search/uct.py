@@ -182,9 +182,10 @@ class UCT(Bot):
 def compiled_search(game: KernelGame, rollout: str, rave: bool) -> SimpleNamespace:
     """Return the kernels of the search, bound to one game and warmed up."""
     heuristics = heuristics_of(game.name)
-    also: dict[str, Any] = {"RAVE": rave, "copy_words": game.compiled.copy_words}
+    compiled = game.compiled
+    also: dict[str, Any] = {"RAVE": rave, "copy_words": compiled.copy_words, "random_action": compiled.random_action}
     if rollout == "random":
-        also["simulate"] = game.compiled.random_finish
+        also["simulate"] = compiled.random_finish
     for name in ("outcome_key", "finish_and_mark" if rollout == "random" else "rollout_action"):
         if hasattr(heuristics, name):
             also[name] = getattr(heuristics, name)

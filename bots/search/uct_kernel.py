@@ -12,7 +12,7 @@ import numpy as np
 from engine.chance import below, next_word
 
 RULES = ("current_player", "legal_actions", "apply_action", "sample_chance", "apply_chance", "ranks", "used_words")
-OPTIONAL = ("random_action",)
+OPTIONAL = ()
 
 CHANCE, UNKNOWN, TERMINAL = -1, -2, -4
 NOWHERE = -1
@@ -51,18 +51,12 @@ WEIGHTS = np.dtype(
 class Scratch(NamedTuple):
     """Arrays that simulations write to."""
 
-    path: np.ndarray
-    """(depth,) int64: the nodes from the root to the leaf."""
-    played: np.ndarray
-    """(players, actions) int64: the stamp of the last simulation in which the seat made the action."""
-    actions: np.ndarray
-    """(actions,) int64."""
-    words: np.ndarray
-    """uint64: the state."""
-    place: np.ndarray
-    """(players,) int64: final ranks."""
-    gains: np.ndarray
-    """(8,) int64: points by seat."""
+    path: np.ndarray  # (depth,) int64: the nodes from the root to the leaf
+    played: np.ndarray  # (players, actions) int64: the stamp of the last simulation in which the seat made the action
+    actions: np.ndarray  # (actions,) int64
+    words: np.ndarray  # uint64: the state
+    place: np.ndarray  # (players,) int64: final ranks
+    gains: np.ndarray  # (8,) int64: points by seat
 
 
 UNTRIED = 10.0  # the upper bound of an action that nothing is known of
@@ -273,11 +267,6 @@ def count_amaf(tree, node, gained, scale, equivalence):
 def rollout_action(state, rng, actions):
     """Return a random action, in games without a rollout policy of their own."""
     return random_action(state, rng, actions)
-
-
-def random_action(state, rng, actions):
-    """Return a legal action, all equally likely."""
-    return actions[below(rng, legal_actions(state, actions))]
 
 
 def simulate(state, rng, actions):

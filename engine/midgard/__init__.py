@@ -64,7 +64,7 @@ def bounds(players: int, params: Mapping[str, Value]) -> Bounds:
         return Bounds(MOST_DROPS * (2 if params["variant"] == "odin" else 1))
     seeds = str(params["seeds"])
     if not seeds.isdecimal():
-        from engine.midgard.drops import most_drops
+        from engine.midgard.drops import most_drops  # with Numba, which naming the game does not need
 
         return Bounds(most_drops(seeds.split("+")))
     picks = int(seeds) // 3
