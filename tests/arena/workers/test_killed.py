@@ -376,7 +376,7 @@ def test_a_trial_of_the_sandbox_that_is_killed_says_nothing_of_the_machine(monke
         return honest()
 
     monkeypatch.setattr(levels, "_trial", trial)
-    levels._lacking.cache_clear()
+    levels._missing_requirements.cache_clear()
     assert levels.missing_requirements() == lacks
     assert (levels.missing_requirements(), len(calls)) == ("", max(3, killed + 1))
 

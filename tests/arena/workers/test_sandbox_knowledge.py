@@ -139,10 +139,11 @@ def test_a_resettable_program_is_started_anew_for_every_match_in_the_sandbox(lev
     program = bundle_program(Path(__file__).parents[3] / "examples" / "python_program" / "bot.toml")
     game, numbers = engine.load_game("midgard", 2), set()
     with contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
-        source = pool.acquire(RemoteBot("program", program, "", {}, level), game)
+        bot = RemoteBot("program", program, "", {}, level)
+        source = pool.acquire(bot, game)
         for block in (b"1", b"2", b"3"):
             source.begin(block, game)
-            bot_process = source.open(source.bot, Limits())
+            bot_process = source.open(bot, Limits())
             assert bot_process.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
             numbers.add(bot_process.number)
             source.release(bot_process, {"type": "gameover"})

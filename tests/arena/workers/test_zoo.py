@@ -375,10 +375,11 @@ def test_a_process_that_has_seen_the_dice_of_a_block_never_plays_in_it_again(tmp
     program = bundle_program(ZOO.parents[1] / "examples" / "python_program" / "bot.toml")
     numbers = []
     with contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
-        source = pool.acquire(RemoteBot("program", program, "", {}, "process"), game)
+        bot = RemoteBot("program", program, "", {}, "process")
+        source = pool.acquire(bot, game)
         for block in (b"1", b"2", b"3", b"1", b"2"):
             source.begin(block, game)
-            bot_process = source.open(source.bot, Limits())
+            bot_process = source.open(bot, Limits())
             assert bot_process.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
             source.release(bot_process, {"type": "gameover"})
             numbers.append(bot_process.number)
