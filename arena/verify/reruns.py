@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from arena.core.errors import BotError, ConfigError, WorkerError
 from arena.core.limits import Isolation
@@ -41,6 +41,18 @@ NOBODY = -1
 Show = Callable[[int, int], None]
 """Shows progress: matches played, and all of them."""
 Pair = tuple[MatchSpec, StoredMatch]
+
+
+class RerunOptions(NamedTuple):
+    """Which matches are played again, and how."""
+
+    rerun: int | Literal["all"]
+    """Number of matches."""
+    seed: int
+    """Chooses them."""
+    workers: int
+    isolation: Isolation | None
+    """None: as the plan says."""
 
 
 @dataclass
@@ -90,25 +102,22 @@ def rerun_matches(
     logged: LoggedPlan,
     contents: Contents,
     findings: Findings,
-    rerun: int | Literal["all"],
-    seed: int,
-    workers: int,
-    isolation: Isolation | None,
+    options: RerunOptions,
     show: Show,
 ) -> Rerun:
     """Play matches of the latest plan again; a difference that no nondeterministic bot explains is a finding."""
     result = Rerun()
     schedule = with_stages(store, logged.schedule)
-    plan = rerun_plan(replace(logged, schedule=schedule), contents, isolation)
-    chosen = chosen_blocks(store, schedule, plan, rerun, seed)
+    plan = rerun_plan(replace(logged, schedule=schedule), contents, options.isolation)
+    chosen = chosen_blocks(store, schedule, plan, options.rerun, options.seed)
     pairs = [pair for block in chosen for pair in _pairs(store, schedule, block)]
     result.matches = len(pairs)
-    played = _play(plan, [spec for spec, _ in pairs], workers, show)
+    played = _play(plan, [spec for spec, _ in pairs], options.workers, show)
     done = [(spec, old, new) for (spec, old), new in zip(pairs, played, strict=True) if new is not None]
     compared = [each for each in done if _comparable(*each[1:])]
     _remark(result.remarks, len(pairs) - len(done), len(done) - len(compared))
     differences = [found for each in compared if (found := _difference(*each)) is not None]
-    second = _play(plan, [each.spec for each in differences], workers)
+    second = _play(plan, [each.spec for each in differences], options.workers)
     unstable = {each.entry for each, new in zip(differences, second, strict=True) if not _same(each.played, new)}
     counts = Counter(entry for spec, _, _ in compared for entry in set(spec.seats))
     by_entry = Counter(each.entry for each in differences)

@@ -24,7 +24,7 @@ from arena.verify.database import check_file, check_orphans, open_log
 from arena.verify.exports import compare_exports
 from arena.verify.findings import Finding, Findings
 from arena.verify.plans import Contents, LoggedPlan, read_contents
-from arena.verify.reruns import Verdict, rerun_matches
+from arena.verify.reruns import RerunOptions, Verdict, rerun_matches
 
 Rerun = int | Literal["all"]
 Show = Callable[[str, int, int], None]
@@ -183,9 +183,9 @@ class _Job:
         def show(done: int, total: int) -> None:
             self.show("playing again", done, total)
 
-        how = (self.rerun, self.seed, self.workers, self.isolation)
+        options = RerunOptions(self.rerun, self.seed, self.workers, self.isolation)
         try:
-            rerun = rerun_matches(store, plan, self.contents, self.findings, *how, show)
+            rerun = rerun_matches(store, plan, self.contents, self.findings, options, show)
         except (ConfigError, WorkerError):  # of this machine, not of the log
             raise
         except Exception as error:

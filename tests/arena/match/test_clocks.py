@@ -430,7 +430,7 @@ def test_a_program_is_charged_with_its_own_files_and_not_with_the_machines_while
     for never_made in (False, True):
         if never_made:
             monkeypatch.setattr(
-                programs, "BotProcess", lambda *parts: bot_process.BotProcess(*parts[:4], tmp="/proc/self/root/tmp")
+                programs, "BotProcess", lambda *parts: bot_process.BotProcess(*(*parts[:4], "/proc/self/root/tmp"))
             )
         assert play(SimpleNamespace(clock=Clock()), bot, Random, block=never_made).forfeits == {}
     monkeypatch.undo()
