@@ -3,8 +3,10 @@
 import re
 
 import pytest
+from typer.main import get_command
 
 from arena import api
+from arena.cli.app import app as cli
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
 from arena.plan.model import BoardRecord, BotRecord, DuelRecord, KeyRecord, ResolvedPlan
 from arena.results.columns import TABLES
@@ -13,6 +15,9 @@ from tests.support.documents import ROOT, described, pages, run_page
 
 PAGES = ["README.md", "docs/tutorials/first-bot.md"]
 """Pages that are run here; `tests/system` runs the others."""
+COMMANDS = vars(get_command(cli))["commands"]
+OPTIONS = {option for command in COMMANDS.values() for parameter in command.params for option in parameter.opts}
+OPTIONS |= {"--help", "--num-cpus"}  # the second one is Ray's
 CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
 
 
@@ -63,3 +68,26 @@ def test_every_link_to_a_file_leads_somewhere():
             if "://" not in target and "generated/" not in target and not (page.parent / target).exists():
                 missing.append(f"{page.relative_to(ROOT)}: {target}")
     assert missing == []
+
+
+def code_in(page):
+    """Return the words in code of a page: without its blocks, what stands between backticks."""
+    text = re.sub(r"^ *```.*?^ *```$", "", page.read_text(), flags=re.DOTALL | re.MULTILINE)
+    return re.findall(r"`([^`]+)`", text)
+
+
+def wrong(code):
+    """Tell whether a word in code names a file, command, option or target that is not there."""
+    target = re.fullmatch(r"make ([a-z-]+)", code)
+    if target:
+        return re.search(rf"^{target[1]}:", (ROOT / "Makefile").read_text(), re.MULTILINE) is None
+    if re.fullmatch(r"(arena|benchmarks|bots|configs|docs|engine|examples|scripts|tests)/[\w./-]*", code):
+        return not (ROOT / code).exists() and code not in ("bots/", "docs/_build")
+    command = re.match(r"arena ([a-z][a-z-]*)\b(?! v[0-9])", code)  # `arena dice v1` is a word of the dice
+    options = re.findall(r"(?<!\S)--[a-z][a-z0-9-]*", code) if command or code.startswith("--") else []
+    return (command is not None and command[1] not in COMMANDS) or not OPTIONS.issuperset(options)
+
+
+def test_every_file_command_option_and_target_that_the_text_names_is_there():
+    named = {(page, code) for page in pages() if page.name != "CHANGELOG.md" for code in code_in(page)}
+    assert sorted(f"{page.relative_to(ROOT)}: {code}" for page, code in named if wrong(code)) == []
