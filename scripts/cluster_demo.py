@@ -148,7 +148,7 @@ def main(config: str) -> int:
         for worker, count in workers(result.folder / api.LOG):
             print(f"  worker {worker} played {count:,}")
         for (game, players), frame in result.leaderboards.items():
-            print_board(game, players, frame)
+            print_board((game, players), frame)
         print("Playing the same on this machine without Ray ...", flush=True)
         api.run(config, local, backend="local")
         same = matches_of(config, clustered) == matches_of(config, local)

@@ -15,10 +15,12 @@ import numpy as np
 import pandas as pd
 
 from arena.core.errors import ArenaError
+from arena.core.files import write_file
 from arena.plan.logs import open_log
 from arena.results.leaderboards import summary
+from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
-from arena.results.report import markdown, match_lines, write_file
+from arena.results.tables import markdown
 from arena.schedule.blocks import Schedule
 from arena.stats.head_to_head import compare_pairs, rounded
 from arena.store import Store

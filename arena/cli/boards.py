@@ -7,20 +7,19 @@ from pathlib import Path
 import pandas as pd
 
 from arena import api
-from arena.cli.output import Output, check_format, fitted_table, print_csv, print_json
+from arena.cli.output import Output, check_format, fitted_table, print_boards
 from arena.results.columns import LEADERBOARD
-from arena.results.matches import choose_boards
+from arena.results.matches import BoardName, choose_boards
 from arena.results.report import titled
-from arena.results.tables import markdown, records
 
 LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
 """Columns of a board that a narrow terminal does without, the first ones first."""
 
 
-def print_board(game: str, players: int, frame: pd.DataFrame) -> None:
+def print_board(at: BoardName, frame: pd.DataFrame) -> None:
     """Print a leaderboard with the columns that fit; files have all of them."""
     out = Output()
-    out.print(titled(f"{game}, {players} players", frame.attrs.get("dice", "")), style="bold")
+    out.print(titled(f"{at[0]}, {at[1]} players", frame.attrs.get("dice", "")), style="bold")
     if len(frame):
         shown = frame if frame["forfeits"].any() else frame.drop(columns="forfeits")
         out.print(fitted_table(LEADERBOARD.cells(shown), ["bot"], LESS_NEEDED, out.width))
@@ -47,23 +46,4 @@ def print_leaderboards(
     check_format(format)
     boards = api.leaderboard(target, home, plackett_luce)
     chosen = {at: boards[at] for at in choose_boards(target, boards, game, players)}
-    if format == "json":
-        print_json(
-            [
-                {
-                    **{"game": at[0], "players": at[1]},
-                    **{name: frame.attrs.get(name) for name in ("dice", "ratings")},
-                    "leaderboard": records(frame),
-                }
-                for at, frame in chosen.items()
-            ]
-        )
-    elif format == "csv":
-        print_csv(chosen)
-    else:
-        for at, frame in chosen.items():
-            if format == "md":
-                title = titled(f"{at[0]}, {at[1]} players", frame.attrs.get("dice", ""))
-                print(f"## {title}\n\n{markdown(frame)}")
-            else:
-                print_board(*at, frame)
+    print_boards(chosen, "leaderboard", format, print_board)

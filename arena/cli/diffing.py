@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
-import pandas as pd
-from rich import box
-from rich.table import Column, Table
-
-from arena.cli.output import Output
+from arena.cli.output import Output, fitted_table
 from arena.core.errors import ConfigError
+from arena.results.columns import as_text, format_of
 from arena.results.diff import BoardDiff, diff
 from arena.results.tables import markdown, records
 
@@ -43,41 +40,26 @@ def as_data(board: BoardDiff) -> dict[str, object]:
 
 
 def _print_board(board: BoardDiff) -> None:
-    out = Output()
-    value, low, high = board.measure
-    table = Table(
-        Column("bot", overflow="fold"),
-        Column("rank", no_wrap=True),
-        *(Column(name, justify="right", no_wrap=True) for name in ("before", "after", "change", "z")),
-        Column("because", overflow="fold"),
-        box=box.SIMPLE_HEAD,
-        show_edge=False,
-        padding=(0, 1, 0, 0),
-        pad_edge=False,
-    )
-    for row in _cells(board):
-        table.add_row(*row)
+    out, (value, low, high) = Output(), board.measure
+    form = ".2f" if value == "rating" else ".3f"
+    frame = board.frame
+    stars = ["*" if each is True else " " for each in frame["significant"]]
+    columns = {
+        "bot": list(frame["bot"]),
+        "rank": [_ranks(*both) for both in zip(frame["rank_before"], frame["rank_after"], strict=True)],
+        "before": [as_text(each, form) for each in frame["before"]],
+        "after": [as_text(each, form) for each in frame["after"]],
+        "change": [as_text(each, f"+{form}") for each in frame["change"]],
+        "z": [as_text(z, format_of("z")) + star for z, star in zip(frame["z"], stars, strict=True)],
+        "because": list(frame["because"]),
+    }
     out.print(board.board, style="bold")
     for remark in board.remarks:
         out.print(remark)
-    out.print(table)
+    out.print(fitted_table(columns, ["bot", "rank", "because"], [], out.width))
     out.print(f"{value}, errors from {low} and {high}; * is |z| of 1.96 and more: 1 in 20 by chance alone\n")
 
 
-def _cells(board: BoardDiff) -> Iterator[list[str]]:
-    digits = 2 if board.measure[0] == "rating" else 3
-    for row in board.frame.to_dict("records"):
-        ranks = ["-" if pd.isna(row[at]) else str(row[at]) for at in ("rank_before", "rank_after")]
-        yield [
-            row["bot"],
-            ranks[0] if ranks[0] == ranks[1] else " > ".join(ranks),
-            _number(row["before"], f".{digits}f"),
-            _number(row["after"], f".{digits}f"),
-            _number(row["change"], f"+.{digits}f"),
-            _number(row["z"], "+.1f") + ("*" if row["significant"] is True else " "),
-            row["because"],
-        ]
-
-
-def _number(value: float, form: str) -> str:
-    return format(value, form) if value == value else ""
+def _ranks(before: Any, after: Any) -> str:
+    texts = [as_text(rank) or "-" for rank in (before, after)]
+    return texts[0] if texts[0] == texts[1] else " > ".join(texts)

@@ -7,7 +7,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, TextIO, get_args
 
 from rich import box
@@ -120,7 +120,30 @@ def print_csv(frames: Mapping[tuple[str, int], pd.DataFrame]) -> None:
     print(as_csv(whole[leading + rest]), end="")
 
 
-def print_json(rows: list[dict[str, Any]]) -> None:
+def print_boards(
+    frames: Mapping[tuple[str, int], pd.DataFrame],
+    what: str,
+    format: str,
+    show: Callable[[tuple[str, int], pd.DataFrame], None],
+) -> None:
+    """Print the tables of boards in a format; `show` prints one in a terminal."""
+    from arena.results.report import titled
+    from arena.results.tables import markdown, records
+
+    if format == "json":
+        rows = [dict(frame.attrs) | {what: records(frame)} for frame in frames.values()]
+        print_json([{"game": at[0], "players": at[1]} | row for at, row in zip(frames, rows, strict=True)])
+    elif format == "csv":
+        print_csv(frames)
+    else:
+        for at, frame in frames.items():
+            if format == "md":
+                print(f"## {titled(f'{at[0]}, {at[1]} players', frame.attrs.get('dice', ''))}\n\n{markdown(frame)}")
+            else:
+                show(at, frame)
+
+
+def print_json(rows: Sequence[Mapping[Any, Any]]) -> None:
     """Print plain data as JSON."""
     text = json.dumps(rows, indent=1, ensure_ascii=False)
     print(text if text.replace("\n", "").isprintable() else json.dumps(rows, indent=1))

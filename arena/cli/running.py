@@ -70,8 +70,8 @@ def run_tournament(
     finally:
         display.end()
     outcome, progress = result.outcome, result.outcome.progress
-    for (game, players), frame in result.leaderboards.items():
-        print_board(game, players, frame)
+    for at, frame in result.leaderboards.items():
+        print_board(at, frame)
     if not quiet:
         _print_summary(result)
     for line in lines_of(outcome.game_faults, result.folder / api.LOG):

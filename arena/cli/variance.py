@@ -6,10 +6,9 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.cli.output import Output, check_format, fitted_table, print_csv, print_json
+from arena.cli.output import Output, check_format, fitted_table, print_boards
 from arena.results.columns import VARIANCE
 from arena.results.matches import BoardName
-from arena.results.tables import markdown, records
 from arena.results.variance import variance
 
 OWN_DICE = (
@@ -29,17 +28,7 @@ REASONS = {
 def print_variance(target: str, game: str | None, players: int | None, format: str, home: Path | None) -> None:
     """Run `arena variance`."""
     check_format(format)
-    found = variance(target, game, players, home)
-    if format == "json":
-        print_json([{"game": at[0], "players": at[1], "variance": records(frame)} for at, frame in found.items()])
-    elif format == "csv":
-        print_csv(found)
-    else:
-        for at, frame in found.items():
-            if format == "md":
-                print(f"## {at[0]}, {at[1]} players\n\n{markdown(frame)}")
-            else:
-                print_board_variance(at, frame)
+    print_boards(variance(target, game, players, home), "variance", format, print_board_variance)
 
 
 def print_board_variance(at: BoardName, frame: pd.DataFrame) -> None:

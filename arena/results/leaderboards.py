@@ -83,7 +83,9 @@ def leaderboard(
     `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model.
     """
     if matches.empty:
-        return pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
+        empty = pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
+        empty.attrs["ratings"] = None
+        return empty
     number, entries = pd.factorize(matches["entry"])  # in canonical order, not in that of the plan
     board = played(matches.assign(entry=number), players)
     ratings = ratings_of(board)

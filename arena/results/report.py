@@ -13,15 +13,12 @@ from typing import Any
 import pandas as pd
 
 from arena.core.errors import ConfigError
-from arena.core.files import write_file as write_file
+from arena.core.files import write_file
 from arena.core.match_ids import Kind, listed_dice
 from arena.plan.files import write_plan_and_versions
 from arena.plan.model import ResolvedPlan
 from arena.results.columns import check_columns
-from arena.results.match_files import match_lines as match_lines
-from arena.results.tables import chosen, render_frame
-from arena.results.tables import markdown as markdown
-from arena.results.tables import records as records
+from arena.results.tables import chosen, records, render_frame
 from arena.schedule.blocks import Board, Schedule
 
 

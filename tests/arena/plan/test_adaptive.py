@@ -24,8 +24,8 @@ from arena.match.result import SeatRow
 from arena.plan.adaptive import next_stage, shares, weights, with_stages
 from arena.plan.disqualification import disqualified
 from arena.results.leaderboards import faults
+from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
-from arena.results.report import match_lines
 from arena.runner import queue as work
 from arena.runner import retries
 from arena.runner import run as runner

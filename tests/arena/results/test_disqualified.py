@@ -20,8 +20,9 @@ from arena.cli import boards, running
 from arena.cli.app import run_command
 from arena.plan.disqualification import disqualified
 from arena.results.leaderboards import faults, leaderboards
+from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
-from arena.results.report import match_lines, render
+from arena.results.report import render
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store

@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from arena.results.leaderboards import interval_over_blocks, leaderboard, leaderboards
+from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
-from arena.results.report import match_lines, render, write_reports
+from arena.results.report import render, write_reports
 from arena.stats.board import Played, rating_columns, ratings_of
 from arena.stats.online_trueskill import draw_probability_at
 from arena.store import Store

@@ -13,9 +13,9 @@ import pytest
 from arena import api
 from arena.core.errors import ConfigError
 from arena.plan.files import logged_plan
+from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
 from arena.results.power import PowerOptions, paired_differences, power
-from arena.results.report import match_lines
 from arena.runner.compare import compare, comparison_plan
 from arena.runner.options import Matchup, StopRule
 from arena.runner.outbox import Outbox
