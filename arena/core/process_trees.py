@@ -151,7 +151,7 @@ def send(process: int, number: signal.Signals) -> None:
         os.kill(process, number)
 
 
-def bury(group: int) -> None:
+def reap_group(group: int) -> None:
     """Reap the dead members of a process group that were left to this process."""
     with contextlib.suppress(ChildProcessError):
         while os.waitpid(-group, os.WNOHANG)[0]:

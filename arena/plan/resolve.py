@@ -24,7 +24,7 @@ from arena.registry.plugin_games import snapshot
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.openings import opening_plies
 from arena.store import BotRow
-from arena.workers.declarations import declared
+from arena.workers.declarations import declaration_of
 from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
 from arena.workers.process import WorkerProcess
 from arena.workers.sandbox.levels import missing_requirements
@@ -296,7 +296,7 @@ def _described(
     worker: WorkerProcess,
 ) -> ResolvedBot:
     """Return a bot with its declarations and resolved parameters; raises `BotError` when it cannot be used."""
-    said = declared(source, bundle, isolation, boards, worker)
+    said = declaration_of(source, bundle, isolation, boards, worker)
     try:
         params = resolve(said.settings, options, source.name)
     except ArenaError as error:

@@ -18,7 +18,7 @@ LIMIT = 120.0
 """Seconds that a bot's module may take to load."""
 
 
-def declared(
+def declaration_of(
     source: Source, bundle: Bundle, isolation: Isolation, boards: Sequence[Board], worker: WorkerProcess
 ) -> Declaration:
     """Return what a bot declares, with its refusals by board; raises `BotError` when it cannot be used.
@@ -26,12 +26,12 @@ def declared(
     The first answer of a submitted bot counts; it is asked again only about further boards.
     """
     if source.version is None or source.is_program:
-        return ask(source, bundle, isolation, boards, worker)
+        return ask_bot(source, bundle, isolation, boards, worker)
     before = answers_of(source.version, source.folder)
     if before is not None and (known := before.about(boards)) is not None:
         return known
-    told = ask(source, bundle, isolation, boards, worker)
-    after = first_answers(before, told, boards)
+    now = ask_bot(source, bundle, isolation, boards, worker)
+    after = first_answers(before, now, boards)
     with contextlib.suppress(OSError):  # who cannot write there asks again
         keep_answers(source.version, after, source.folder)
     found = after.about(boards)
@@ -39,7 +39,7 @@ def declared(
     return found
 
 
-def ask(
+def ask_bot(
     source: Source, bundle: Bundle, isolation: Isolation, boards: Sequence[Board], worker: WorkerProcess
 ) -> Declaration:
     """Ask a bot what it declares now; raises `BotError` when it cannot be used.

@@ -50,7 +50,7 @@ class Killed(WorkerError):
 class Seen(NamedTuple):
     """First sight of a worker's activity: when, and with how much processor time used before; in nanoseconds."""
 
-    work: Activity
+    activity: Activity
     since: int
     cpu: int
 
@@ -118,10 +118,10 @@ class WorkerProcess:
             )
         self._games = _game_folders(self._plan) if self._plan is not None else ()
         ours, theirs = socket.socketpair()
-        with tempfile.TemporaryFile() as status, tempfile.TemporaryFile() as complaints, theirs:
-            status.write(bytes(SIZE))  # on a disk that is full this fails, while a file of holes would end us later on
-            status.flush()
-            self._heartbeat = Heartbeat(mmap.mmap(status.fileno(), SIZE))
+        with tempfile.TemporaryFile() as beats, tempfile.TemporaryFile() as complaints, theirs:
+            beats.write(bytes(SIZE))  # on a disk that is full this fails, while a file of holes would end us later on
+            beats.flush()
+            self._heartbeat = Heartbeat(mmap.mmap(beats.fileno(), SIZE))
             self._heartbeat.rest(0)
             self._folder = contextlib.ExitStack()
             folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
@@ -130,9 +130,9 @@ class WorkerProcess:
             self._process = subprocess.Popen(
                 [
                     *(sys.executable, "-P", "-m", "arena.workers.supervisor", str(os.getpid())),
-                    *(str(theirs.fileno()), str(status.fileno()), folder),
+                    *(str(theirs.fileno()), str(beats.fileno()), folder),
                 ],
-                pass_fds=(theirs.fileno(), status.fileno()),
+                pass_fds=(theirs.fileno(), beats.fileno()),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=complaints,
@@ -162,7 +162,7 @@ class WorkerProcess:
     def give_plan(self, plan: messages.WorkerPlan) -> None:
         """Tell it the plan, starting it anew if it may know other versions of the plan's games.
 
-        A worker started later is told by itself. Raises `WorkerError` when it cannot play the plan.
+        A worker started later gets it by itself. Raises `WorkerError` when it cannot play the plan.
         """
         self._plan = plan
         if self._process is None or _game_folders(plan) != self._games:
@@ -233,23 +233,25 @@ class WorkerProcess:
 
     def _overrun(self) -> bool:
         """Return whether the worker's deadline has passed; it may write while we read, so look twice."""
-        work = self._heartbeat.read()
-        if self._seen is None or self._seen.work != work:
-            self._seen = Seen(work, time.monotonic_ns(), processor_time(self._worker))
-        if time.monotonic_ns() <= work.until + GRACE * 1e9:
+        activity = self._heartbeat.read()
+        if self._seen is None or self._seen.activity != activity:
+            self._seen = Seen(activity, time.monotonic_ns(), processor_time(self._worker))
+        if time.monotonic_ns() <= activity.until + GRACE * 1e9:
             return False
         time.sleep(LOOK)
-        return self._heartbeat.read() == work
+        return self._heartbeat.read() == activity
 
     def _on_death(self, cause: str, how: str = "") -> messages.Death:
-        work = self._heartbeat.read()
+        activity = self._heartbeat.read()
         starved = cause == "timeout" and self._starved()
         code = None
         if not how:
             code = _code_of(self._process.pid) if cause != "timeout" and self._process is not None else None
             how = "it hung" if cause == "timeout" else "it does not answer" if code is None else in_words(code)
         self.stop()
-        return messages.Death(work.number, work.seat, work.ply, cause, starved, how, code == -signal.SIGKILL)
+        return messages.Death(
+            activity.number, activity.seat, activity.ply, cause, starved, how, code == -signal.SIGKILL
+        )
 
     def _starved(self) -> bool:
         """Return whether it had the processor for little of the time of its last activity."""

@@ -324,8 +324,8 @@ def survey(address: str) -> list[dict[str, Any]]:
             row: dict[str, Any] = {"host": node["NodeManagerHostname"], "cpus": int(node["Resources"].get("CPU", 0))}
             try:
                 task = ray.remote(num_cpus=0, max_retries=0)(tell).options(scheduling_strategy=where)
-                told: Any = ray.get(task.remote(), timeout=SURVEY_LIMIT)
-                row |= told
+                answer: Any = ray.get(task.remote(), timeout=SURVEY_LIMIT)
+                row |= answer
                 row["ahead"] = row.pop("time") - time.time()
             except Exception as error:
                 row["error"] = _reason(error)

@@ -49,9 +49,9 @@ class BotProcess:
     """
 
     def __init__(
-        self, pipes: Pipes, number: int, process: int, memory: int, tmp: str = "", seconds: float = math.inf
+        self, pipes: Pipes, pid: int, pidfd: int, memory: int, tmp: str = "", seconds: float = math.inf
     ) -> None:
-        """Take a process by its number, as seen from here, and its descriptor `process`; `memory` is in MiB.
+        """Take a process by its number, as seen from here, and its descriptor; `memory` is in MiB.
 
         `tmp` is a path, as seen from here, to the file system that holds its private temporary files, if it has any.
         `seconds` of processor time are what the kernel grants it.
@@ -59,8 +59,8 @@ class BotProcess:
         self.to_bot, self.from_bot, self.stderr = pipes
         self.tmp = tmp
         self.looked = 0.0  # when its memory was looked at
-        self.number, self.process = number, process
-        self.memory = memory * 2**20 + resident(self.number)
+        self.pid, self.pidfd = pid, pidfd
+        self.memory = memory * 2**20 + resident(self.pid)
         self.cpu = 0.0
         self.seconds = seconds
         self.asked = time.monotonic()
@@ -203,7 +203,7 @@ class BotProcess:
     def _look_at_clock(self) -> None:
         """Read how much processor time the process has used (all its threads), while it is there."""
         with contextlib.suppress(OSError):
-            self.cpu = time.clock_gettime(~self.number << 3 | 2)
+            self.cpu = time.clock_gettime(~self.pid << 3 | 2)
 
     def _look(self) -> None:
         """Continue it now and then, should it have been stopped, and check what the kernel's limits leave open.
@@ -213,8 +213,8 @@ class BotProcess:
         if time.monotonic() - self.looked < LOOK:
             return
         self.looked = time.monotonic()
-        wake(self.number)
-        if resident(self.number) > self.memory:
+        wake(self.pid)
+        if resident(self.pid) > self.memory:
             raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
         if self._threads() > MOST_THREADS:
             raise Fault("memory", f"it runs more than {MOST_THREADS} threads")
@@ -231,12 +231,12 @@ class BotProcess:
 
     def _threads(self) -> int:
         """Return how many threads it has, with those of its children."""
-        own = threads_of(self.number)
-        return own if own > MOST_THREADS else own + sum(map(threads_of, below(self.number)))
+        own = threads_of(self.pid)
+        return own if own > MOST_THREADS else own + sum(map(threads_of, below(self.pid)))
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
-            signal.pidfd_send_signal(self.process, number)
+            signal.pidfd_send_signal(self.pidfd, number)
 
     def leave(self, limit: float) -> None:
         """Ask it to end, and wait a little."""
@@ -248,7 +248,7 @@ class BotProcess:
     def _gone(self, limit: float) -> bool:
         """Return whether the process ends within so many seconds."""
         poll = select.poll()
-        poll.register(self.process, select.POLLIN)
+        poll.register(self.pidfd, select.POLLIN)
         return bool(poll.poll(limit * 1000))
 
     def close(self) -> None:
@@ -259,7 +259,7 @@ class BotProcess:
         self._signal(signal.SIGKILL)
         with contextlib.suppress(KeyError):
             self._listen()
-        for descriptor in (self.to_bot, self.from_bot, self.stderr, self.process):
+        for descriptor in (self.to_bot, self.from_bot, self.stderr, self.pidfd):
             os.close(descriptor)
 
 

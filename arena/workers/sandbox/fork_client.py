@@ -177,9 +177,9 @@ class ForkClient:
         """Return the answer to an order, bytes and a descriptor; raises `WorkerError` when there is none."""
         with contextlib.suppress(OSError):
             if self._wait():
-                told, descriptors, _, _ = socket.recv_fds(self._socket, size, 1)
-                if told:
-                    return told, descriptors
+                content, descriptors, _, _ = socket.recv_fds(self._socket, size, 1)
+                if content:
+                    return content, descriptors
         raise self._ended()
 
     def _ended(self) -> WorkerError:
@@ -240,5 +240,5 @@ def _kernels() -> list[tuple[str, str]]:
 
 def _number_of(process: int) -> int:
     """Return the number, as seen from here, of the process that a descriptor stands for."""
-    told = Path(f"/proc/self/fdinfo/{process}").read_text()
-    return next(int(line.split()[1]) for line in told.splitlines() if line.startswith("Pid:"))
+    lines = Path(f"/proc/self/fdinfo/{process}").read_text().splitlines()
+    return next(int(line.split()[1]) for line in lines if line.startswith("Pid:"))

@@ -132,8 +132,8 @@ class ForkServer:
             gc.collect()
             gc.enable()
             os.setsid()
-            with socket.socket(fileno=orders) as told:
-                content, descriptors, _, _ = socket.recv_fds(told, CHILD_MESSAGE, 5)
+            with socket.socket(fileno=orders) as connection:
+                content, descriptors, _, _ = socket.recv_fds(connection, CHILD_MESSAGE, 5)
             message = json.loads(content)
             compiled = unpacked(_received(descriptors.pop()))
             name, _, source = _received(descriptors.pop()).partition(b"\n")

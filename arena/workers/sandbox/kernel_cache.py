@@ -102,7 +102,7 @@ class _TrialPlayer(RemotePlayer):
         """Take what the stopped process has compiled."""
         if self.bot_process is not None and self.bot_process.open and not self.trial.found:
             with contextlib.suppress(OSError):
-                self.trial.found = dict(_files(f"/proc/{self.bot_process.number}/root{OWN}"))
+                self.trial.found = dict(_files(f"/proc/{self.bot_process.pid}/root{OWN}"))
 
 
 def _files(folder: str) -> Iterator[tuple[str, bytes]]:

@@ -25,7 +25,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from arena.core.paths import ROOT
-from arena.core.process_trees import bury, end_tree, wait_for
+from arena.core.process_trees import end_tree, reap_group, wait_for
 from arena.registry.plugin_games import planned_folders
 from arena.workers.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
 from arena.workers.sandbox.seccomp import LIKE_SIGKILL, bpf
@@ -85,12 +85,12 @@ class Spawn:
             keep: list[int] = []
             if self.isolation == "sandbox":
                 arguments = b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0"
-                told = _kept(stack, arguments)
+                arguments_fd = _kept(stack, arguments)
                 status, status_in = _status_pipe(stack)
-                keep += [told, status_in]
+                keep += [arguments_fd, status_in]
                 if self.limits is not None:
                     command = ["/bin/sh", "-c", TAKE_OVER, "sh", *command]
-                command = [BWRAP, "--args", str(told), "--json-status-fd", str(status_in), "--", *command]
+                command = [BWRAP, "--args", str(arguments_fd), "--json-status-fd", str(status_in), "--", *command]
             if self.limits is not None:
                 limits = {**self.limits, "sandboxed": self.isolation == "sandbox"}
                 command = [python(), "-I", "-S", str(LAUNCH), json.dumps(limits), *command]
@@ -174,16 +174,16 @@ class KilledAtStart(OSError):
 
 def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
     """Return the number of the sandbox's first process, from bubblewrap; raises `OSError` when there is none."""
-    told = b""
-    while b"\n" not in told:
+    said = b""
+    while b"\n" not in said:
         part = os.read(status, 4096) if wait_for(status, bubblewrap.pid, START_SECONDS) else b""
         if not part:
             with contextlib.suppress(subprocess.TimeoutExpired):
                 if bubblewrap.wait(DYING_SECONDS) == -signal.SIGKILL:
                     raise KilledAtStart("bubblewrap was killed from outside (SIGKILL)")
             raise OSError("bubblewrap did not start")
-        told += part
-    return int(json.loads(told.partition(b"\n")[0])["child-pid"])
+        said += part
+    return int(json.loads(said.partition(b"\n")[0])["child-pid"])
 
 
 def _descriptor(number: int) -> int | None:
@@ -196,7 +196,7 @@ def _descriptor(number: int) -> int | None:
 def _end_sandbox(bubblewrap: subprocess.Popen[bytes], first: int | None) -> None:
     """Kill bubblewrap, then the sandbox's first process and with it all others: it need not die with its parent.
 
-    A program can see to that (`PR_SET_PDEATHSIG`). Without its parent it is ours to be buried.
+    A program can see to that (`PR_SET_PDEATHSIG`). Without its parent it is ours to reap.
     """
     bubblewrap.kill()
     bubblewrap.wait()
@@ -212,7 +212,7 @@ def _end_session(process: subprocess.Popen[bytes]) -> None:
     """Kill a process and what it started, also what outlived it."""
     end_tree(process.pid)
     process.wait()
-    bury(process.pid)
+    reap_group(process.pid)
 
 
 @functools.cache
@@ -345,8 +345,8 @@ def _trial() -> str:
         code = None
         try:
             spawn = Spawn(TRIAL, "sandbox", divides=True)
-            with spawn.start(subprocess.DEVNULL, subprocess.DEVNULL, complaints.fileno()) as told:
-                code = told[0].wait(TRIAL_SECONDS)
+            with spawn.start(subprocess.DEVNULL, subprocess.DEVNULL, complaints.fileno()) as (trial, _):
+                code = trial.wait(TRIAL_SECONDS)
         except (OSError, subprocess.TimeoutExpired):
             pass
         complaints.seek(0)

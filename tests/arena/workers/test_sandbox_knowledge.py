@@ -101,7 +101,7 @@ def test_a_bots_process_does_not_tell_who_was_there_before(pool, rivals_kernel, 
 
     def looked_at(player: RemotePlayer) -> None:
         if player.bot is PROBED:
-            seen.append(words_in_memory(player.bot_process.number, WORDS))
+            seen.append(words_in_memory(player.bot_process.pid, WORDS))
         close(player)
 
     monkeypatch.setattr(RemotePlayer, "close", looked_at)
@@ -145,7 +145,7 @@ def test_a_resettable_program_is_started_anew_for_every_match_in_the_sandbox(lev
             source.begin(block, game)
             bot_process = source.open(bot, Limits())
             assert bot_process.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
-            numbers.add(bot_process.number)
+            numbers.add(bot_process.pid)
             source.release(bot_process, {"type": "gameover"})
     assert len(numbers) == processes
 

@@ -319,7 +319,7 @@ def test_the_key_of_the_dice_is_nowhere_in_a_bots_process(level, tmp_path, monke
 
     def looked_through(player: RemotePlayer) -> None:
         if level == "sandbox":
-            found.update(words_in_memory(player.bot_process.number, words))
+            found.update(words_in_memory(player.bot_process.pid, words))
         close(player)
 
     monkeypatch.setattr(RemotePlayer, "close", looked_through)
@@ -382,6 +382,6 @@ def test_a_process_that_has_seen_the_dice_of_a_block_never_plays_in_it_again(tmp
             bot_process = source.open(bot, Limits())
             assert bot_process.request({"type": "hello", "protocol": 1}, 60)["type"] == "ready"
             source.release(bot_process, {"type": "gameover"})
-            numbers.append(bot_process.number)
+            numbers.append(bot_process.pid)
     assert numbers[0] == numbers[1] == numbers[2]
     assert numbers[3] == numbers[4] != numbers[0]
