@@ -325,7 +325,7 @@ class State(ABC):
             )
         legal = " ".join(self.action_to_string(legal) for legal in self.legal_actions())
         known = type(action) is int and 0 <= action < self.game.num_distinct_actions
-        tried = self.action_to_string(action) if known else shown(action)  # type: ignore[arg-type]
+        tried = self.action_to_string(action) if known else shown(action)  # type: ignore[arg-type]  # an int when it is known
         return IllegalActionError(f"{tried} is not legal for seat {self.current_player()}; legal: {legal}")
 
 
@@ -334,7 +334,7 @@ def as_int(action: object) -> int:
     if isinstance(action, bool):
         raise TypeError("True and False are no actions")
     try:
-        return int(operator.index(action))  # type: ignore[arg-type]
+        return int(operator.index(action))  # type: ignore[arg-type]  # refuses what is no number
     except Exception as error:
         raise TypeError(f"{shown(action)} is no whole number") from error
 

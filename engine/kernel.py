@@ -71,9 +71,9 @@ def _set_up_numba() -> None:
     """
     if "NUMBA_CACHE_DIR" not in os.environ:
         os.environ["NUMBA_CACHE_DIR"] = str(_numba_cache_folder())
-    numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]
-    Cache.save_overload = _tolerant(Cache.save_overload, OSError, lambda: None)  # type: ignore[method-assign]
-    IndexDataCacheFile._load_index = _tolerant(IndexDataCacheFile._load_index, Exception, dict)  # type: ignore[method-assign]
+    numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # made by Numba at run time
+    Cache.save_overload = _tolerant(Cache.save_overload, OSError, lambda: None)  # type: ignore[method-assign]  # on purpose: see above
+    IndexDataCacheFile._load_index = _tolerant(IndexDataCacheFile._load_index, Exception, dict)  # type: ignore[method-assign]  # likewise
     if COMPILED and importlib.util.find_spec("scipy") is not None:
         ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
         try:
@@ -94,7 +94,7 @@ def _tolerant(function: Callable[..., Any], errors: type[Exception], instead: Ca
     return tolerant
 
 
-COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]
+COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]  # made by Numba at run time
 _set_up_numba()
 
 

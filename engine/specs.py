@@ -43,9 +43,9 @@ class Parameter:
         if self.choices and typed not in self.choices:
             known = [str(choice) for choice in self.choices]
             raise ParameterError(f"{where}: not a choice{did_you_mean(str(typed), known)}")
-        if self.minimum is not None and not typed >= self.minimum:  # type: ignore[operator]
+        if self.minimum is not None and not typed >= self.minimum:  # type: ignore[operator]  # only numbers have bounds
             raise ParameterError(f"{where}: below the smallest value allowed, {self.minimum:g}")
-        if self.maximum is not None and not typed <= self.maximum:  # type: ignore[operator]
+        if self.maximum is not None and not typed <= self.maximum:  # type: ignore[operator]  # only numbers have bounds
             raise ParameterError(f"{where}: above the largest value allowed, {self.maximum:g}")
         if self.check is not None:
             try:

@@ -33,7 +33,7 @@ class Fields(np.record):  # type: ignore[misc]  # its base is final in NumPy's s
     """A record whose fields are read and written by `np.void`, in a third of the time that `np.record` takes."""
 
     __getattribute__ = np.void.__getattribute__
-    __getitem__ = np.void.__getitem__  # type: ignore[assignment]
+    __getitem__ = np.void.__getitem__  # type: ignore[assignment]  # its overloads differ
 
     def __getattr__(self, name: str) -> Any:
         try:

@@ -100,7 +100,7 @@ def value_after(state: State, action: int) -> int:
     child = state.child(action)
     if child.is_terminal():
         return round(child.returns()[state.current_player()])
-    return -int(solve().value[solve().number(child)])  # type: ignore[arg-type]
+    return -int(solve().value[solve().number(child)])  # type: ignore[arg-type]  # Epicycle's states are of a kernel
 
 
 def steps(compared: pd.DataFrame) -> pd.DataFrame:

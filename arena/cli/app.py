@@ -45,7 +45,7 @@ class Commands(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Write the commands by group, each with the first sentence of its help."""
         width = max(map(len, self.commands))
-        for group, members in itertools.groupby(self.commands.items(), lambda item: str(item[1].rich_help_panel)):  # type: ignore[attr-defined]
+        for group, members in itertools.groupby(self.commands.items(), lambda item: str(item[1].rich_help_panel)):  # type: ignore[attr-defined]  # Typer's commands have it
             with formatter.section(group):
                 formatter.write_dl(
                     [(f"{name:{width}}", command.get_short_help_str(formatter.width)) for name, command in members]

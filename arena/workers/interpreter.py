@@ -7,7 +7,7 @@ so that no other match is played with it. What one bot does to another in the ma
 
 from __future__ import annotations
 
-import _signal  # type: ignore[import-not-found]
+import _signal  # type: ignore[import-not-found]  # has no stubs
 import _thread
 import builtins
 import contextlib

@@ -95,7 +95,7 @@ def compare(
         raise typer.BadParameter(f"runs no test, so --{given[0].replace('_', '-')} has no effect", param_hint="--fixed")
     level = None if isolation is None else isolation_of(isolation)
     matchup = Matchup(a, b, game, players, fillers or [], seed, opening, level, common_dice)
-    test = Sprt(elo0, elo1, alpha, beta, model) if fixed is None else None  # type: ignore[arg-type]  # it checks it
+    test = Sprt(elo0, elo1, alpha, beta, model) if fixed is None else None  # type: ignore[arg-type]  # `Sprt` checks it
     stop = StopRule(test, max_blocks if fixed is None else fixed)
     raise typer.Exit(print_comparison(matchup, stop, workers, as_json, home))
 
