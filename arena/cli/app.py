@@ -20,7 +20,7 @@ from arena.cli.exit_codes import FINE, INTERRUPTED, USER_ERROR
 from arena.core.command import COMMAND, Command
 
 ADDING = (["import"], ["merge"], ["upgrade"])
-"""Commands that add to logs, or rearrange them: afterwards the run that wrote before can still go on."""
+"""Commands that change a log so that the run that wrote before can still resume."""
 
 RENAMED = {"bundle": "archive", "luck": "variance", "new-bot": "init-bot", "pairs": "crosstable"}
 """Names of commands until version 0.1, with those of today."""

@@ -13,7 +13,7 @@ from arena.results.matches import BoardName, choose_boards
 from arena.results.report import titled
 
 LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
-"""Columns of a board that a narrow terminal does without, the first ones first."""
+"""Columns left out in a narrow terminal, the first ones first."""
 
 
 def print_board(at: BoardName, frame: pd.DataFrame) -> None:

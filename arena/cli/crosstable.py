@@ -25,7 +25,7 @@ MOST_LINES = 10
 """Cycles and misfits that are listed."""
 CELL = len("+0.000")
 NAME = 24
-"""Columns that a matrix spends on bots' names at most."""
+"""Largest width of the bots' names in a matrix."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +36,7 @@ class View:
     matrices: tuple[pd.DataFrame, pd.DataFrame] | None
     """Differences and matches, bots by bots."""
     alpha_rank: pd.Series | None
-    """By bot, the largest first."""
+    """Alpha-rank by bot, the largest first."""
 
     @property
     def frame(self) -> pd.DataFrame:

@@ -38,7 +38,7 @@ class Setting(NamedTuple):
 
     path: str
     forbids: str
-    """The value that does."""
+    """Value that forbids them."""
     root_too: bool
     remedy: str
 

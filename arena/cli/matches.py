@@ -21,7 +21,7 @@ from arena.plan.files import with_key
 from engine.errors import one_line
 
 LAST_PLIES = 20
-"""Plies that are shown before a game's fault."""
+"""Plies shown before the failure of a game."""
 
 
 def print_match(

@@ -26,17 +26,17 @@ if TYPE_CHECKING:
 
 FRAME_FORMATS = ("table", "csv", "json", "md")
 GAP = 3
-"""Columns between columns."""
+"""Spaces between columns."""
 OWN_DICE = (
     "Each match draws its own dice where a sandboxed or submitted bot sits, so the saving by common dice cannot be "
     "estimated."
 )
 MOST_DETAIL = 12
-"""Lines of a traceback or of standard error that are shown of a fault."""
+"""Lines of a traceback or of standard error shown for a fault."""
 OUR_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
-"""A call in a traceback that is none of the bot's."""
+"""Frame of a traceback that is not in the bot's code."""
 BUNDLED = re.compile(r'(?<=^  File ").*/bundles/[0-9a-f]{32}/', re.MULTILINE)
-"""Where a bot's own files lie when it plays."""
+"""Folder of a bot's files while it plays."""
 
 
 class Output(Console):

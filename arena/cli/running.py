@@ -25,9 +25,9 @@ from arena.runner.progress import Progress, duration
 from arena.stats.power import open_ranks
 
 LEADERS = 3
-"""Bots of a board that are shown while it is played."""
+"""Number of bots shown for each board during a run."""
 LONGEST = 16
-"""Letters of their labels."""
+"""Longest label that is shown whole."""
 MOST_TIMES = 100
 """Pairs that need more than this many times the blocks count as equal."""
 

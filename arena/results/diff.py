@@ -41,7 +41,7 @@ class Side:
     frame: pd.DataFrame
     rules: int | None
     identities: Mapping[str, str] | None
-    """By label."""
+    """Identities of bots by label."""
 
 
 @dataclass(frozen=True)

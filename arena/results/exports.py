@@ -25,7 +25,7 @@ from engine.errors import did_you_mean
 
 WHAT = ("leaderboards", "crosstable", "matches")
 JSON_LINES = "jsonl"
-"""A format of matches alone, and theirs by default."""
+"""Format of matches only, and their default."""
 
 
 def export_log(

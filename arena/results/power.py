@@ -23,12 +23,12 @@ MOST_SURE = 0.9999
 
 @dataclass(frozen=True)
 class PowerOptions:
-    """What is to be detected, and how surely."""
+    """Difference to detect, confidence and power."""
 
     difference: float | None = None
-    """Of mean returns; the observed one by default."""
+    """Difference of mean returns; None for the observed one."""
     confidence: float = 0.95
-    """Of the interval that is to exclude 0."""
+    """Confidence of the interval that is to exclude 0."""
     power: float = 0.8
     """Probability that it does."""
 

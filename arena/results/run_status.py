@@ -36,15 +36,15 @@ class BoardStatus:
     game: str
     players: int
     matches: int
-    """Of the plan, in the log."""
+    """Matches of the plan in the log."""
     planned: int
-    """In the plan, without those dropped by a disqualification; of an adaptive board the most it may have."""
+    """Matches of the plan, without those dropped by a disqualification; of an adaptive board the most it may have."""
     blocks: int
-    """Complete ones."""
+    """Complete blocks."""
     forfeits: int
     """Forfeited seats."""
     disqualified: dict[str, int]
-    """By label: the last round played, counted from 1."""
+    """Last round played, counted from 1, by label."""
     given_out: int | None
     """Matches that an adaptive board has been given so far; None for others."""
 
@@ -63,25 +63,25 @@ class RunStatus:
     rate: float | None
     """Matches a second of the latest run until its last write; None when it has played none."""
     seconds_left: float | None
-    """At that rate; None unless it runs."""
+    """Time left at that rate; None unless it runs."""
     workers: dict[str, tuple[int, int]]
-    """By host, of the latest run that played: worker processes, and matches."""
+    """Worker processes and matches by host, of the latest run that played."""
     writer: Writer | None
-    """Who writes now, or wrote last, by its own account."""
+    """Process that writes, or wrote last, as it described itself."""
     started: str
-    """Of the latest run, UTC."""
+    """Start of the latest run, UTC."""
     last_write: str
-    """UTC."""
+    """Time of the last write, UTC."""
     size: int
     """Bytes of the log."""
     free: int
     """Bytes free on its disk."""
     dice: str
-    """The kinds of dice as leaderboards name them, with `disclosed` where all secret keys are."""
+    """Kinds of dice as leaderboards name them, with `disclosed` where all secret keys are."""
     failed: list[str]
-    """Boards that the last run stopped because their games failed, each with how."""
+    """Failures of games that stopped boards in the last run."""
     resume: str
-    """The command that goes on; empty when it is not known or not needed."""
+    """Command that resumes it; empty if unknown or not needed."""
 
     def as_data(self) -> dict[str, Any]:
         """Return the status as plain data."""

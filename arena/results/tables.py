@@ -33,9 +33,9 @@ th, td {{ padding: 0.2em 0.7em; border-bottom: 1px solid #ccc; text-align: left;
 </html>
 """
 MARKDOWN = re.compile(r"[\\`*<>\[\]|~&]|(?<![^\W_])_|_(?![^\W_])")
-"""What would be markup; underscores only where they are not inside a word."""
+"""Markup of Markdown and HTML; underscores inside words are none."""
 FORMULA = re.compile(r"^'*[=+@\t\r-]")
-"""How a text begins that spreadsheets take for a formula, or that is one with apostrophes before it."""
+"""Beginning of a formula of spreadsheets, also behind apostrophes."""
 LATEX = """% {title}; needs \\usepackage{{booktabs}}
 {table}
 """

@@ -22,7 +22,7 @@ class Played(NamedTuple):
     block: np.ndarray
     """(matches,)"""
     distinct_share: np.ndarray | None
-    """(matches,) as `arena.stats.bootstrap.distinct_share` has it; None when every block is distinct."""
+    """(matches,) as of `arena.stats.bootstrap.distinct_share`; None when every block is distinct."""
 
 
 def played(matches: pd.DataFrame, players: int) -> Played:
@@ -55,10 +55,10 @@ class Skills(NamedTuple):
     """Converged ratings of a board, without intervals."""
 
     bots: list[str]
-    """Labels."""
+    """Labels of the bots."""
     mu: np.ndarray
     covariance: np.ndarray
-    """(bots, bots) of the model, which takes matches for independent."""
+    """(bots, bots) covariance in the model, which takes matches for independent."""
     margin: float
 
 

@@ -21,10 +21,10 @@ BATCH = 25
 """Replicates that one thread takes at a time."""
 SEED = 1 << 32
 ACCURACY = 0.01
-"""In sigmas: a replicate is not refitted more exactly than this."""
+"""Accuracy of refits, in sigmas."""
 MOST_ROUNDS = 30
 MOST_WORK = 40_000_000
-"""Results times replicates from which a replicate is a single Newton step away from the fit of the whole board."""
+"""Results times replicates from which replicates are single Newton steps from the fit of the whole board."""
 
 
 @dataclass(frozen=True)
@@ -32,11 +32,11 @@ class Blocks:
     """Blocks of a board by kind; blocks with equal results of the same bots are of one kind."""
 
     kind: np.ndarray
-    """(blocks,) each block's kind."""
+    """(blocks,) kind of each block."""
     results: np.ndarray
     """(kinds, matches in a block) numbers of results."""
     distinct_share: np.ndarray
-    """(kinds,) the share of its table's blocks that are distinct games."""
+    """(kinds,) distinct blocks of the table as a share of all."""
 
     @property
     def effective(self) -> float:

@@ -11,12 +11,12 @@ from arena.core.errors import ConfigError
 from arena.stats.head_to_head import p_values
 
 LEVEL = 0.05
-"""Chance that a board without any difference shows any pair as apart."""
+"""Family-wise error rate: probability that equal bots show any significant pair."""
 POPULATION = 50
 ALPHA = 0.1
-"""Of two bots one that leads by 0.1 then gets e times the other's share, by 0.5 e^5 times."""
+"""Selection intensity: of two bots one that leads by 0.1 gets e times the other's share, by 0.5 e^5 times."""
 LARGEST_EXPONENT = 300.0
-"""A rarer fixation counts as exp of minus this, so that no product of two underflows."""
+"""Fixation probabilities are at least exp of minus this, so that no product of two underflows."""
 
 
 def holm(p: np.ndarray) -> np.ndarray:

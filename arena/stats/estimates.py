@@ -16,11 +16,11 @@ from arena.stats.means import others_than_seen
 from arena.stats.sprt import Sprt, block_values, log_ratio, regularised, tilt
 
 MARGIN = 1e-6
-"""Scores are looked for from this to 1 minus this."""
+"""Scores are searched from this to 1 minus this."""
 WIDER = 0.99
 """Confidence of the plain interval that bounds the one after a stop."""
 IMAGES = np.arange(-40, 41)
-"""Mirror images of a boundary that a sum takes; the farthest ones are 80 widths away."""
+"""Mirror images of a boundary in a sum; the farthest ones are 80 widths away."""
 
 
 @dataclass(frozen=True)

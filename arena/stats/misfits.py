@@ -17,13 +17,13 @@ from arena.stats.cycles import LEVEL, holm
 from arena.stats.fit import SPREAD
 
 RELEVANT = 0.05
-"""Differences from the predicted lead below it name no misfit, however sure: no game is exactly the model's."""
+"""Least relevant difference from the predicted lead: no game fits the model exactly."""
 BORROWED = 10
-"""Blocks with even chances that a pair borrows from its board."""
+"""Weight of the board's factor for a pair, in blocks with even chances."""
 MOST_EXPLAINED = 0.6
-"""Of a lead's variance, at most what ratings count as having taken up. Ties make the model surer than it should be."""
+"""Largest share of a lead's variance that the fit may explain; ties make the model overconfident."""
 LEAST = 1e-12
-"""A probability below it counts as this."""
+"""Least probability."""
 
 
 def ahead_and_behind(gap: np.ndarray, margin: float) -> tuple[np.ndarray, np.ndarray]:

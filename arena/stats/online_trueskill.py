@@ -18,7 +18,7 @@ from arena.stats.fit import BETA, MU, SIGMA, in_final_order
 
 DECIMALS = 4
 ACCURACY = 1e-9
-"""In standard deviations: the change at which the chain of neighbours of a match has settled."""
+"""Change in standard deviations at which the update of a match has converged."""
 
 
 def _density(x: float) -> float:

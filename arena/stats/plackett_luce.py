@@ -12,9 +12,9 @@ import numpy as np
 from arena.stats.fit import Results
 
 MOST = 20_000
-"""Rankings that are fitted; with more matches every result's share of them stays what it is."""
+"""Largest number of rankings that are fitted; more matches are scaled down to it."""
 PRIOR = 1e-3
-"""What is added to each two bots' mutual transitions, so that a bot that only wins has a finite worth."""
+"""Regularisation of transitions, so that a bot that only wins has a finite worth."""
 
 
 def log_worths(results: Results, weights: np.ndarray) -> np.ndarray:

@@ -13,7 +13,7 @@ from arena.stats.means import EQUAL, interval, others_than_seen
 
 MOST_BLOCKS = 10**9
 MOST_DIFFERENCE = 2.0
-"""Of two returns."""
+"""Largest difference of two returns."""
 
 
 @dataclass(frozen=True)
@@ -21,14 +21,14 @@ class Pilot:
     """Differences of two bots' mean returns in the blocks of both."""
 
     blocks: int
-    """Those that are no copies of others."""
+    """Distinct blocks."""
     mean: float
     deviation: float
     low: float
-    """The interval of the mean, as pairs have it (`arena.stats.means.interval`); NaN below two blocks."""
+    """Interval of the mean, by `arena.stats.means.interval`; NaN below two blocks."""
     high: float
     p: float
-    """Two-sided probability of a mean at least as far from 0, if the two are equally strong."""
+    """Two-sided p-value of equal strength."""
     confidence: float = 0.95
 
     @property

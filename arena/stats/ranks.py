@@ -14,9 +14,9 @@ from arena.stats.fit import BETA, PRIOR_PRECISION, Fit, Results, fit_with_margin
 from arena.stats.means import CONFIDENCE, students_t, widening
 
 STILL = 1e-6
-"""Standard deviations of ratings over replicates below which there is nothing but rounding."""
+"""Standard deviations of ratings over replicates below this are rounding."""
 FEW = 200
-"""Replicates that are enough to know a standard error within 5 %."""
+"""Replicates for a standard error accurate to 5 %."""
 
 
 @dataclass(frozen=True)

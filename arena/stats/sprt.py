@@ -25,7 +25,7 @@ Model = Literal["logistic", "normalized"]
 Verdict = Literal["H0", "H1"]
 
 NEVER = 1e-3
-"""Blocks that a value which did not occur counts."""
+"""Count of a value that did not occur, in blocks."""
 EVEN = 0.5
 """The score of equal strength."""
 NORMALIZED = 800 / math.log(10)

@@ -23,13 +23,13 @@ from arena.stats.means import CONFIDENCE
 SHARES = ("bots", "seats", "bots by seat", "dice and opening", "rest")
 DICE, REST = SHARES.index("dice and opening"), SHARES.index("rest")
 WITHOUT_DICE = np.eye(len(SHARES))
-"""Takes components to those where dice and opening are a part of the rest."""
+"""Matrix that merges dice and opening into the rest."""
 WITHOUT_DICE[REST, DICE], WITHOUT_DICE[DICE, DICE] = 1.0, 0.0
 GROUPS = 20
-"""Parts of the blocks that the jackknife leaves out in turn."""
+"""Groups of blocks that the jackknife leaves out in turn."""
 
 TINY = 1e-12
-"""A variance below it is rounding."""
+"""Variances below this are rounding."""
 FAR = 400.0
 """Mean squares this many times above chance level get their intervals from the jackknife alone."""
 
@@ -40,7 +40,7 @@ class Squares(NamedTuple):
     cells: np.ndarray
     """(blocks, players, players) mean returns by block, bot (in the order of labels) and seat."""
     within: np.ndarray
-    """(blocks,) mean square around them."""
+    """(blocks,) mean square within cells."""
     table: np.ndarray
     """(blocks,) number of each block's set of bots."""
     lineups: int
