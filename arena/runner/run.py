@@ -95,7 +95,7 @@ class Run:
         try:
             self._start_workers()
             self._play_stage()
-            while not self.stopping and self.matches.next_stage():
+            while self.matches.next_stage() and not self.stopping:  # totals change also when it ends here
                 self._play_stage()
         finally:
             try:

@@ -16,7 +16,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from arena import api
@@ -266,6 +266,7 @@ class Players(Workers):
 
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**9))
+@example(217655)  # stopped by the last result of the last stage
 def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_the_rules_say(seed):
     rng = random.Random(seed)
     blocks = rng.randint(2, 7)
