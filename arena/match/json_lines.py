@@ -17,7 +17,8 @@ from arena.core.errors import ArenaError, RecordError
 from arena.core.files import open_regular
 from arena.core.match_ids import Kind, match_id
 from arena.core.models import Model, as_tuple, validated
-from arena.match.stored import StoredMatch
+from arena.match.result import MatchRow, SeatRow
+from arena.match.stored import Place, StoredMatch, stored_match
 from arena.schedule.blocks import Entry
 
 MAX_LINE = 2**24
@@ -199,27 +200,16 @@ def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 
 def _made(line: Line) -> Record:
-    match = StoredMatch(
-        identity=bytes.fromhex(line.match.partition("-")[0]),
-        block_id=bytes.fromhex(line.block),
-        lineup=line.lineup,
-        game=line.game,
-        players=line.players,
-        round=line.round,
-        opening=line.opening,
-        seed=line.seed,
-        ended=line.ended,
-        moves=line.moves.split(),
-        final=line.final,
-        timed=line.timed,
-        notes=line.notes,
-        bots=line.specs,
-        ranks=line.ranks,
-        scores=line.scores if line.scores is not None else [None] * line.players,
-        forfeits={forfeit.seat: (forfeit.cause, forfeit.ply) for forfeit in line.forfeits},
-        details={},
-        clocks=[],
-        retried=False,
-        dice=Kind[line.dice.upper()],
+    place = Place(
+        bytes.fromhex(line.match.partition("-")[0]),
+        bytes.fromhex(line.block),
+        *(line.lineup, line.game, line.players, line.round, line.opening, line.seed),
+        Kind[line.dice.upper()],
     )
+    seats = list(map(SeatRow, line.ranks, line.scores or [None] * line.players))
+    for forfeit in line.forfeits:
+        seats[forfeit.seat] = seats[forfeit.seat]._replace(cause=forfeit.cause, forfeit_ply=forfeit.ply)
+    plies = len(line.moves.split())
+    row = MatchRow(line.lineup, line.ended, plies, line.timed, line.final, line.moves, line.notes, seats)
+    match = stored_match(place, row, line.specs)
     return Record(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import NamedTuple
 
 from engine import State
@@ -82,12 +83,12 @@ class MatchRow(NamedTuple):
     notes: Sequence[tuple[int, str]]
     """Ply and text."""
     seats: Sequence[SeatRow]
-    details: Mapping[int, str]
+    details: Mapping[int, str] = MappingProxyType({})
     """By seat that forfeited: what its bot said of it."""
-    seconds: float
-    clocks: str
+    seconds: float = 0.0
+    clocks: str = ""
     """Durations of all calls of bots: `seat,ply,wall,cpu` in microseconds, separated by spaces."""
-    retried: bool
+    retried: bool = False
     """Whether it was played once more, because the machine starved a bot."""
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, match_id, stream_ids
 from arena.match.dice import KeyPair, Streams, key_hash, key_pair
-from arena.match.result import Clocking
+from arena.match.result import Clocking, MatchRow
 
 
 @dataclass(frozen=True)
@@ -69,3 +70,46 @@ class StoredMatch:
     def streams(self, keys: KeyPair) -> Streams:
         """Return its random streams."""
         return Streams(*keys, *stream_ids(self.dice, self.block_id, self.identity, self.lineup))
+
+
+class Place(NamedTuple):
+    """Where a match belongs in its plan, and what its chance is drawn from."""
+
+    identity: bytes
+    block_id: bytes
+    lineup: int
+    game: str
+    players: int
+    round: int
+    opening: int
+    seed: int
+    dice: Kind
+    secret: SecretKey | None = None
+
+
+def stored_match(place: Place, row: MatchRow, bots: Sequence[str] = ()) -> StoredMatch:
+    """Return the match of a flat record; `bots` are specs by seat."""
+    return StoredMatch(
+        **place._asdict(),
+        ended=row.ended,
+        moves=row.moves.split(),
+        final=row.final,
+        timed=row.timed,
+        notes=list(row.notes),
+        bots=list(bots),
+        ranks=[seat.rank for seat in row.seats],
+        scores=[seat.score for seat in row.seats],
+        forfeits={number: seat.forfeit for number, seat in enumerate(row.seats) if seat.forfeit is not None},
+        details=dict(row.details),
+        clocks=read_clocks(row.clocks),
+        retried=row.retried,
+    )
+
+
+def read_clocks(text: str) -> list[Clocking]:
+    """Parse `MatchRow.clocks`: what each call of a bot took."""
+    try:
+        calls = [[int(part) for part in call.split(",")] for call in text.split()]
+        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
+    except ValueError:
+        raise StoreError("the log is damaged: a match's clocks cannot be read") from None

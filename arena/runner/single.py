@@ -13,13 +13,13 @@ from arena.core.limits import Isolation
 from arena.core.paths import home_folder
 from arena.match.dice import key_hash
 from arena.match.game_faults import GameError
-from arena.match.stored import SecretKey, StoredMatch
+from arena.match.result import MatchRow
+from arena.match.stored import Place, SecretKey, StoredMatch, stored_match
 from arena.plan.resolve import Plan, Wanted, resolve_bots, single_plan
 from arena.registry.discovery import spec_of
 from arena.runner.options import check_seed
 from arena.schedule.blocks import MatchSpec
 from arena.schedule.openings import chosen_plies
-from arena.store import MatchRow, read_clocks
 from arena.workers.messages import Death, GameStopped, Played, decode
 from arena.workers.pools import Charged, Chunk
 from arena.workers.process import STARTS, WorkerProcess
@@ -119,32 +119,12 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
 
 
 def _stored(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
-    schedule = plan.schedule
-    board = schedule.boards[spec.block.board]
-    return StoredMatch(
-        identity=spec.block.identity,
-        block_id=spec.block.id,
-        lineup=spec.lineup,
-        game=board.game,
-        players=board.players,
-        round=spec.block.round,
-        opening=board.opening,
-        seed=schedule.seed,
-        ended=row.ended,
-        moves=row.moves.split(),
-        final=row.final,
-        timed=row.timed,
-        notes=list(row.notes),
-        bots=[schedule.entries[entry].spec for entry in spec.seats],
-        ranks=[seat.rank for seat in row.seats],
-        scores=[seat.score for seat in row.seats],
-        forfeits={number: seat.forfeit for number, seat in enumerate(row.seats) if seat.forfeit is not None},
-        details=dict(row.details),
-        clocks=read_clocks(row.clocks),
-        retried=row.retried,
-        dice=spec.block.dice,
-        secret=next((_undisclosed(key) for key in plan.secret_keys if key_hash(key) == spec.block.key), None),
-    )
+    schedule, block = plan.schedule, spec.block
+    board = schedule.boards[block.board]
+    secret = next((_undisclosed(key) for key in plan.secret_keys if key_hash(key) == block.key), None)
+    where = (board.game, board.players, block.round, board.opening, schedule.seed, block.dice, secret)
+    place = Place(block.identity, block.id, spec.lineup, *where)
+    return stored_match(place, row, [schedule.entries[entry].spec for entry in spec.seats])
 
 
 def _undisclosed(key: bytes) -> SecretKey:

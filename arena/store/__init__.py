@@ -5,7 +5,7 @@ from arena.match.stored import SecretKey, StoredMatch
 from arena.store.locking import Writer, read_writer
 from arena.store.merging import check_rows, first_start, merge_logs
 from arena.store.reading import readable
-from arena.store.rows import MAX_MOVES, BotRow, Finished, read_clocks, read_moves
+from arena.store.rows import MAX_MOVES, BotRow, Finished, read_moves
 from arena.store.schema import SCHEMA_VERSION
 from arena.store.writing import LONG_MOVES, Store, move_into_place, set_aside
 
@@ -25,7 +25,6 @@ __all__ = [
     "first_start",
     "merge_logs",
     "move_into_place",
-    "read_clocks",
     "read_moves",
     "read_writer",
     "readable",

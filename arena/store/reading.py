@@ -14,10 +14,11 @@ from typing import Any, Self
 
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import Kind, check_match_id, match_id
-from arena.match.stored import SecretKey, StoredMatch
+from arena.match.result import MatchRow, SeatRow
+from arena.match.stored import Place, SecretKey, StoredMatch, stored_match
 from arena.schedule.blocks import Schedule
 from arena.store.digests import damaged
-from arena.store.rows import RunRow, read_clocks, read_moves, read_notes
+from arena.store.rows import RunRow, read_moves, read_notes
 from arena.store.shape import check_values
 from arena.store.upgrading import connect_to_read
 
@@ -335,30 +336,16 @@ def _stored(
 ) -> StoredMatch:
     _, lineup, identity, id, game, players, number, opening, seed, dice, _, ended, moves, final, *more = row
     timed, notes, clocks, retried = more
-    return StoredMatch(
-        identity=identity,
-        block_id=id,
-        lineup=lineup,
-        game=game,
-        players=players,
-        round=number,
-        opening=opening,
-        seed=seed,
-        ended=ended,
-        moves=read_moves(moves).split(),
-        final=final.hex(),
-        timed=bool(timed),
-        notes=read_notes(notes or "[]"),
-        bots=[seat[0] for seat in seats],
-        ranks=[seat[1] for seat in seats],
-        scores=[seat[2] for seat in seats],
-        forfeits={place: (seat[3], seat[4]) for place, seat in enumerate(seats) if seat[3] is not None},
-        details=details,
-        clocks=read_clocks(clocks or ""),
+    place = Place(identity, id, lineup, game, players, number, opening, seed, Kind(dice), key)
+    text = read_moves(moves)
+    of_seats = [SeatRow(*seat) for _, *seat in seats]
+    played = MatchRow(
+        *(lineup, ended, len(text.split()), bool(timed), final.hex(), text),
+        *(read_notes(notes or "[]"), of_seats, details),
+        clocks=clocks or "",
         retried=bool(retried),
-        dice=Kind(dice),
-        secret=key,
     )
+    return stored_match(place, played, [spec for spec, *_ in seats])
 
 
 def primary(error: sqlite3.Error) -> int:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from arena.core.errors import StoreError
-from arena.match.result import Clocking, MatchRow
+from arena.match.result import MatchRow
 from arena.schedule.blocks import MatchSpec
 
 MAX_MOVES = 64 * 2**20
@@ -45,15 +45,6 @@ class Finished(NamedTuple):
     attempts: int
     run: int | None = None
     """Number of the earlier run that played it, if the result has waited in the log."""
-
-
-def read_clocks(text: str) -> list[Clocking]:
-    """Parse `MatchRow.clocks`: what each call of a bot took."""
-    try:
-        calls = [[int(part) for part in call.split(",")] for call in text.split()]
-        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
-    except ValueError:
-        raise StoreError("the log is damaged: a match's clocks cannot be read") from None
 
 
 def read_notes(text: str) -> list[tuple[int, str]]:

@@ -18,7 +18,7 @@ from arena.schedule.blocks import Block, Schedule
 from arena.store import Store
 from arena.verify.database import open_log
 from arena.verify.findings import Findings
-from arena.verify.rows import Rows, Stored, check_side, read_rows, stored_match
+from arena.verify.rows import Rows, Stored, check_side, match_of_rows, read_rows
 from engine import Game
 
 NO_PLAN, UNKNOWN = -1, -2
@@ -139,7 +139,7 @@ class Checker:
             self._check_seats(self.schedules[plan], block, lineup, seats)
         elif [seat[0] for seat in seats] != [*range(stored.players)]:
             raise StoreError(f"has seats {_listed(seat[0] for seat in seats)} of {stored.players} players")
-        match = stored_match(stored, row, seats)
+        match = match_of_rows(stored, row, seats)
         check_side(rows, lineup, match, self.runs)
         check_words(match)
         game = self._game(plan, block, match)

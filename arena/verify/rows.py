@@ -15,7 +15,8 @@ from arena.core.errors import StoreError
 from arena.core.match_ids import Kind
 from arena.match.faults import CLOCK_CAUSES
 from arena.match.referee import MAX_NOTES
-from arena.match.stored import StoredMatch
+from arena.match.result import MatchRow, SeatRow
+from arena.match.stored import Place, StoredMatch, stored_match
 from arena.store import LONG_MOVES, MAX_MOVES
 
 CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+),[0-9]+,[0-9]+(?: (?!$)|$))*")
@@ -74,7 +75,7 @@ def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = 
     return found
 
 
-def stored_match(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...]]) -> StoredMatch:
+def match_of_rows(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...]]) -> StoredMatch:
     """Return a match for `arena.match.replay`; raises `StoreError` if the arena does not write such rows."""
     lineup, ended, plies, timed, final, packed, notes = row
     moves = _moves(packed)
@@ -89,28 +90,12 @@ def stored_match(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...
         raise StoreError(f"has {len(moves)} plies, but its row says {plies}")
     if timed not in (0, 1) or clocked > timed:
         raise StoreError(f"timed cannot be {timed}")
-    return StoredMatch(
-        identity=block.identity,
-        block_id=block.id,
-        lineup=lineup,
-        game=block.game,
-        players=block.players,
-        round=block.round,
-        opening=block.opening,
-        seed=block.seed,
-        ended=ended,
-        moves=moves,
-        final=final.hex(),
-        timed=bool(timed),
-        notes=_notes(notes, plies) if notes is not None else [],
-        bots=[],
-        ranks=[seat[2] for seat in seats],
-        scores=[seat[3] for seat in seats],
-        forfeits=forfeits,
-        details={},
-        clocks=[],
-        retried=False,
-        dice=Kind(block.dice),
+    of_block = (block.game, block.players, block.round, block.opening, block.seed, Kind(block.dice))
+    place = Place(block.identity, block.id, lineup, *of_block)
+    told = _notes(notes, plies) if notes is not None else []
+    of_seats = [SeatRow(*of_seat) for _, _, *of_seat in seats]
+    return stored_match(
+        place, MatchRow(lineup, ended, plies, bool(timed), final.hex(), " ".join(moves), told, of_seats)
     )
 
 
