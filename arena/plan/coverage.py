@@ -49,8 +49,8 @@ def looked_up(store: Store, blocks: Iterable[Block]) -> Iterator[tuple[Block, se
 def missing(store: Store, schedule: Schedule, blocks: Iterable[Block]) -> Iterator[tuple[Block, set[int]]]:
     """Yield those of the blocks that the log does not hold whole, each with its missing line-ups."""
     for block, there in looked_up(store, blocks):
-        if lacking := set(range(schedule.lineups(schedule.boards[block.board]))) - there:
-            yield block, lacking
+        if absent := set(range(schedule.lineups(schedule.boards[block.board]))) - there:
+            yield block, absent
 
 
 def is_complete(store: Store, schedule: Schedule) -> bool:

@@ -52,13 +52,13 @@ def read_plan(path: Path) -> ReadPlan:
         raise RecordError(f"{where}: {error}") from None
     resolved = ResolvedPlan.read(data, where)
     schedule = resolved.schedule()
-    told = [key.key for key in resolved.secret_keys]
-    if None in told:
+    disclosed = [key.key for key in resolved.secret_keys]
+    if None in disclosed:
         raise RecordError(
             f"{path}: the dice are secret and their key is not disclosed yet, so that no roll can be checked; "
             "export again when everything is played"
         )
-    keys = tuple(bytes.fromhex(key) for key in told if key is not None)
+    keys = tuple(bytes.fromhex(key) for key in disclosed if key is not None)
     for key, hash in zip(keys, schedule.keys, strict=True):
         if key_hash(key) != hash:
             raise RecordError(f"{path}: a key of its dice is not the one whose hash it holds")

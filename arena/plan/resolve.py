@@ -296,15 +296,15 @@ def _described(
     worker: WorkerProcess,
 ) -> ResolvedBot:
     """Return a bot with its declarations and resolved parameters; raises `BotError` when it cannot be used."""
-    said = declaration_of(source, bundle, isolation, boards, worker)
+    declaration = declaration_of(source, bundle, isolation, boards, worker)
     try:
-        params = resolve(said.settings, options, source.name)
+        params = resolve(declaration.settings, options, source.name)
     except ArenaError as error:
         raise BotError(str(error)) from None
-    changed = canonical_options(said.settings, params)
+    changed = canonical_options(declaration.settings, params)
     spec = f"{source.name}:{changed}" if changed else source.name
-    kept = said.model_dump(include={"about", "games", "players", "parameters", "refusals"})
-    return ResolvedBot(source=source, bundle=bundle, params=params, spec=spec, isolation=isolation, **kept)
+    fields = declaration.model_dump(include={"about", "games", "players", "parameters", "refusals"})
+    return ResolvedBot(source=source, bundle=bundle, params=params, spec=spec, isolation=isolation, **fields)
 
 
 def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:

@@ -113,23 +113,23 @@ class Answers(_Form):
         return self.declaration.model_copy(update={"refusals": [known[board] for board in boards]})
 
 
-def first_answers(before: Answers | None, told: Declaration, boards: Sequence[Board]) -> Answers:
+def first_answers(before: Answers | None, answer: Declaration, boards: Sequence[Board]) -> Answers:
     """Return the answers that count after a bot was asked again: the first ones, and new ones on further boards."""
-    refusals = dict(zip(boards, told.refusals, strict=True))
-    declaration = told
+    refusals = dict(zip(boards, answer.refusals, strict=True))
+    declaration = answer
     if before is not None:
         declaration = before.declaration
         refusals |= dict(zip(before.boards, declaration.refusals, strict=True))
     return Answers(declaration=declaration.model_copy(update={"refusals": [*refusals.values()]}), boards=[*refusals])
 
 
-def read(told: Any, boards: int, name: str) -> Declaration:
+def read(answer: Any, boards: int, name: str) -> Declaration:
     """Return a bot's answer as a declaration; raises `BotError` for the bot's own error and for other answers."""
-    if isinstance(told, dict) and set(told) == {"error"} and isinstance(told["error"], str):
-        error = _line(told["error"])[:LONG]
+    if isinstance(answer, dict) and set(answer) == {"error"} and isinstance(answer["error"], str):
+        error = _line(answer["error"])[:LONG]
         raise BotError(error if error.startswith(name) else f"bot '{name}' {error}")
     try:
-        found = Declaration.model_validate(told)
+        found = Declaration.model_validate(answer)
     except ValidationError as error:
         where = ".".join(map(str, error.errors(include_url=False)[0]["loc"])) or "parameters"
         raise BotError(f"bot '{name}' does not say of itself what it should, at '{where}'") from None

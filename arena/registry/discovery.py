@@ -198,19 +198,19 @@ def _program_at(path: Path) -> Source:
 
 def _named(name: str, home: Path) -> Source:
     """Return a built-in, installed or submitted bot."""
-    known, handed_in = named_bots(), submitted(home)
+    known, submissions = named_bots(), submitted(home)
     plain, at, prefix = name.partition("@")
     if at:
-        number = find_version(plain, prefix, handed_in)
-        return _submitted(plain, handed_in[plain], number, home)
-    open_to_all = {each: entry for each, entry in handed_in.items() if not entry.withdrawn}
+        number = find_version(plain, prefix, submissions)
+        return _submitted(plain, submissions[plain], number, home)
+    open_to_all = {each: entry for each, entry in submissions.items() if not entry.withdrawn}
     if name in open_to_all and name in known:
         version = open_to_all[name].newest.short
         raise BotError(f"two bots are called '{name}': ours, and the submitted {name}@{version}; withdraw that one")
     if name in open_to_all:
         return _submitted(name, open_to_all[name], len(open_to_all[name].versions), home)
-    if name in handed_in and name not in known:
-        version = handed_in[name].newest.short
+    if name in submissions and name not in known:
+        version = submissions[name].newest.short
         raise BotError(f"bot '{name}' has been withdrawn; tournaments that had it name it {name}@{version}")
     if name not in known and "/" in name:
         raise BotError(f"no bot '{name}'; bots of one's own are named path/to/file.py:ClassName or path/to/{MANIFEST}")

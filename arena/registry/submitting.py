@@ -59,8 +59,8 @@ def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, h
     version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
     with locked_submissions(home):
         bots = admitted(name, author, home)
-        told = tuple(warnings(name, author, bundle.hash, [*named_bots()], _known(bots)))
-        version = version.model_copy(update={"warnings": told})
+        remarks = tuple(warnings(name, author, bundle.hash, [*named_bots()], _known(bots)))
+        version = version.model_copy(update={"warnings": remarks})
         write_file(source_path(bundle.hash, home), [_packed(bundle.files)])
         before = bots.get(name)
         if before is None:
