@@ -1,4 +1,4 @@
-"""What a ladder shows: which rungs are apart, and which moves of two-player Epicycle keep the game's value.
+"""Tables of a ladder: which rungs are apart, and which moves of two-player Epicycle keep the value of the game.
 
 `python -m scripts.ladder CONFIG FOLDER` reads the log of a tournament that has been played and writes for every board
 `GAME_Np_rungs.csv` and `GAME_Np_pairs.csv`, every two of them; and all tables but the pairs in `results.md`.

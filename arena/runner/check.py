@@ -1,4 +1,4 @@
-"""Checks a bot before it is submitted: smoke matches on every board that it plays, and what they tell."""
+"""Check of a bot before it is submitted: smoke matches on every board that it plays, and what went wrong in them."""
 
 from __future__ import annotations
 
@@ -52,30 +52,30 @@ class Problem:
     """Something that went wrong on a board."""
 
     cause: str
-    """A fault's cause, or one of the two of our own."""
+    """Cause of a forfeit, or `NOT_REPEATABLE` or `NOT_RESETTABLE`."""
     where: str
     detail: str
     command: str
-    """Shows the match again."""
+    """Command that plays the match again."""
 
 
 @dataclass(frozen=True)
 class BoardCheck:
-    """What the matches on one board told."""
+    """Results of the matches on one board."""
 
     game: str
     players: int
     matches: int
     problems: list[Problem]
-    """At most one of a cause."""
+    """At most one for each cause."""
     timed: bool
-    """It plays by the clock, so that matches cannot be compared."""
+    """Whether it plays by the clock, so that matches cannot be compared."""
     walls: list[float]
-    """Seconds that its moves took."""
+    """Seconds of wall clock that its moves took."""
     cpus: list[float]
-
+    """Seconds of processor time that they took."""
     hung: bool
-    """It ran out of time, and no further match was played."""
+    """Whether it ran out of time, so that no further match was played."""
 
     @property
     def title(self) -> str:
@@ -88,7 +88,7 @@ class BoardCheck:
 
 @dataclass(frozen=True)
 class Report:
-    """What a check told of a bot."""
+    """Result of a check."""
 
     bot: ResolvedBot
     limits: Limits
@@ -101,7 +101,7 @@ class Report:
         return not any(board.problems for board in self.boards)
 
     def causes(self) -> dict[str, list[tuple[BoardCheck, Problem]]]:
-        """What went wrong, by cause, in the order of the boards."""
+        """Return what went wrong by cause, in the order of the boards."""
         found: dict[str, list[tuple[BoardCheck, Problem]]] = {}
         for board in self.boards:
             for problem in board.problems:
@@ -127,7 +127,7 @@ def check(
     """Play smoke matches against `random` on every board that a bot does not refuse, or on those asked for.
 
     It ends with the first match in which the bot runs out of time: all others could take as long.
-    `show` is told of each board as soon as it has been played. Raises an `ArenaError` for a bot that cannot be loaded.
+    `show` is called with each board as soon as it has been played. Raises an `ArenaError` if the bot cannot be loaded.
     """
     spec = spec_at(path)
     wanted = list(_boards(games, players))
@@ -161,9 +161,9 @@ def submit(
     home: str | Path | None = None,
     show: Show = lambda board: None,
 ) -> tuple[Kept | None, Report | None]:
-    """Check a bot and keep it, unless it fails; a source that is the newest of that name already is not checked.
+    """Check a bot and keep it unless it fails; a source that is already the newest of that name is not checked.
 
-    What is None was not done: the first when the check failed, the second when there was nothing to check. Raises as
+    The first result is None when the check failed, the second when there was nothing to check. Raises as
     `check` and `arena.registry.submitting.keep` do.
     """
     before = admitted(name, author, home).get(name)
@@ -182,10 +182,10 @@ def submit(
 
 
 def _keep_declared(bot: ResolvedBot, version: Version, home: str | Path | None) -> None:
-    """Keep what a bot said of itself before its check."""
-    told = Declaration.model_validate({key: getattr(bot, key) for key in Declaration.model_fields})
+    """Keep what a bot declared of itself before its check."""
+    declared = Declaration.model_validate({key: getattr(bot, key) for key in Declaration.model_fields})
     boards = [(game.spec, game.players) for game in _boards((), ())]
-    keep_answers(version, first_answers(answers_of(version, home), told, boards), home)
+    keep_answers(version, first_answers(answers_of(version, home), declared, boards), home)
 
 
 def _boards(games: Sequence[str], players: Sequence[int]) -> Iterator[Game]:
@@ -207,7 +207,7 @@ def _check_choice(bot: ResolvedBot, wanted: Sequence[Game], playing: Sequence[Ga
 
 
 def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Plan:
-    """Bot and opponent, and every board, for one worker."""
+    """Return the plan of a check: the bot, its opponent and every board."""
     entries = tuple(Entry(bot.spec, bot.spec, bot.spec, bot.identity, bot.trusted) for bot in found)
     boards = tuple(_alone(game, [found[OTHER]] * game.players, seed).schedule.boards[0] for game in games)
     schedule = Schedule(seed, entries, boards, False, 1, None, Limits())
@@ -215,12 +215,12 @@ def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Pla
 
 
 def _alone(game: Game, bots: Sequence[ResolvedBot], seed: int) -> Plan:
-    """The plan of `arena match` for these seats."""
+    """Return the plan that `arena match` would make for these seats."""
     return single_plan(game, bots, seed, opening_plies(game.default_opening))
 
 
 def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:
-    """The bot in the first, second and last seat, with the dice that `arena match` would draw."""
+    """Yield matches with the bot in the first, second and last seat, with the dice that `arena match` would draw."""
     for place in sorted({0, 1, game.players - 1}):
         seats = tuple(BOT if seat == place else OTHER for seat in range(game.players))
         alone = _alone(game, [plan.bots[entry] for entry in seats], plan.schedule.seed)
@@ -229,7 +229,7 @@ def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:
 
 
 def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerProcess) -> BoardCheck:
-    """Each match twice, with others in between: all in turn, then all in the opposite order."""
+    """Play each match twice, with others in between: all in turn, then all in the opposite order."""
     matches = list(_matches(plan, index, game))
     played = list(_played(plan, [*matches, *reversed(matches)], worker))
     problems: dict[str, Problem] = {}
@@ -257,7 +257,7 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
 
 
 def _played(plan: Plan, matches: Sequence[MatchSpec], worker: WorkerProcess) -> Iterator[tuple[MatchSpec, StoredMatch]]:
-    """Matches with how they went, up to the first in which the bot runs out of time."""
+    """Yield matches with their results, up to the first in which the bot runs out of time."""
     for match in matches:
         (stored,) = play_specs(plan, [match], worker)
         yield match, stored
@@ -266,13 +266,13 @@ def _played(plan: Plan, matches: Sequence[MatchSpec], worker: WorkerProcess) -> 
 
 
 def _hung(match: MatchSpec, stored: StoredMatch) -> bool:
-    """Whether the bot ran out of time; before play that is an `init` fault by the clock."""
+    """Return whether the bot ran out of time; before play that is an `init` fault by the clock."""
     cause, _ = stored.forfeits.get(match.seats.index(BOT), ("", 0))
     return stored.timed and cause in ("timeout", "init")
 
 
 def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, command: str) -> Iterator[Problem]:
-    """What went wrong in a match, as often as it was played."""
+    """Yield what went wrong in a match over all times that it was played."""
     lost = next((stored for stored in played if seat in stored.forfeits), None)
     if lost is not None:
         cause, ply = lost.forfeits[seat]

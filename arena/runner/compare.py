@@ -43,7 +43,7 @@ from arena.workers.process import WorkerProcess
 from engine import Game, game_type, load_game
 
 FILLERS = ("greedy", "random")
-"""Who fills the other seats when nobody is named."""
+"""Default bots for the other seats."""
 
 End = Literal["decided", "fixed", "max_blocks", "openings", "interrupted", "not_played"]
 
@@ -62,7 +62,7 @@ class Comparison:
     estimate: Estimate | None
     """None without a block."""
     saving: Saving
-    """By what a block's matches share: dice, opening and seeds; with `own_dice` the opening alone."""
+    """By what the matches of a block share: dice, opening and seeds; with `own_dice` the opening alone."""
     outcome: Outcome
     folder: Path
 
@@ -118,7 +118,7 @@ class Comparison:
         return Estimate(unit(each.score), unit(each.low), unit(each.high)) if each else None
 
     def as_dict(self) -> dict[str, Any]:
-        """As plain data, described in docs/reference/json.md; a function of the log and the question alone."""
+        """Return it as plain data (docs/reference/json.md), a function of the log and of what was asked alone."""
         tally, test = self.tally, self.test
         return {
             "a": self.a,

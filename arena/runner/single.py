@@ -1,4 +1,4 @@
-"""Play single matches outside any log."""
+"""Single matches outside any log."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ def play_match(
 
 
 def _specs(bots: object) -> list[str]:
-    """The specs of bots by seat, as `play_match` is given them."""
+    """Return the specs of bots by seat, as `play_match` takes them."""
     if isinstance(bots, (str, type)) or not isinstance(bots, Iterable):
         name = bots.__name__ if isinstance(bots, type) else repr(bots)
         raise ConfigError(f"bots = {name}: must be a list with a bot for each seat, such as ['random', 'greedy']")
@@ -78,12 +78,12 @@ def _specs(bots: object) -> list[str]:
 
 
 def random_seed() -> int:
-    """A seed that nobody can guess."""
+    """Return a seed that nobody can guess."""
     return secrets.randbits(63)
 
 
 def single_match(plan: Plan) -> MatchSpec:
-    """The match of a plan that has one."""
+    """Return the only match of a plan."""
     return plan.schedule.matches(plan.schedule.block(0, 0, tuple(range(len(plan.bots)))))[0]
 
 
