@@ -17,6 +17,7 @@ nitpick_ignore_regex = [
 
 myst_enable_extensions = ["colon_fence", "deflist", "html_image"]
 myst_heading_anchors = 4
+smartquotes = False  # quotes in commands are to be copied
 
 autodoc_member_order = "bysource"
 autodoc_typehints = "signature"
