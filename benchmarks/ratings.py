@@ -1,4 +1,4 @@
-"""How long ratings take: `ratings` is a part of `arena bench`."""
+"""How long ratings take: `ratings` is a part of `make bench`."""
 
 from __future__ import annotations
 

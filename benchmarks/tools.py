@@ -1,4 +1,4 @@
-"""What the parts of `arena bench` share: rows of its table, timing, and a tournament in a process of its own."""
+"""What the parts of `make bench` share: rows of its table, timing, and a tournament in a process of its own."""
 
 from __future__ import annotations
 
