@@ -37,10 +37,12 @@ class RetryPolicy:
     def plays_alone(self, spec: MatchSpec) -> bool:
         """Return whether a match may share its chunk with no other one."""
         match = key_of(spec)
-        return match in self._deaths or self._losses[match] >= TRIES
+        return match in self._deaths or self._losses.get(match, 0) >= TRIES
 
     def on_played(self, spec: MatchSpec, killed: Sequence[int]) -> int:
         """Return how often a match was started, and forget it; `killed` are entries killed from outside meanwhile."""
+        if not (killed or self._deaths or self._losses):
+            return 1
         self._kills.update(killed)
         match = key_of(spec)
         self._losses.pop(match, None)
