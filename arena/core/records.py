@@ -33,6 +33,9 @@ def decode(kind: type[Record], content: str | bytes) -> Record:
 
 def read(kind: type[Record], values: Any) -> Record:
     """Return a record from its parsed JSON array, which is used up; raises `ValueError` when it does not fit."""
+    fields = getattr(kind, "_fields", None)
+    if not isinstance(values, list) or (fields is not None and len(values) != len(fields)):
+        raise ValueError(f"not a {kind.__name__}: other fields")
     try:
         found: Record = reader(cast(Hashable, kind))(values)
     except (TypeError, LookupError, AttributeError) as error:

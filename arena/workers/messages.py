@@ -7,7 +7,6 @@ only passes frames on asks `is_kind` and never parses them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple, get_args
 
 from arena.core import records
@@ -19,13 +18,11 @@ from arena.registry.bundles import Bundle
 from engine.specs import Value
 
 
-@dataclass(frozen=True)
-class Hello:
+class Hello(NamedTuple):
     """Ask a worker who it is."""
 
 
-@dataclass(frozen=True)
-class Greeting:
+class Greeting(NamedTuple):
     """Reply to `Hello`."""
 
     code: str
@@ -35,8 +32,7 @@ class Greeting:
     host: str
 
 
-@dataclass(frozen=True)
-class Describe:
+class Describe(NamedTuple):
     """Ask what a bot declares of itself."""
 
     name: str
@@ -47,8 +43,7 @@ class Describe:
     """Game and number of players."""
 
 
-@dataclass(frozen=True)
-class Description:
+class Description(NamedTuple):
     """Reply to `Describe`."""
 
     content: Any
@@ -64,8 +59,7 @@ class PlannedBoard(NamedTuple):
     """Random opening plies."""
 
 
-@dataclass(frozen=True)
-class PlannedBot:
+class PlannedBot(NamedTuple):
     """A contestant as a worker sees it."""
 
     name: str
@@ -79,8 +73,7 @@ class PlannedBot:
     isolation: Isolation
 
 
-@dataclass(frozen=True)
-class WorkerPlan:
+class WorkerPlan(NamedTuple):
     """What a worker needs to know of a plan, before the first chunk of matches."""
 
     keys: dict[str, tuple[bytes, bytes]]
@@ -99,8 +92,7 @@ class WorkerPlan:
         return Bundle(bot.module, self.bundles[bot.bundle])
 
 
-@dataclass(frozen=True)
-class PlanRead:
+class PlanRead(NamedTuple):
     """Reply to a plan."""
 
     refusal: str
@@ -121,8 +113,7 @@ class MatchOrder(NamedTuple):
     """Faults of earlier tries, which ended their workers."""
 
 
-@dataclass(frozen=True)
-class PlayChunk:
+class PlayChunk(NamedTuple):
     """Order to play matches, one after the other."""
 
     matches: Sequence[MatchOrder]
@@ -130,8 +121,7 @@ class PlayChunk:
     """Entries for which no match is replayed any more when their process is killed from outside."""
 
 
-@dataclass(frozen=True)
-class Played:
+class Played(NamedTuple):
     """Reply to a chunk: results in order."""
 
     rows: Sequence[MatchRow]
@@ -139,13 +129,13 @@ class Played:
     """By number of the match in the chunk: entries whose processes were killed from outside."""
 
 
-@dataclass(frozen=True)
 class PlayedLast(Played):
     """The same from a worker that is to play no further match; results of the last ones of the chunk may be missing."""
 
+    __slots__ = ()
 
-@dataclass(frozen=True)
-class GameStopped:
+
+class GameStopped(NamedTuple):
     """Reply to a chunk in which a game failed."""
 
     number: int
@@ -153,16 +143,14 @@ class GameStopped:
     fault: GameFault
 
 
-@dataclass(frozen=True)
-class NoRoom:
+class NoRoom(NamedTuple):
     """Reply to a chunk when a disk is full."""
 
     what: str
     remedy: str
 
 
-@dataclass(frozen=True)
-class Death:
+class Death(NamedTuple):
     """What is known of a worker process that ended before it replied."""
 
     number: int
@@ -183,16 +171,14 @@ class Death:
         return Charge(self.seat, self.ply, self.cause, self.how)
 
 
-@dataclass(frozen=True)
-class Lost:
+class Lost(NamedTuple):
     """In place of a reply that will never come, since a worker was lost with its machine."""
 
     in_play: bool = True
     """Whether its chunk was being played, not waiting behind another one."""
 
 
-@dataclass(frozen=True)
-class ClusterOrder:
+class ClusterOrder(NamedTuple):
     """What a Ray pool tells its driver process first: what to join or to start, and what is played."""
 
     address: str | None
@@ -204,8 +190,7 @@ class ClusterOrder:
     plan: WorkerPlan | None
 
 
-@dataclass(frozen=True)
-class Ticket:
+class Ticket(NamedTuple):
     """An encoded chunk for a Ray worker."""
 
     worker: int
@@ -214,8 +199,7 @@ class Ticket:
     chunk: bytes
 
 
-@dataclass(frozen=True)
-class TicketReply:
+class TicketReply(NamedTuple):
     """Reply of a Ray worker to a ticket."""
 
     number: int
@@ -224,34 +208,29 @@ class TicketReply:
     answer: bytes | Death | Lost
 
 
-@dataclass(frozen=True)
-class ClusterAlive:
+class ClusterAlive(NamedTuple):
     """The cluster's head has answered."""
 
 
-@dataclass(frozen=True)
-class WorkerUp:
+class WorkerUp(NamedTuple):
     """A Ray worker can play."""
 
     worker: int
 
 
-@dataclass(frozen=True)
-class WorkerDown:
+class WorkerDown(NamedTuple):
     """A Ray worker is gone."""
 
     worker: int
 
 
-@dataclass(frozen=True)
-class Remark:
+class Remark(NamedTuple):
     """A line for the user."""
 
     line: str
 
 
-@dataclass(frozen=True)
-class ClusterFailed:
+class ClusterFailed(NamedTuple):
     """The cluster cannot play, and why."""
 
     why: str

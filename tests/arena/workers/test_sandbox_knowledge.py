@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -131,7 +130,7 @@ def test_a_worker_loads_what_all_python_bots_of_its_plan_use():
     bundles = {"0": PROBED.bundle.files, "1": RIVALS.bundle.files, "2": {"../a": b""}}
     plan = WorkerPlan({}, Limits(), [PlannedBoard(GAME, 2, 0)], [bot], bundles, {})
     assert preload_of_plan(plan) == preload_of([RIVALS.bundle], [(GAME, 2)])
-    assert preload_of_plan(replace(plan, bots=[replace(bot, bundle="2")], boards=[])) == ((), ())
+    assert preload_of_plan(plan._replace(bots=[bot._replace(bundle="2")], boards=[])) == ((), ())
 
 
 @pytest.mark.parametrize(("level", "processes"), [("process", 1), ("sandbox", 3)])
