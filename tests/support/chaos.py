@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import pkgutil
 import shutil
 import signal
 import subprocess
@@ -139,6 +140,9 @@ class Drivers:
         `signals`: it dies when it has sent so many.
         Names of constants have `__` for a dot: `arena__store__writing__LOCKED_LIMIT = 1`.
         """
+        dotted = {name.replace("__", "."): value for name, value in constants.items()}
+        for name in dotted:
+            pkgutil.resolve_name(name)  # raises here what the driver would die of
         home = home_of(config)
         arguments = ["run", config, "--home", home, "--backend", "local", "--workers", workers]
         temporary = config.parent / "temporary"
@@ -148,7 +152,7 @@ class Drivers:
             "folder": str(config.parent),
             "environment": {"TMPDIR": str(temporary), **environment},
             "said": str(self._said),
-            "set": {name.replace("__", "."): value for name, value in constants.items()},
+            "set": dotted,
             "unheard": unheard,
             "checkpoint": checkpoint,
             "signals": signals,

@@ -328,7 +328,7 @@ def test_a_run_waits_for_a_program_that_locks_the_log_says_so_and_gives_up_at_la
         return while_it_runs
 
     held: list[int] = []
-    quick = {"arena__store__writing__LOCKED_LOOK": 20, "arena__cli__progress_display__LINE_EVERY": 0.0}
+    quick = {"arena__store__writing__LOCKED_LOOK": 20, "arena__cli__progress__LINE_EVERY": 0.0}
     begun = 0
     ended = drivers.run(config, meanwhile=lock(1.5), arena__store__writing__LOCKED_LIMIT=0.3, **quick)
     assert ended.code == 1, ended.err
