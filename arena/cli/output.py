@@ -28,8 +28,7 @@ FRAME_FORMATS = ("table", "csv", "json", "md")
 GAP = 3
 """Spaces between columns."""
 OWN_DICE = (
-    "Each match draws its own dice where a sandboxed or submitted bot sits, so the saving by common dice cannot be "
-    "estimated."
+    "The saving by common dice is not estimable: each match draws its own dice where a sandboxed or submitted bot sits."
 )
 MOST_DETAIL = 12
 """Lines of a traceback or of standard error shown for a fault."""

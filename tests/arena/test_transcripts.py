@@ -19,6 +19,8 @@ from arena import api
 from arena.results.columns import RENAMED
 
 FOLDER = Path(__file__).parents[1] / "data" / "transcripts"
+LONG_ONES = ("adaptive", "all_games", "searches")
+LONG = pytest.mark.system
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
 RENAMED_KEYS: dict[str, str] = {}
 """Keys of a match's line, by those of the record."""
@@ -46,7 +48,7 @@ def recorded(name: str) -> dict[str, Any]:
     return found
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [pytest.param(name, marks=LONG if name in LONG_ONES else ()) for name in NAMES])
 def test_a_recorded_tournament_is_played_move_for_move_again(name, tmp_path, monkeypatch):
     out, expected = played_again(name, tmp_path, monkeypatch), recorded(name)
     lines = [json.loads(line) for line in (out / "matches.jsonl").read_text().splitlines()]

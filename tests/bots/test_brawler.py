@@ -23,6 +23,7 @@ def test_all_arrangements_are_chosen_among():
     assert len(choices(Brawler, TWO, "?/? 0 a 0", 60)) == 6
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("players", [3, 4, 5])
 def test_brawler_beats_random_where_there_are_bystanders(players):
     game = engine.load_game("pyramid_punch", players)

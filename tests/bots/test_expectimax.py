@@ -21,6 +21,7 @@ def expectimax(state, seed=1, **params):
     return make_bot(Expectimax, state.game, state.current_player(), seed, params)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("game", "depth"), DEPTHS, ids=label)
 def test_the_root_is_worth_what_plain_expectimax_says_and_its_choice_is_worth_that(game, depth):
     for state in small(decisions(game, 200), choices=5, count=5):
@@ -78,6 +79,7 @@ def test_games_without_dice_are_left_to_alphabeta():
     assert Expectimax.refusal(load_race(4)) is None
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(("game", "nodes", "margin"), [(GAMES[0], 2000, 0.1), (GAMES[3], 1000, 0.1)], ids=label)
 def test_it_beats_greedy(game, nodes, margin):
     assert mean_return(game, (Expectimax, {"nodes": nodes}), (Greedy, {}), rounds=60) > margin

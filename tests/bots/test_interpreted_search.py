@@ -6,11 +6,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.bots.minimax_findings import found
 
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.system
 def test_interpreted_searches_find_what_compiled_ones_find_in_the_same_number_of_states():
     command = [sys.executable, "-W", "error", "-m", "tests.bots.minimax_findings"]
     interpreted = {**os.environ, "NUMBA_DISABLE_JIT": "1"}

@@ -66,6 +66,7 @@ def test_the_policy_judges_every_action_as_its_bot_does(game):
             assert WORTH[game.name](state.record, action) == value
 
 
+@pytest.mark.system
 @on_games
 def test_the_policy_plays_what_its_bot_may_choose_or_the_best_of_a_few(game):
     gained = 0.0
@@ -105,6 +106,7 @@ def points_share(game: Game, count: int) -> float:
 AT_LEAST = {"epicycle": 0.6, "magic_mids": 0.1, "midgard": 0.8, "pyramid_punch": 0.08}
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     "game", [game for game in GAMES if (game.name, game.players) != ("pyramid_punch", 2)], ids=label
 )

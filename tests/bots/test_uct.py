@@ -144,6 +144,7 @@ def test_seconds_are_kept_and_mark_the_match_as_timed(monkeypatch):
     assert not uct(state, simulations=1).timed
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", ["epicycle", "magic_mids", "midgard", "pyramid_punch"])
 def test_a_heuristic_policy_grows_another_tree_than_random_rollouts(name):
     state = decisions(engine.load_game(name, 2), 1)[0]

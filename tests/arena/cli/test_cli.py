@@ -427,6 +427,7 @@ def test_a_changed_opening_move_is_detected_by_the_audit(copy, capsys):
 # Where it runs
 
 
+@pytest.mark.system
 def test_output_fits_the_width_that_the_terminal_says(here, played, monkeypatch, capsys):
     name = lines_of(played)[0]["match"]
     for columns, arguments in (
@@ -475,6 +476,7 @@ def without_root_powers():
         library.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
 
 
+@pytest.mark.system
 def test_a_log_can_be_read_in_a_folder_that_cannot_be_written_to(copy):
     folder = log_of(copy).parent
     for leftover in (*folder.glob("*.db-*"), *folder.glob("*.lock")):
@@ -498,6 +500,7 @@ def test_a_log_can_be_read_in_a_folder_that_cannot_be_written_to(copy):
     assert sorted(path.name for path in folder.iterdir()) == before
 
 
+@pytest.mark.system
 def test_a_reader_that_leaves_ends_no_command_with_a_traceback(here):
     read, pipe = os.pipe()
     os.close(read)

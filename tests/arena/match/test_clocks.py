@@ -409,6 +409,7 @@ def test_a_process_that_lives_on_its_margin_is_told_that_nothing_is_left(tmp_pat
     assert result.forfeits[0].cause == "timeout"
 
 
+@pytest.mark.system
 def test_a_process_for_many_matches_has_the_processor_time_of_a_whole_one_in_each(tmp_path, pool, monkeypatch):
     monkeypatch.setattr(programs, "processor_seconds", lambda limits: 1.0)  # room for a slow start and one burn
     burn = "until = time.process_time() + 0.3 if message['type'] == 'newgame' else 0"

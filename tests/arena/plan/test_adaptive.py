@@ -264,6 +264,7 @@ class Players(Workers):
         return self.forfeits.rows[spec.id]
 
 
+@pytest.mark.system
 @settings(max_examples=25, deadline=None)
 @given(st.integers(0, 10**9))
 @example(217655)  # stopped by the last result of the last stage

@@ -113,6 +113,7 @@ def blake2b_256(key):
     return hashlib.blake2b(key, digest_size=32).hexdigest()
 
 
+@pytest.mark.system
 def test_the_hash_printed_before_play_is_that_of_the_key_disclosed_afterwards(config):
     told = arena("run", config, "--workers", 1, "--home", home_of(config), folder=config.parent)
     assert told.returncode == 0, told.stderr
@@ -467,6 +468,7 @@ def holds(content, key):
     return any(spelling in content for spelling in spellings)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("isolation", "seen_for_sure"),
     [

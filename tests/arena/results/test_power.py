@@ -171,6 +171,7 @@ def test_pilot_data_are_differences_block_by_block(log):
     assert [told.players for told in power(log, "alice", "bob", players=3)] == [3]
 
 
+@pytest.mark.system
 def test_copies_of_a_block_are_no_more_evidence_here_than_for_pairs(tmp_path):
     config = {"name": "copies", "blocks": 30, "games": [{"game": "epicycle", "players": [2], "opening": "random:1"}]}
     api.run({**config, "bots": [{"bot": "alphabeta:depth=1"}, {"bot": "alphabeta:depth=2"}]}, tmp_path, workers=1)

@@ -137,6 +137,7 @@ def test_a_sound_bot_is_fine_wherever_it_plays_and_nowhere_else_is_played(desk):
     assert shown == report.boards
 
 
+@pytest.mark.system
 @pytest.mark.parametrize(
     ("bot", "cause", "told"),
     [
@@ -167,6 +168,7 @@ def test_the_command_of_a_problem_plays_the_match_that_failed(desk):
     assert (problem.cause, problem.where) == (cause, f"in seat 2, at ply {ply + 1}")
 
 
+@pytest.mark.system
 def test_the_command_of_a_problem_runs_the_bot_where_it_was_checked(desk, capsys):
     report = check("b.py:Raises", "sandbox", games=["epicycle"], players=[2])
     command = report.boards[0].problems[0].command
@@ -221,6 +223,7 @@ done
 """
 
 
+@pytest.mark.system
 def test_a_program_on_the_search_path_is_found_wherever_it_lies(desk, monkeypatch):
     lay(desk, {"bin/first_action": FIRST_ACTION, "prog/bot.toml": 'command = ["first_action"]'})
     Path("bin/first_action").chmod(0o755)
@@ -229,6 +232,7 @@ def test_a_program_on_the_search_path_is_found_wherever_it_lies(desk, monkeypatc
         assert check("prog", isolation, games=["epicycle"], players=[2]).ok
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("at", ["choose", "prepare"])
 def test_a_bot_that_hangs_is_waited_for_once_and_the_boards_that_are_left_are_named(desk, capsys, monkeypatch, at):
     limits = Limits(seconds_per_move=0.3, seconds_to_prepare=0.3)
@@ -496,6 +500,7 @@ def program(folder: Path, code: str, **manifest) -> str:
     return "prog"
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("isolation", ["process", "sandbox"])
 @pytest.mark.parametrize(
     ("at_newgame", "resettable", "expected"),

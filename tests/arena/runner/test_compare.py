@@ -87,6 +87,7 @@ def three(tmp_path_factory):
     return compare(THREE, StopRule(Sprt(0, 60)), workers=1, home=tmp_path_factory.mktemp("one"))
 
 
+@pytest.mark.system
 def test_the_log_is_the_same_with_more_workers(three, tmp_path):
     other = compare(THREE, StopRule(Sprt(0, 60)), workers=2, home=tmp_path)
     assert three.end == "decided"
@@ -143,6 +144,7 @@ def test_faults_count_as_losses_and_are_told(bots, tmp_path):
     assert found.tally.forfeits == [forfeits, 0] and forfeits > 0
 
 
+@pytest.mark.system
 def test_deterministic_bots_that_repeat_themselves_pile_up_no_evidence(bots, tmp_path):
     pair = (f"{bots}:Low", f"{bots}:High")
     found = compare(Matchup(*pair, "epicycle", opening="none"), workers=1, home=tmp_path)

@@ -230,6 +230,7 @@ def test_a_first_match_that_compiled_for_long_is_soon_forgotten():
     assert costs.match(spec.seats) < 0.01
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("resumed", [False, True])
 def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resumed, monkeypatch):
     """Also when all of it is in the log, forfeits among them."""

@@ -320,6 +320,7 @@ def test_matches_without_their_plan_are_refused(copy, tmp_path, case):
     refused(copy, tmp_path / "home", told)
 
 
+@pytest.mark.system
 def test_matches_with_another_key_come_along_with_it_and_each_is_counted_once(export, tmp_path):
     config = play(tmp_path / "other", "secret")
     before = exported(config, home_of(config), tmp_path / "before")
@@ -342,6 +343,7 @@ def test_a_file_without_matches_is_refused(copy, tmp_path):
     refused(copy, tmp_path / "home", "no matches in there")
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("there", [pytest.param(False, marks=pytest.mark.chaos), True], ids=["new", "existing"])
 def test_an_interrupted_import_leaves_nothing_behind(export, tmp_path, there):
     home = tmp_path / "home"

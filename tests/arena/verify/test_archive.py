@@ -110,6 +110,7 @@ def test_a_secret_key_leaves_only_when_it_is_disclosed(config, tmp_path):
     assert not (tmp_path / "early.zip").exists()
 
 
+@pytest.mark.system
 def test_a_comparison_with_a_submitted_bot_tells_its_key_in_its_plan_and_is_sound_as_it_lies_and_packed(
     config, tmp_path
 ):
@@ -342,6 +343,7 @@ cli.main()
 """
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
 @pytest.mark.parametrize(("command", "function"), [("archive", "_pack"), ("verify", "_unpack")])
 def test_a_command_that_is_told_to_end_leaves_no_folder(config, archive, tmp_path, command, function, number):

@@ -201,6 +201,7 @@ def test_the_tournaments_hold_what_is_to_be_checked(logs):
         assert db.execute("SELECT min(dice), count(DISTINCT board) FROM blocks").fetchone() == (2, 3)
 
 
+@pytest.mark.system
 def test_several_processes_find_what_one_finds_in_the_same_order(copy, monkeypatch):
     log = copy("rounds")
     with changing(log) as db:
@@ -546,6 +547,7 @@ def test_a_bot_that_plays_otherwise_each_time_is_named_and_the_others_are_not_to
     assert stored.bots[list(replay(stored))[moody.ply - 1].seat] == "Moody"
 
 
+@pytest.mark.system
 def test_a_match_in_which_a_process_was_killed_is_not_compared(tmp_path):
     """Outside the sandbox nothing tells whether the bot did it; here the log has it, and the second try has not."""
     bot = f"""

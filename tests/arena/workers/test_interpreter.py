@@ -145,6 +145,7 @@ def test_a_thread_that_goes_on_spoils_the_process_until_it_ends():
     assert (spoiled, _thread._count()) == (True, before)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("deed", DEEDS)
 def test_a_bot_in_the_workers_process_makes_no_bot_forfeit_another_match(tmp_path, deed):
     config = write(tmp_path, CONFIG, HARM.replace("DEED", DEEDS[deed]))
@@ -154,6 +155,7 @@ def test_a_bot_in_the_workers_process_makes_no_bot_forfeit_another_match(tmp_pat
     assert [each for each in rows(config, faults) if each[0] != "Harm"] == []
 
 
+@pytest.mark.system
 def test_the_rest_of_a_chunk_goes_to_another_process(tmp_path):
     config = write(tmp_path, CONFIG.replace("blocks = 1", "blocks = 6"), HARM.replace("DEED", DEEDS["raw thread"]))
     outcome = api.run(config, home_of(config), workers=1, backend="local").outcome

@@ -141,6 +141,7 @@ def test_every_level_and_any_number_of_workers_play_the_same(in_process, level, 
     assert play(write(tmp_path / "run", at(level)), workers) == in_process[1]
 
 
+@pytest.mark.system
 def test_levels_may_differ_within_a_match(in_process, tmp_path):
     mixed = [(spec, LEVELS[number % 3]) for number, spec in enumerate(SPECS)]
     assert play(write(tmp_path / "run", mixed)) == in_process[1]
@@ -161,6 +162,7 @@ def programs():
     return [(f"{EXAMPLES / program / 'bot.toml'}:boldness=60", "process") for program in PROGRAMS]
 
 
+@pytest.mark.system
 def test_programs_play_the_same_in_processes_and_in_sandboxes(programs, tmp_path):
     expected = play(write(tmp_path / "process", programs, TWO_BOARDS))
     assert all(cause is None for *_, cause, _ in expected[1])

@@ -88,7 +88,7 @@ class Hit:
         def hit(each, line, limit, slack):
             if self.times and b'"type":"move"' in line:
                 self.times -= 1
-                os.kill(each.number, self.number)
+                os.kill(each.pid, self.number)
             return exchange(each, line, limit, slack)
 
         monkeypatch.setattr(BotProcess, "_exchange", hit)
@@ -204,6 +204,7 @@ def test_other_signals_are_the_bots_own(tmp_path, monkeypatch, number):
     assert f"killed by {signal.Signals(number).name}" in result.forfeits[0].detail
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("deed", DEEDS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_bot_in_the_sandbox_can_end_as_if_it_had_been_killed(tmp_path, kind, deed):
@@ -218,6 +219,7 @@ def test_no_bot_in_the_sandbox_can_end_as_if_it_had_been_killed(tmp_path, kind, 
         assert "SIGKILL" not in forfeit.detail
 
 
+@pytest.mark.system
 def test_a_bot_that_used_up_its_processor_time_was_killed_for_that(tmp_path, monkeypatch):
     """It can bring that about, so it is charged."""
     monkeypatch.setattr(fork_client, "processor_seconds", lambda limits: 1)
@@ -256,6 +258,7 @@ def shoot(times, stopping, hits):
                 hits.append(number)
 
 
+@pytest.mark.system
 def test_a_tournament_whose_bots_are_killed_from_outside_has_the_results_of_one_left_alone(tmp_path):
     """Playing its matches again finds nothing, and the log says how many tries they took."""
     config = write(tmp_path / "run", CONFIG, SLOW)
@@ -404,6 +407,7 @@ def test_what_a_bot_imports_is_loaded_for_others_only_where_it_is_harmless(tmp_p
     assert play(RemoteBot("first", bundle, "First", {}, "sandbox")).forfeits == {}
 
 
+@pytest.mark.system
 def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
     """At level `process` a bot's folder is an ordinary one."""
     (tmp_path / "b.py").write_text(FIRST + DIGS)

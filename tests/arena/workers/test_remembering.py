@@ -85,6 +85,7 @@ def foretold(folder: Path, common: bool, blocks: int = 1, players: int = 2) -> t
     return notes.count("true"), met
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("common", [True, False])
 def test_a_bot_that_remembers_everything_foresees_rolls_only_where_the_plan_makes_dice_common(common, tmp_path):
     right, met = foretold(tmp_path / "run", common)

@@ -63,6 +63,7 @@ def worker():
     made.stop()
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("level", ["process", pytest.param("none", marks=pytest.mark.chaos), "sandbox"])
 def test_all_below_a_driver_that_is_killed_ends_though_all_of_it_is_stopped(level, tmp_path, temporary):
     if level == "sandbox" and missing_requirements():

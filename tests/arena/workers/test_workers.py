@@ -98,6 +98,7 @@ def faults(config):
     return rows(config, query)
 
 
+@pytest.mark.system
 def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_the_chunk_lose_nothing(
     tmp_path, monkeypatch
 ):
@@ -120,6 +121,7 @@ def test_a_bot_that_ends_or_hangs_its_process_is_charged_and_its_neighbours_in_t
     assert dict(zip(frame["bot"], frame["forfeits"])) == {"Low": 0, "Faults": 1, "Kills": 1, "Loops": 1}
 
 
+@pytest.mark.system
 def test_a_bot_that_hangs_a_starved_worker_is_charged_only_when_every_try_ends_so(tmp_path, monkeypatch):
     monkeypatch.setattr(process, "GRACE", 0.0)
     monkeypatch.setattr(process, "processor_time", lambda number: 0)
@@ -150,6 +152,7 @@ def test_a_death_tells_whether_the_worker_had_the_processor(tmp_path, monkeypatc
     assert (death.seat, death.cause, death.starved) == (1, "timeout", starved)
 
 
+@pytest.mark.system
 def test_two_bots_that_end_the_process_in_one_match_are_both_charged(tmp_path, monkeypatch):
     monkeypatch.setattr(retries, "TRIES", 2)
     config = write(tmp_path, config_of(["b.py:Low", "b.py:EndsEarly", "b.py:Exits"], players=3), BOTS)
@@ -158,6 +161,7 @@ def test_two_bots_that_end_the_process_in_one_match_are_both_charged(tmp_path, m
     assert faults(config) == [("EndsEarly", 0, "init", 5), ("Exits", 1, "crash", 5)]
 
 
+@pytest.mark.system
 def test_a_match_is_given_up_when_no_single_bot_is_to_blame_and_the_others_are_played(tmp_path, monkeypatch, capsys):
     """The process dies outside of any bot's turn."""
     text = """

@@ -238,11 +238,13 @@ def test_in_the_sandbox_each_animal_gets_what_is_due_to_it(sandbox, name):
     check_outcome(sandbox, name)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", residents("process"))
 def test_in_a_process_each_animal_gets_what_is_due_to_it(process, name):
     check_outcome(process, name)
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("name", residents("none"))
 def test_in_the_workers_process_each_animal_gets_what_is_due_to_it(none, name):
     check_outcome(none, name)
