@@ -35,10 +35,10 @@ def kernels():
 class Probe(Bot):
     def choose(self, state):
         known = [FOUND]
-        known += [sorted(sys.modules), gc.get_stats(), gc.get_freeze_count(), sorted(os.environ.items()), kernels()]
+        known += [sorted(sys.modules), gc.get_stats(), gc.get_freeze_count(), sorted(os.environ.items())]
         known += [os.getpid(), os.getcwd(), sys.argv, len(os.listdir("/tmp")), sys.getrecursionlimit()]
         seen = [hashlib.sha256(repr(each).encode()).hexdigest()[:6] for each in known]
-        self.note = f"{' '.join(seen)} {'scipy.constants' in sys.modules} {'zoo_kernel' in repr(known)}"
+        self.note = f"{' '.join(seen)} {'scipy.constants' in sys.modules} {'zoo_kernel' in repr(kernels())}"
         return state.legal_actions()[0]
 """
 RIVAL = """
@@ -107,7 +107,9 @@ def test_a_bots_process_does_not_tell_who_was_there_before(pool, rivals_kernel, 
     notes = [note_of(bot, pool) for bot in (PROBED, RIVALS, CRASHED, PROBED, PROBED)]
     assert len(pool._servers) == 1
     assert len({notes[0], notes[3], notes[4]}) == 1
-    assert notes[0].endswith("True False")  # what the plan's bots use is there, others' compiled code is not
+    # What the plan's bots use is there, others' compiled code is not. Which of ours is compiled by now is left out of
+    # what is compared: other tests compile meanwhile.
+    assert notes[0].endswith("True False")
     assert seen == [{b"class Probe"}] * 3
 
 
