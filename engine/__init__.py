@@ -7,7 +7,6 @@ state = game.new_initial_state()
 
 from typing import Any
 
-from engine.bounds import Bounds
 from engine.errors import (
     DuplicateNameError,
     EngineError,
@@ -19,7 +18,7 @@ from engine.errors import (
     UnsupportedError,
 )
 from engine.game import CHANCE, TERMINAL, Game, State, returns_from_ranks
-from engine.game_types import Credit, GameType
+from engine.game_types import Bounds, Credit, GameType
 from engine.loading import load_game
 from engine.registry import game_names, game_type, register_game
 from engine.specs import Parameter

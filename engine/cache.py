@@ -1,8 +1,14 @@
-"""The folder for files that can be made again."""
+"""Folders for files that can be made again."""
 
+import hashlib
+import importlib.util
 import os
+import sys
 import tempfile
+from importlib.metadata import version
 from pathlib import Path
+
+from engine.registry import GROUP, offers
 
 if chosen := os.environ.get("ARENA_CACHE"):
     os.environ["ARENA_CACHE"] = os.path.abspath(chosen)  # for processes started elsewhere, as workers are
@@ -28,3 +34,36 @@ def cache_root() -> Path:
     if root.is_symlink() or root.stat().st_uid != os.getuid():
         raise PermissionError(f"cache folder {root} belongs to somebody else; set ARENA_CACHE to a folder of yours")
     return root
+
+
+UNRELATED = ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT", "NUMBA_NUM_THREADS")
+"""Settings of Numba that do not change what our kernels compile to."""
+
+
+def kernel_cache() -> Path:
+    """Return the folder for compiled kernels: `NUMBA_CACHE_DIR`, else one of our own.
+
+    It is named by what Numba's own index does not watch: versions, flags, kernels of other files.
+    """
+    if chosen := os.environ.get("NUMBA_CACHE_DIR"):
+        return Path(chosen)
+    flags = sorted(
+        f"{key}={value}" for key, value in os.environ.items() if key.startswith("NUMBA_") and key not in UNRELATED
+    )
+    shared = b"".join(path.read_bytes() for path in _shared_sources())
+    key = hashlib.blake2b(
+        repr((version("numba"), version("numpy"), sys.version, flags)).encode() + shared, digest_size=8
+    )
+    return cache_root() / "numba" / key.hexdigest()
+
+
+def _shared_sources() -> list[Path]:
+    """Return the files whose kernels are called from other files: our own, and the rules of every installed game."""
+    here = Path(__file__).parent
+    found = {here / "kernel.py", here / "chance.py", here / "no_chance.py", *here.glob("*/rules.py")}
+    for entry in offers(GROUP):
+        top, *rest = entry.value.partition(":")[0].split(".")
+        spec = importlib.util.find_spec(top)
+        if spec is not None and spec.origin is not None:
+            found.update(Path(spec.origin).parent.joinpath(*rest).glob("rules.py"))
+    return sorted(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import operator
 import reprlib
 from abc import ABC, abstractmethod
@@ -10,9 +11,8 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from engine.bounds import Bounds
 from engine.errors import EngineError, IllegalActionError, NotationError, UnsupportedError
-from engine.game_types import Credit, GameType
+from engine.game_types import Bounds, Credit, GameType
 from engine.registry import game_type
 from engine.serialization import Record, read_record, write_record
 from engine.specs import Value, split_game_spec
@@ -193,6 +193,11 @@ class State(ABC):
     def chance_outcomes(self) -> list[tuple[int, int]]:
         """Return (outcome, integer weight) in the order of the rules pages; none where nothing is rolled."""
 
+    def chances(self) -> tuple[list[int], list[int]]:
+        """Return outcomes and the sums of weights up to each, not to be written to; none where nothing is rolled."""
+        pairs = self.chance_outcomes()
+        return [outcome for outcome, _ in pairs], [*itertools.accumulate(weight for _, weight in pairs)]
+
     @abstractmethod
     def apply_action(self, action: int) -> None:
         """Play an action or a chance outcome; raises `IllegalActionError` and changes nothing if it is not legal."""
@@ -293,6 +298,13 @@ class State(ABC):
 
     def svg(self) -> str:
         raise UnsupportedError(f"{self.game.name} has no drawing")
+
+    def targets(self) -> dict[int, tuple[str, ...]] | None:
+        """Return for every legal action the parts of the drawing (`data-part`) to click in order; None if none.
+
+        No two actions have the same parts, and those of one are never the first ones of another.
+        """
+        return None
 
     def too_early(self) -> EngineError:
         """Return the error for asking a result of a running match."""

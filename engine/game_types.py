@@ -7,7 +7,6 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from engine.bounds import Bounds
 from engine.specs import Parameter, Value, canonical_options, resolve
 
 
@@ -20,13 +19,32 @@ class Credit:
     terms: str
 
 
+@dataclass(frozen=True)
+class Bounds:
+    """How far matches of a game can go, for one set of options and one number of players: numbers that none exceeds.
+
+    Lengths count from the start of a match, actions and chance outcomes apart.
+    """
+
+    max_game_length: int
+    """Actions of all players in one match, without chance outcomes (as OpenSpiel counts)."""
+    max_chance_nodes: int = 0
+    """Chance outcomes in one match; 0 for a game without chance."""
+    max_chance_outcomes: int = 0
+    """Outcomes that one chance node can have; 0 for a game without chance."""
+    min_utility: float = -1.0
+    """The smallest return of a seat."""
+    max_utility: float = 1.0
+    """The largest return of a seat."""
+
+
 @dataclass(frozen=True, eq=False)
 class GameType:
     """An entry of the game registry: what a game is called, who can play it, and where its code is.
 
-    `package` is a folder of `rules`, `text` and `drawing` modules, imported on first use; a game without kernels
-    gives `factory(game_type, players, params) -> Game` instead. `rules_version` is raised with every change
-    of behaviour: it is part of the identity of every match played.
+    `package` is a folder of `rules`, `text` and `drawing` modules, and of `targets` where drawings can be clicked,
+    imported on first use; a game without kernels gives `factory(game_type, players, params) -> Game` instead.
+    `rules_version` is raised with every change of behaviour: it is part of the identity of every match played.
     """
 
     name: str

@@ -3,58 +3,36 @@
 Importing this module imports Numba and sets it up; modules that only name or list games do not import it.
 """
 
+import contextlib
 import hashlib
 import importlib.util
 import inspect
 import os
 import sys
 import types
-from collections.abc import Callable
-from importlib.metadata import entry_points, version
+from collections.abc import Callable, Iterator
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 import numba
 import numpy as np
 from numba.core.caching import Cache, IndexDataCacheFile, UserProvidedCacheLocator
-from numba.np import linalg
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+from numba.core.compiler_machinery import register_pass
+from numba.core.cpu import CPUContext
+from numba.core.errors import TypingError
+from numba.core.registry import CPUDispatcher
+from numba.core.runtime.nrt import rtsys
+from numba.core.typed_passes import NativeLowering
+from numba.core.types import unliteral
 
-from engine.cache import cache_root
-
-
-def _numba_cache_folder() -> Path:
-    """Return a folder named by what Numba's own index does not watch: versions, flags, kernels of other files."""
-    flags = sorted(
-        f"{key}={value}"
-        for key, value in os.environ.items()
-        if key.startswith("NUMBA_") and key not in ("NUMBA_CACHE_DIR", "NUMBA_DISABLE_JIT")
-    )
-    shared = b"".join(path.read_bytes() for path in _shared_sources())
-    key = hashlib.blake2b(
-        repr((version("numba"), version("numpy"), sys.version, flags)).encode() + shared, digest_size=8
-    )
-    return cache_root() / "numba" / key.hexdigest()
-
-
-def _shared_sources() -> list[Path]:
-    """Return the files whose kernels are called from other files: our own, and the rules of every installed game."""
-    here = Path(__file__).parent
-    found = {here / "kernel.py", here / "chance.py", here / "no_chance.py", *here.glob("*/rules.py")}
-    for entry in entry_points(group="arena.games"):
-        top, *rest = entry.value.partition(":")[0].split(".")
-        spec = importlib.util.find_spec(top)
-        if spec is not None and spec.origin is not None:
-            found.update(Path(spec.origin).parent.joinpath(*rest).glob("rules.py"))
-    return sorted(found)
-
-
-def numba_cache() -> str:
-    """Return the folder that compiled kernels are kept in."""
-    return os.environ["NUMBA_CACHE_DIR"]
+from engine.cache import kernel_cache
 
 
 def numba_folder(source: str) -> str:
-    """Return the folder below `numba_cache` for the kernels of a source file and of all files beside it."""
+    """Return the folder below `kernel_cache` for the kernels of a source file and of all files beside it."""
     return str(UserProvidedCacheLocator.get_suitable_cache_subpath(source))
 
 
@@ -66,20 +44,57 @@ def _set_up_numba() -> None:
     - Where a compiled kernel cannot be kept, on a full disk or in a read-only folder, it is used all the same.
     - An index of compiled kernels that cannot be read counts as empty: it is damaged, or names a `NamedTuple` of
       parameters that has another name by now.
-    - Numba's array functions are loaded without SciPy's linear algebra, a third of what a process pays to start.
+    - A kernel from the cache is loaded without what only the compiler needs, a quarter of what a process pays to start.
+    - Numba's array functions are loaded without SciPy's linear algebra, as much again for a process that compiles.
       Numba loads that only to see that it is there, and looks again where a kernel calls it.
     """
     if "NUMBA_CACHE_DIR" not in os.environ:
-        os.environ["NUMBA_CACHE_DIR"] = str(_numba_cache_folder())
+        os.environ["NUMBA_CACHE_DIR"] = str(kernel_cache())
     numba.config.CACHE_DIR = os.environ["NUMBA_CACHE_DIR"]  # type: ignore[attr-defined]  # made by Numba at run time
     Cache.save_overload = _tolerant(Cache.save_overload, OSError, lambda: None)  # type: ignore[method-assign]  # on purpose: see above
     IndexDataCacheFile._load_index = _tolerant(IndexDataCacheFile._load_index, Exception, dict)  # type: ignore[method-assign]  # likewise
-    if COMPILED and importlib.util.find_spec("scipy") is not None:
+    Cache.load_overload = _load_overload  # type: ignore[method-assign]  # likewise
+    CPUContext.load_additional_registries = _load_registries  # type: ignore[method-assign]  # likewise
+
+
+def _load_overload(self: Cache, signature: Any, context: CPUContext) -> Any:
+    """Load a kernel as Numba does, but for refreshing the compiler's registries, which compiling does by itself."""
+    rtsys.initialize(context)
+    found = None
+    with self._guard_against_spurious_io_errors():
+        found = self._load_overload(signature, context)
+    if found is None and not _may_compile:
+        raise LookupError(f"not compiled yet: {signature}")
+    return found
+
+
+_may_compile = True
+
+
+@contextlib.contextmanager
+def from_cache_alone() -> Iterator[None]:
+    """Have kernels raise `LookupError` that would have to be compiled."""
+    global _may_compile
+    _may_compile = False
+    try:
+        yield
+    finally:
+        _may_compile = True
+
+
+def _load_registries(self: CPUContext) -> None:
+    if "numba.np.arraymath" not in sys.modules and importlib.util.find_spec("scipy") is not None:
+        from numba.np import linalg  # slow to import, and of no use to who only loads kernels
+
         ensure_blas, linalg.ensure_blas = linalg.ensure_blas, lambda: None
         try:
             importlib.import_module("numba.np.arraymath")
         finally:
             linalg.ensure_blas = ensure_blas
+    _registries(self)
+
+
+_registries = CPUContext.load_additional_registries
 
 
 def _tolerant(function: Callable[..., Any], errors: type[Exception], instead: Callable[[], Any]) -> Callable[..., Any]:
@@ -98,6 +113,88 @@ COMPILED: bool = not numba.config.DISABLE_JIT  # type: ignore[attr-defined]  # m
 _set_up_numba()
 
 
+OPTIONS = {"nopython": True, "error_model": "numpy", "nogil": True, "no_cfunc_wrapper": True}
+
+
+class _CodeForCallers(JITCodeLibrary):
+    """Code that only other kernels call: it is optimised and turned into machine code as a part of theirs."""
+
+    def finalize(self) -> None:
+        """Link in what it calls, and leave it at that."""
+        for library in dict.fromkeys(self._linking_libraries):
+            self._reload_init.update(library._reload_init)
+            self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        self._finalize_dynamic_globals()
+        self._finalized = True
+
+
+@register_pass(mutates_CFG=True, analysis_only=False)
+class _LoweringForCallers(NativeLowering):
+    """Lowering that ends before there is anything to execute."""
+
+    _name = "lowering_for_callers"
+
+    def run_pass(self, state: Any) -> bool:
+        state.library = _CodeForCallers(state.targetctx.codegen(), state.func_id.func_qualname)
+        state.flags.no_compile = True
+        super().run_pass(state)
+        key = object()  # callers find the code by it, as they else do by what can be executed
+        state.targetctx.insert_user_function(key, state.cr.fndesc, [state.library])
+        state.cr = state.cr._replace(cfunc=key)
+        return True
+
+
+class _CompilerForCallers(Compiler):
+    def define_pipelines(self) -> list[Any]:
+        (manager,) = super().define_pipelines()
+        manager.passes = [
+            (_LoweringForCallers if step is NativeLowering else step, why) for step, why in manager.passes
+        ]
+        manager.finalize()
+        return [manager]
+
+
+class _ForCallers(CPUDispatcher):
+    """A kernel as other kernels call it."""
+
+    def add_overload(self, cres: Any) -> None:
+        self.overloads[tuple(cres.signature.args)] = cres
+
+
+class _Kernel(CPUDispatcher):
+    """A kernel as Python calls it, compiled as a whole; kernels that call it are handed another one to merge in.
+
+    Numba would optimise every kernel and make it executable by itself, and all of it again in each of its callers:
+    two thirds of the time that a game and its searches took to compile.
+    """
+
+    @cached_property
+    def merged(self) -> Any:
+        """The kernel that others merge in, a `_ForCallers`."""
+        options = {**OPTIONS, "forceinline": True, "no_cpython_wrapper": True}
+        return _ForCallers(self.py_func, targetoptions=options, pipeline_class=_CompilerForCallers)
+
+    def get_call_template(self, args: Any, kws: Any) -> Any:
+        """Return the types of a call; numbers known before are compiled as any others, where that can be."""
+        try:
+            known = {name: unliteral(kind) for name, kind in kws.items()}
+            return self.merged.get_call_template(tuple(map(unliteral, args)), known)
+        except TypingError:
+            return self.merged.get_call_template(args, kws)
+
+    def get_overload(self, sig: Any) -> Any:
+        return self.merged.get_overload(sig)
+
+    def compile(self, sig: Any) -> Any:
+        """Compile for these types, and tell the code of merged kernels where their constants are."""
+        entry_point = super().compile(sig)
+        for result in self.overloads.values():
+            if not result.referenced_envs:  # type: ignore[attr-defined]  # made at run time
+                for env in result._find_referenced_environments():
+                    result.codegen.set_env(env.env_name, env)
+        return entry_point
+
+
 def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     """Compile a plain function over records and arrays; interpreted as it stands under `NUMBA_DISABLE_JIT=1`.
 
@@ -105,7 +202,9 @@ def kernel(function: Callable[..., Any]) -> Callable[..., Any]:
     lines, and counts references to every array on the way (random playouts: 18 % slower in Epicycle).
     """
     if COMPILED:
-        return numba.njit(cache=True, error_model="numpy", nogil=True, forceinline=True)(function)
+        dispatcher = _Kernel(function, targetoptions=OPTIONS)
+        dispatcher.enable_caching()
+        return dispatcher
     return np.errstate(over="ignore")(function)
 
 
@@ -114,6 +213,11 @@ def routine(function: Callable[..., Any]) -> Callable[..., Any]:
     if COMPILED:
         return numba.njit(cache=True, error_model="numpy", nogil=True)(function)
     return np.errstate(over="ignore")(function)
+
+
+def entry_point(function: Any, *arguments: Any) -> Any:
+    """Return a kernel that takes arguments of these types alone, and saves Numba's look at them: 50 ns a call."""
+    return function.compile(tuple(map(numba.typeof, arguments))) if COMPILED else function
 
 
 def bind(template: types.ModuleType, rules: types.ModuleType, dtype: np.dtype, **also: Any) -> types.SimpleNamespace:

@@ -90,6 +90,14 @@ def read_scores(words, out):
     scores(words.view(STATE)[0], out)
 
 
+def points_of(place, seat):
+    """Return two points for each seat beaten and one for each tied with."""
+    points = -1  # the loop meets the seat itself as one that it ties with
+    for other in range(place.size):
+        points += 2 * (place[other] > place[seat]) + (place[other] == place[seat])
+    return points
+
+
 def random_action(state, rng, actions):
     """Return a legal action, all equally likely."""
     return actions[below(rng, legal_actions(state, actions))]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from importlib.metadata import EntryPoint, entry_points
+from typing import Any
 
 from engine.errors import DuplicateNameError, UnknownNameError, UnsupportedError, did_you_mean, in_short
 from engine.game_types import GameType
@@ -14,10 +15,21 @@ _registered: dict[str, GameType] = {}
 
 
 @functools.cache
+def all_offers() -> Any:
+    """Return all installed entry points, of a class that depends on Python's version; reading them takes a while."""
+    return entry_points()
+
+
+def offers(group: str) -> list[EntryPoint]:
+    """Return the entry points of a group, by name and value."""
+    return sorted(all_offers().select(group=group), key=lambda entry: (entry.name, entry.value))
+
+
+@functools.cache
 def _installed() -> dict[str, dict[str, EntryPoint]]:
     """Return the entry points of games, by name and value."""
     found: dict[str, dict[str, EntryPoint]] = {}
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+    for entry in offers(GROUP):
         found.setdefault(entry.name, {}).setdefault(entry.value, entry)
     return found
 

@@ -128,17 +128,17 @@ def split_game_spec(spec: str) -> tuple[str, dict[str, str]]:
 def split_bot_spec(spec: str) -> tuple[str, dict[str, str]]:
     """Split `"flat_mc:playouts=100"` into `("flat_mc", {"playouts": "100"})`; raises `NotationError`.
 
-    A bot may be named by a file, `path/to/file.py:ClassName:key=value,...`; then the name holds the class too. A
-    program is named by its manifest, `path/to/bot.toml:key=value,...`.
+    A bot may be named by a file, `path/to/file.py:key=value,...` or `path/to/file.py:ClassName:key=value,...`; then the
+    name holds the class too. A program is named by its folder or manifest, `path/to/bot.toml:key=value,...`.
     """
     spec = spec.strip()
     name, _, rest = spec.partition(":")
-    if name.endswith(".py"):
+    if name.endswith(".py") and rest and "=" not in rest.partition(":")[0]:
         class_name, _, rest = rest.partition(":")
         if not class_name.isidentifier():
             raise NotationError(f"bot spec '{spec}' cannot be read; write path/to/file.py:ClassName")
         name = f"{name}:{class_name}"
-    is_path = name.partition(":")[0].endswith((".py", ".toml"))
+    is_path = "/" in name or name.partition(":")[0].endswith((".py", ".toml"))
     if not name or (not is_path and any(c in name for c in "(),= \t\n")):
         raise NotationError(f"bot spec '{spec}' cannot be read; write name or name:key=value,...")
     return name, _split_options(rest, spec)

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
+from importlib.util import find_spec
 from types import SimpleNamespace
 from typing import Any
 
@@ -13,8 +14,8 @@ from engine.errors import NotationError
 from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, State, as_int, shown
 from engine.game_types import GameType
 
-LARGEST = 2**63 - 1
-"""Numba would compile the rules anew for a larger number, or fail."""
+MOST_CHANCES = 1000
+"""Lists of outcomes and weights that a game keeps."""
 _bound: dict[tuple[str, str], SimpleNamespace] = {}
 
 
@@ -89,6 +90,50 @@ class KernelGame(Game):
     def weight_buffer(self) -> np.ndarray:
         return np.zeros(self.rules.MAX_OUTCOMES, np.int64)
 
+    def _entry(self, name: str, *arguments: Any) -> Any:
+        from engine.kernel import entry_point  # with Numba, as in `bound_rules`
+
+        return entry_point(getattr(self.compiled, name), self.blank(), *arguments)
+
+    @cached_property
+    def step(self) -> Callable[[np.ndarray, int, np.ndarray], tuple[int, int]]:
+        """`engine.play.step`; it raises `OverflowError` for an action that is no 64-bit number."""
+        return self._entry("step", 0, self.action_buffer)
+
+    @cached_property
+    def roll(self) -> Callable[..., tuple[int, int]]:
+        """`engine.play.roll`, likewise."""
+        return self._entry("roll", 0, self.outcome_buffer, self.weight_buffer, self.action_buffer)
+
+    @cached_property
+    def list_outcomes(self) -> Callable[[np.ndarray, np.ndarray, np.ndarray], int]:
+        """`engine.play.list_outcomes`."""
+        return self._entry("list_outcomes", self.outcome_buffer, self.weight_buffer)
+
+    @cached_property
+    def whose_roll(self) -> Callable[[np.ndarray], int]:
+        """`engine.play.whose_roll`."""
+        return self._entry("whose_roll")
+
+    @cached_property
+    def final_ranks(self) -> Callable[[np.ndarray, np.ndarray], int]:
+        """`engine.play.final_ranks`."""
+        return self._entry("final_ranks", self.rank_buffer)
+
+    @cached_property
+    def rank_buffer(self) -> np.ndarray:
+        return np.zeros(self.players, np.int64)
+
+    @cached_property
+    def listed(self) -> list[Callable[[], list[int]]]:
+        """By their number: what lists the actions that are in `action_buffer`."""
+        return [self.action_buffer[:count].tolist for count in range(self.action_buffer.size + 1)]
+
+    @cached_property
+    def known_chances(self) -> dict[bytes, tuple[list[int], list[int]]]:
+        """Lists of `State.chances` that were made before."""
+        return {}
+
     @cached_property
     def action_numbers(self) -> dict[str, int]:
         return {text: action for action, text in enumerate(self.text.ACTIONS)}
@@ -96,6 +141,14 @@ class KernelGame(Game):
     @cached_property
     def outcome_numbers(self) -> dict[str, int]:
         return {text: outcome for outcome, text in enumerate(self.text.OUTCOMES)}
+
+    def words(self, movers: Iterable[int], actions: Iterable[int]) -> list[str]:
+        """Return plies in notation; `movers` are seats or `CHANCE`."""
+        names, outcomes = self.text.ACTIONS, self.text.OUTCOMES
+        return [
+            outcomes[action] if mover == CHANCE else names[action]
+            for mover, action in zip(movers, actions, strict=False)
+        ]
 
     @cached_property
     def _start(self) -> KernelState:
@@ -133,7 +186,7 @@ class KernelState(State):
         self._origin = origin
         self._history = []
         self._who, count = game.compiled.look(words, game.action_buffer)
-        self._legal = game.action_buffer[:count].tolist()
+        self._legal = game.listed[count]()
 
     @property
     def words(self) -> np.ndarray:
@@ -148,8 +201,14 @@ class KernelState(State):
     def current_player(self) -> int:
         return self._who
 
+    def is_terminal(self) -> bool:
+        return self._who == TERMINAL
+
+    def is_chance_node(self) -> bool:
+        return self._who == CHANCE
+
     def rolling_seat(self) -> int:
-        return int(self.game.compiled.whose_roll(self._words))
+        return int(self.game.whose_roll(self._words))
 
     def legal_actions(self) -> list[int]:
         return self._legal.copy()
@@ -157,23 +216,35 @@ class KernelState(State):
     def chance_outcomes(self) -> list[tuple[int, int]]:
         if self._who != CHANCE:
             return []
+        outcomes, weights = self._chances()
+        return list(zip(outcomes.tolist(), weights.tolist(), strict=True))
+
+    def chances(self) -> tuple[list[int], list[int]]:
+        if self._who != CHANCE:
+            return [], []
+        outcomes, weights = self._chances()
+        known, key = self.game.known_chances, outcomes.tobytes() + weights.tobytes()
+        if key not in known:
+            if len(known) >= MOST_CHANCES:
+                known.clear()
+            known[key] = outcomes.tolist(), weights.cumsum().tolist()
+        return known[key]
+
+    def _chances(self) -> tuple[np.ndarray, np.ndarray]:
+        """Return outcomes and weights at a chance node, in buffers of the game."""
         game = self.game
-        count = game.compiled.list_outcomes(self._words, game.outcome_buffer, game.weight_buffer)
-        return list(zip(game.outcome_buffer[:count].tolist(), game.weight_buffer[:count].tolist(), strict=True))
+        count = game.list_outcomes(self._words, game.outcome_buffer, game.weight_buffer)
+        return game.outcome_buffer[:count], game.weight_buffer[:count]
 
     def apply_action(self, action: int) -> None:
         game = self.game
         try:
             if type(action) is not int:
                 action = as_int(action)
-            if not 0 <= action <= LARGEST:
-                who = ILLEGAL
-            elif self._who >= 0:
-                who, count = game.compiled.step(self._words, action, game.action_buffer)
+            if self._who >= 0:
+                who, count = game.step(self._words, action, game.action_buffer)
             elif self._who == CHANCE:
-                who, count = game.compiled.roll(
-                    self._words, action, game.outcome_buffer, game.weight_buffer, game.action_buffer
-                )
+                who, count = game.roll(self._words, action, game.outcome_buffer, game.weight_buffer, game.action_buffer)
             else:
                 who = ILLEGAL
         except (TypeError, OverflowError):
@@ -182,7 +253,7 @@ class KernelState(State):
             raise self.refuse(action)
         self._history.append(action)
         self._who = who
-        self._legal = game.action_buffer[:count].tolist()
+        self._legal = game.listed[count]()
 
     def action_to_string(self, action: int) -> str:
         names = self.game.text.OUTCOMES if self._who == CHANCE else self.game.text.ACTIONS
@@ -217,9 +288,9 @@ class KernelState(State):
     def _result(self) -> tuple[list[int], str]:
         if self._who != TERMINAL:
             raise self.too_early()
-        out = np.zeros(self.game.players, np.int64)
-        ending = self.game.compiled.final_ranks(self._words, out)
-        return out.tolist(), self.game.rules.ENDINGS[ending]
+        game = self.game
+        ending = game.final_ranks(self._words, game.rank_buffer)
+        return game.rank_buffer.tolist(), game.rules.ENDINGS[ending]
 
     def clone(self) -> KernelState:
         state = object.__new__(KernelState)
@@ -250,6 +321,11 @@ class KernelState(State):
 
     def svg(self) -> str:
         return self.game.type.module("drawing").svg(self)
+
+    def targets(self) -> dict[int, tuple[str, ...]] | None:
+        if self._who < 0 or find_spec(f"{self.game.type.package}.targets") is None:
+            return None
+        return self.game.type.module("targets").targets(self)
 
     def _repr_svg_(self) -> str:
         return self.svg()

@@ -1,4 +1,9 @@
-"""Drawing games as SVG: seat colours that every eye tells apart, and the shapes that board games need."""
+"""Drawing games as SVG: seat colours that every eye tells apart, and the shapes that board games need.
+
+A part of a drawing that can be clicked has a `data-part`, which `State.targets` names. Parts of the class `control`
+are for that alone, and are not seen where nothing can be clicked. A page that gives drawings other colours overrides
+those of `PALETTE` by their value: every colour has one purpose.
+"""
 
 from html import escape
 
@@ -6,6 +11,24 @@ SEAT_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # by sea
 MARK = "#D55E00"  # their vermilion: the last play, and nobody's colour
 INK, FAINT, PAPER = "#222222", "#6A6A6A", "#FFFFFF"
 BOARD, LINE, LAST, TO_MOVE = "#F6F3EC", "#B9B2A3", "#FBE9A9", "#EEEEEE"
+PIECE, COLD, DIM = "#9A948A", "#E1EBF1", "#5A6770"  # pieces of nobody; cells without a tile, and writing on them
+LIGHT, DARK = "#FEFEFE", "#232323"  # on a seat's colour
+PALETTE = {
+    "mark": MARK,
+    "ink": INK,
+    "faint": FAINT,
+    "paper": PAPER,
+    "board": BOARD,
+    "line": LINE,
+    "last": LAST,
+    "to-move": TO_MOVE,
+    "piece": PIECE,
+    "cold": COLD,
+    "dim": DIM,
+    "light": LIGHT,
+    "dark": DARK,
+    **{f"seat-{seat}": colour for seat, colour in enumerate(SEAT_COLOURS)},
+}
 PYRAMID_SIZES = ((26, 30), (35, 41), (44, 52))  # width and height of a small, a medium and a large pyramid
 SEAT_NAME = 52  # how far from its left end a seat's row has the name
 
@@ -48,7 +71,7 @@ def pyramid(x: float, base: float, size: int, fill: str, scale: float = 1, **sty
     left, right, top = (x - width / 2, base), (x + width / 2, base), (x, base - height)
     outline = {"fill": fill, "stroke": INK, "stroke_width": 1.5 * scale, "stroke_linejoin": "round"}
     shade = f"M{x:.1f} {base - height:.1f}L{x + width / 2:.1f} {base:.1f}h{-0.3 * width:.1f}Z"
-    pip = {"cy": base - 7 * scale, "r": 3 * scale, "fill": PAPER, "stroke": INK, "stroke_width": scale}
+    pip = {"cy": base - 7 * scale, "r": 3 * scale, "fill": LIGHT, "stroke": DARK, "stroke_width": scale}
     return element(
         "g",
         polygon(left, top, right, **outline),
@@ -56,6 +79,21 @@ def pyramid(x: float, base: float, size: int, fill: str, scale: float = 1, **sty
         *(element("circle", cx=x + 9 * scale * (number - size / 2), **pip) for number in range(size + 1)),
         **style,
     )
+
+
+def button(x: float, y: float, width: float, words: str, part: str, height: float = 26) -> str:
+    """Draw a button for a choice that has no place on the board; it is seen only where drawings can be clicked."""
+    return element(
+        "g",
+        element("rect", x=x, y=y, width=width, height=height, rx=6, fill=TO_MOVE, stroke=INK),
+        text(x + width / 2, y + height / 2 + 5, words, 14, text_anchor="middle"),
+        **control(part),
+    )
+
+
+def control(part: str) -> dict[str, object]:
+    """Return the attributes of a part that is seen only where drawings can be clicked."""
+    return {"class": "control", "data_part": part, "opacity": 0}
 
 
 def seat_row(

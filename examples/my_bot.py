@@ -1,6 +1,6 @@
 """A bot in ten lines: one file, one class, one method. Try it from the folder above:
 
-arena match epicycle examples/my_bot.py:MyBot random --show
+arena match epicycle examples/my_bot.py random --show
 """
 
 from bots import Bot

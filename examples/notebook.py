@@ -20,7 +20,7 @@ game = "epicycle"
 players = [2, 3]
 
 [[bots]]
-bot = "my_bot.py:MyBot"
+bot = "my_bot.py"
 
 [[bots]]
 bot = "random"

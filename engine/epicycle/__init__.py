@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.bounds import Bounds
-from engine.game_types import Credit, GameType
+from engine.game_types import Bounds, Credit, GameType
 from engine.specs import Parameter, Value
 
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from engine.epicycle import text as notation
 from engine.epicycle.rules import CHANCE, SLOTS, TERMINAL
-from engine.epicycle.text import ACTIONS, SIZES, hand_letters, last_play, pie_letters
 from engine.svg import (
     BOARD,
     FAINT,
@@ -15,6 +15,7 @@ from engine.svg import (
     LINE,
     MARK,
     PAPER,
+    PIECE,
     SEAT_COLOURS,
     drawing,
     element,
@@ -27,7 +28,6 @@ from engine.svg import (
 if TYPE_CHECKING:
     from engine.state import KernelState
 
-NOBODYS = "#9A948A"  # pieces on the pie
 CENTRE_X, CENTRE_Y, RADIUS = 196, 200, 164
 PIECES, ARROW = 112, 52  # how far from the centre the pieces stand, and the arrow of the last play runs
 PANEL, SEATS, SEAT_HEIGHT = 412, 68, 64
@@ -54,20 +54,21 @@ def _point(slot: float, radius: float) -> tuple[float, float]:
 
 
 def _pie(state: KernelState) -> list[str]:
-    last = last_play(state)
-    slices, pieces = [], []
-    for slot, letter in enumerate(pie_letters(state.record)):
-        filled = PAPER if letter == "." else BOARD
-        slices.append(_slice(slot, LAST if last and slot == last.slot else filled))
+    last = notation.last_play(state)
+    slices = []
+    for slot, letter in enumerate(notation.pie_letters(state.record)):
+        filled = LAST if last and slot == last.slot else PAPER if letter == "." else BOARD
         x, y = _point(slot, RADIUS + 16)
         slices.append(text(x, y + 5, str(slot), 14, fill=FAINT, text_anchor="middle"))
         x, y = _point(slot, PIECES)
+        piece = ""
         if letter != ".":
-            pieces.append(pyramid(x, y + 21, SIZES.index(letter), NOBODYS))
+            piece = pyramid(x, y + 21, notation.SIZES.index(letter), PIECE)
         elif state.current_player() != CHANCE:
-            pieces.append(text(x, y + 5, "gap", 14, fill=FAINT, text_anchor="middle", font_style="italic"))
+            piece = text(x, y + 5, "gap", 14, fill=FAINT, text_anchor="middle", font_style="italic")
+        slices.append(element("g", _slice(slot, filled), piece, data_part=f"slot-{slot}"))
     rim = element("circle", cx=CENTRE_X, cy=CENTRE_Y, r=RADIUS, fill="none", stroke=INK, stroke_width=2)
-    return [*slices, rim, *pieces]
+    return [*slices, rim]
 
 
 def _slice(slot: int, fill: str) -> str:
@@ -78,7 +79,7 @@ def _slice(slot: int, fill: str) -> str:
 
 def _arrow(state: KernelState) -> list[str]:
     """Draw an arrow from the slot of the piece played to the gap that the piece taken has left."""
-    last = last_play(state)
+    last = notation.last_play(state)
     if last is None:
         return []
     forward = 1 if last.steps > 0 else -1
@@ -94,35 +95,37 @@ def _arrow(state: KernelState) -> list[str]:
 
 
 def _seat(state: KernelState, seat: int) -> list[str]:
-    """Draw a seat's line of the panel: whose it is, whether it is to move, its hand, and its rank once settled."""
+    """Draw a seat's line of the panel: whose it is, whether it is to move, its hand, and its place once settled."""
     top = SEATS + SEAT_HEIGHT * seat
-    hand = hand_letters(int(state.record.hands), seat)
-    rank = f"rank {state.record.ranks[seat]}" if not hand or state.is_terminal() else ""
+    hand = notation.hand_letters(int(state.record.hands), seat)
+    place = f"place {state.record.ranks[seat] + 1}" if not hand or state.is_terminal() else ""
     box = (PANEL - 8, top + 1, WIDTH - PANEL - 4, SEAT_HEIGHT - 2)
     row = seat_row(
         *box,
         seat,
         to_move=state.current_player() == seat,
-        bold=rank == "rank 0",
-        below=rank if hand else f"out, {rank}",
+        bold=place == "place 1",
+        below=place if hand else f"out, {place}",
         fill=INK if hand else FAINT,
     )
-    places = (
-        (PANEL + 126 + 48 * place, top + SEAT_HEIGHT - 6, SIZES.index(letter)) for place, letter in enumerate(hand)
-    )
-    return [row, *(pyramid(*place, SEAT_COLOURS[seat]) for place in places)]
+    return [row, *(_in_hand(seat, letter, PANEL + 126 + 48 * place, top) for place, letter in enumerate(hand))]
+
+
+def _in_hand(seat: int, letter: str, x: float, top: float) -> str:
+    part = f"hand-{seat}-{letter}"
+    return pyramid(x, top + SEAT_HEIGHT - 6, notation.SIZES.index(letter), SEAT_COLOURS[seat], data_part=part)
 
 
 def _status(state: KernelState) -> list[str]:
-    turn, who, last = int(state.record.turn), state.current_player(), last_play(state)
+    turn, who, last = int(state.record.turn), state.current_player(), notation.last_play(state)
     if who == TERMINAL:
-        lines = [f"over: {state.ended}", f"{turn} plays, ranks {state.ranks()}"]
+        lines = [f"over: {state.ended}", f"{turn} plays, places {[rank + 1 for rank in state.ranks()]}"]
     elif who == CHANCE:
         lines = ["before the deal", "nine pieces to be dealt"]
     else:
-        legal = " ".join(ACTIONS[action] for action in state.legal_actions())
+        legal = " ".join(notation.ACTIONS[action] for action in state.legal_actions())
         lines = [f"turn {turn}, seat {who} to move", f"legal: {legal}"]
     parts = [text(PANEL, 30, lines[0], 17, font_weight="bold"), text(PANEL, 52, lines[1], 14)]
     if last:
-        parts.append(text(20, HEIGHT - 16, f"last play {ACTIONS[last.action]}", 15, fill=MARK))
+        parts.append(text(20, HEIGHT - 16, f"last play {notation.ACTIONS[last.action]}", 15, fill=MARK))
     return parts

@@ -8,19 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from engine.epicycle.rules import (
-    ARRANGEMENTS,
-    CAP,
-    CHANCE,
-    NORMAL,
-    REPETITION,
-    SLOTS,
-    TERMINAL,
-    allowed,
-    offset_of,
-    pack_pie,
-    set_up,
-)
+from engine.epicycle import rules
 from engine.errors import PositionError
 from engine.positions import check_ranks_out, read_seat, read_turn, split_fields
 
@@ -29,23 +17,25 @@ if TYPE_CHECKING:
 
 SIZES = "SML"
 ACTIONS = tuple(size + side for size in SIZES for side in "+-")
-OUTCOMES = tuple("".join(SIZES[size] for size in arrangement) for arrangement in ARRANGEMENTS)
-EMPTY_PIE = "." * SLOTS
+OUTCOMES = tuple("".join(SIZES[size] for size in arrangement) for arrangement in rules.ARRANGEMENTS)
+EMPTY_PIE = "." * rules.SLOTS
+HANDS = ["".join(size * (hand >> 2 * i & 3) for i, size in enumerate(SIZES)) for hand in range(64)]
+"""Letters of a hand by its six bits."""
 
 
 def pie_letters(state: np.record) -> str:
     """Return ten letters for slots 0 to 9, `.` for the gap; all dots before the deal."""
-    if state.seat == CHANCE:
+    if state.seat == rules.CHANCE:
         return EMPTY_PIE
     pie = int(state.pie)
-    clockwise = "".join(SIZES[pie >> 2 * offset & 3] for offset in range(1, SLOTS))
-    start = SLOTS - int(state.gap)  # offsets run from the gap, slots from 0
-    return (("." + clockwise) * 2)[start : start + SLOTS]
+    clockwise = "".join([SIZES[pie >> 2 * offset & 3] for offset in range(1, rules.SLOTS)])
+    start = rules.SLOTS - int(state.gap)  # offsets run from the gap, slots from 0
+    return (("." + clockwise) * 2)[start : start + rules.SLOTS]
 
 
 def hand_letters(hands: int, seat: int) -> str:
     """Return the pieces that a seat holds, in the order S, M, L; none when it is out."""
-    return "".join(size * (hands >> 6 * seat + 2 * i & 3) for i, size in enumerate(SIZES))
+    return HANDS[hands >> 6 * seat & 63]
 
 
 def write_position(game: KernelGame, state: np.record) -> str:
@@ -64,7 +54,7 @@ def memory(state: np.record) -> bytes:
 def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
     pie, hands, seat, turn = split_fields(text, "PIE HANDS SEAT TURN")
-    set_up(state, game.players, game.params)
+    rules.set_up(state, game.players, game.params)
     state.turn = read_turn(turn, state.max_turns, "plays")
     before_the_deal = pie == EMPTY_PIE and game.params["setup"] == "random"
     if not before_the_deal:
@@ -73,7 +63,7 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
     if before_the_deal:
         if write_position(game, game.new_initial_state().record) != text:
             raise PositionError("PIE", "is empty, which it is only before the deal, with full hands, SEAT - and TURN 0")
-        state.seat = CHANCE
+        state.seat = rules.CHANCE
         return
     _count_pieces(state)
     state.seen = 0
@@ -86,11 +76,11 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
 
 
 def _read_pie(state: np.record, text: str) -> None:
-    if not re.fullmatch(f"[{SIZES}.]{{{SLOTS}}}", text) or text.count(".") != 1:
+    if not re.fullmatch(f"[{SIZES}.]{{{rules.SLOTS}}}", text) or text.count(".") != 1:
         raise PositionError("PIE", f"'{text}' is not ten letters out of S, M, L with one . for the gap")
     state.gap = text.index(".")
     clockwise = text[state.gap + 1 :] + text[: state.gap]
-    state.pie = pack_pie([SIZES.index(letter) for letter in clockwise])
+    state.pie = rules.pack_pie([SIZES.index(letter) for letter in clockwise])
 
 
 def _read_hands(state: np.record, hands: Sequence[str]) -> None:
@@ -115,7 +105,7 @@ def _read_hands(state: np.record, hands: Sequence[str]) -> None:
 
 def _count_pieces(state: np.record) -> None:
     for i, size in enumerate(SIZES):
-        in_pie = sum(int(state.pie >> 2 * offset & 3) == i for offset in range(1, SLOTS))
+        in_pie = sum(int(state.pie >> 2 * offset & 3) == i for offset in range(1, rules.SLOTS))
         count = in_pie + sum(int(state.hands >> 6 * seat + 2 * i & 3) for seat in range(state.players))
         allowed_count = 3 + state.players
         if count > allowed_count or (state.seats_in == state.players and count != allowed_count):
@@ -126,16 +116,16 @@ def _count_pieces(state: np.record) -> None:
 
 def _read_seat(state: np.record, text: str) -> None:
     if text == "-":
-        state.seat = TERMINAL
-        capped = CAP if state.turn == state.max_turns else REPETITION
-        state.ended = NORMAL if state.seats_in == 1 else capped
+        state.seat = rules.TERMINAL
+        capped = rules.CAP if state.turn == state.max_turns else rules.REPETITION
+        state.ended = rules.NORMAL if state.seats_in == 1 else capped
         return
     seat = read_seat(text, state.players)
     if state.seats_in == 1:
         raise PositionError("SEAT", "must be - when one seat is left")
     if not state.hands >> 6 * seat & 63:
         raise PositionError("SEAT", f"{seat} is out")
-    if not allowed(state, seat):
+    if not rules.allowed(state, seat):
         raise PositionError("SEAT", f"{seat} has no legal play, so it would be out")
     if state.seats_in == state.players and seat != state.turn % state.players:
         raise PositionError("SEAT", f"{seat} is not TURN modulo players, {state.turn % state.players}")
@@ -145,11 +135,11 @@ def _read_seat(state: np.record, text: str) -> None:
 def _check_start(game: KernelGame, text: str) -> None:
     """Check that at TURN 0 there is a start: the standard one, or what some deal leaves."""
     start = game.new_initial_state()
-    if start.current_player() != CHANCE:
+    if start.current_player() != rules.CHANCE:
         if start.position != text:
             raise PositionError("TURN", f"0 is the start, which is {start.position}")
         return
-    letters = text.split(" ")[0][: SLOTS - 1]
+    letters = text.split(" ")[0][: rules.SLOTS - 1]
     if letters not in OUTCOMES or start.child(OUTCOMES.index(letters)).position != text:
         raise PositionError("TURN", "0 is the start, and no deal leaves this position")
 
@@ -167,8 +157,10 @@ def last_play(state: KernelState) -> LastPlay | None:
     history, gap = state.history(), int(state.record.gap)
     if not history or not state.record.turn:
         return None
-    offset = int(offset_of(history[-1]))
-    return LastPlay(history[-1], (gap - offset) % SLOTS, offset if offset < SLOTS // 2 else offset - SLOTS)
+    offset = int(rules.offset_of(history[-1]))
+    return LastPlay(
+        history[-1], (gap - offset) % rules.SLOTS, offset if offset < rules.SLOTS // 2 else offset - rules.SLOTS
+    )
 
 
 def draw(state: KernelState) -> str:
@@ -190,15 +182,15 @@ def draw(state: KernelState) -> str:
     ]
     who = state.current_player()
     for seat in range(state.game.players):
-        hand = " ".join(hand_letters(int(record.hands), seat)) or f"out, rank {record.ranks[seat]}"
+        hand = " ".join(hand_letters(int(record.hands), seat)) or f"out, place {record.ranks[seat] + 1}"
         lines.append(f"{'>' if seat == who else ' '} seat {seat}  {hand}")
     lines.append(_status(state, who))
     return "\n".join(lines)
 
 
 def _status(state: KernelState, who: int) -> str:
-    if who == CHANCE:
+    if who == rules.CHANCE:
         return "  before the deal"
-    if who == TERMINAL:
-        return f"  over after {state.record.turn} plays ({state.ended}), ranks {state.ranks()}"
+    if who == rules.TERMINAL:
+        return f"  over after {state.record.turn} plays ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
     return f"  turn {state.record.turn}, legal: {' '.join(ACTIONS[action] for action in state.legal_actions())}"

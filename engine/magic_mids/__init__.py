@@ -2,8 +2,7 @@
 
 from collections.abc import Mapping
 
-from engine.bounds import Bounds
-from engine.game_types import Credit, GameType
+from engine.game_types import Bounds, Credit, GameType
 from engine.specs import Parameter, Value
 
 MIDS = {2: 15, 3: 11, 4: 8}  # of a seat, by number of players

@@ -3,9 +3,8 @@
 import re
 from collections.abc import Mapping
 
-from engine.bounds import Bounds
 from engine.errors import ParameterError
-from engine.game_types import Credit, GameType
+from engine.game_types import Bounds, Credit, GameType
 from engine.specs import Parameter, Value
 
 MOST_SEEDS = 69

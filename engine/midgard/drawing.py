@@ -4,19 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.midgard.rules import CELLS, CENTRES, LAND, SEA, TILES
-from engine.midgard.text import (
-    BLIZZARD,
-    CELL_NAMES,
-    ICE,
-    SEAT_NAMES,
-    SEATS,
-    board_letters,
-    last_drop,
-    marked_blizzard,
-    status,
-)
-from engine.svg import INK, MARK, PAPER, SEAT_COLOURS, drawing, element, polygon, text
+from engine.midgard import text as notation
+from engine.midgard.rules import CELLS, CENTRES, DECLARE, LAND, SEA, TILES
+from engine.svg import COLD, DARK, DIM, INK, LIGHT, MARK, PAPER, SEAT_COLOURS, button, drawing, element, polygon, text
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -25,15 +15,14 @@ HALF_EDGE, THIRD = 30, 17.32  # half an edge, and a third of a row's height
 LEFT, TOP = 330, 70
 BAR = 180
 WIDTH, HEIGHT = 2 * LEFT, 690
-COLD, DIM = "#E1EBF1", "#5A6770"  # cells without a tile, and what is written on them
-FILLS = {"s": SEAT_COLOURS[SEA], "l": SEAT_COLOURS[LAND], ICE: COLD, BLIZZARD: COLD}
-INKS = {"s": PAPER, "l": INK, ICE: DIM, BLIZZARD: DIM}
+FILLS = {"s": SEAT_COLOURS[SEA], "l": SEAT_COLOURS[LAND], notation.ICE: COLD, notation.BLIZZARD: COLD}
+INKS = {"s": LIGHT, "l": DARK, notation.ICE: DIM, notation.BLIZZARD: DIM}
 
 
 def svg(state: KernelState) -> str:
     """Draw the board with both hands above it; the last drop is outlined."""
-    letters = board_letters(state.record)
-    marked = marked_blizzard(state)
+    letters = notation.board_letters(state.record)
+    marked = notation.marked_blizzard(state)
     return drawing(
         WIDTH,
         HEIGHT,
@@ -41,7 +30,8 @@ def svg(state: KernelState) -> str:
         *(_cell(cell, letters[cell], cell in marked) for cell in range(CELLS)),
         *_last(state),
         *(part for seat in (SEA, LAND) for part in _hand(state, seat)),
-        text(LEFT, HEIGHT - 14, status(state), 15, text_anchor="middle"),
+        *([button(WIDTH - 110, HEIGHT - 46, 90, "declare", "declare")] if DECLARE in state.legal_actions() else []),
+        text(LEFT, HEIGHT - 14, notation.status(state), 15, text_anchor="middle"),
     )
 
 
@@ -67,8 +57,9 @@ def _cell(cell: int, letter: str, marked: bool) -> str:
     return element(
         "g",
         polygon(*_corners(cell), fill=FILLS[letter], stroke=PAPER, stroke_width=2),
-        text(x, y + (12 if up else -4), CELL_NAMES[cell], 11, fill=ink, text_anchor="middle"),
+        text(x, y + (12 if up else -4), notation.CELL_NAMES[cell], 11, fill=ink, text_anchor="middle"),
         element("path", d=sign, fill="none", stroke=INK if marked else ink, stroke_width=2) if sign else "",
+        data_part=f"cell-{notation.CELL_NAMES[cell]}",
     )
 
 
@@ -83,14 +74,14 @@ def _sign(letter: str, marked: bool, x: float, y: float) -> str:
 
 def _last(state: KernelState) -> list[str]:
     """Draw the last drop's outline, on a pale edge that parts it from tiles of every colour, and its name."""
-    dropped = last_drop(state)
+    dropped = notation.last_drop(state)
     if dropped is None:
         return []
     edge = "M" + "L".join(f"{x:.1f} {y:.1f}" for x, y in _corners(dropped)) + "Z"
     return [
         element("path", d=edge, fill="none", stroke=PAPER, stroke_width=7, stroke_linejoin="round"),
         polygon(*_corners(dropped), fill="none", stroke=MARK, stroke_width=4, stroke_linejoin="round"),
-        text(20, HEIGHT - 58, f"last: {CELL_NAMES[dropped]}", 15, fill=MARK),
+        text(20, HEIGHT - 58, f"last: {notation.CELL_NAMES[dropped]}", 15, fill=MARK),
     ]
 
 
@@ -100,10 +91,10 @@ def _hand(state: KernelState, seat: int) -> list[str]:
     edge, anchor = ((20, "start"), (WIDTH - 20, "end"))[seat]
     filled = BAR * cells / TILES
     moves = state.current_player() == seat
-    words = f"seat {seat}, {SEAT_NAMES[seat]}: {cells} cells{', to move' if moves else ''}"
+    words = f"seat {seat}, {notation.SEAT_NAMES[seat]}: {cells} cells{', to move' if moves else ''}"
     bar = {"y": 44, "height": 12}
     return [
         text(edge, 34, words, 17, text_anchor=anchor, font_weight="bold" if moves else "normal"),
-        element("rect", x=edge - filled * seat, width=filled, **bar, fill=FILLS[SEATS[seat]]),
+        element("rect", x=edge - filled * seat, width=filled, **bar, fill=FILLS[notation.SEATS[seat]]),
         element("rect", x=edge - BAR * seat, width=BAR, **bar, fill="none", stroke=DIM),
     ]

@@ -17,7 +17,6 @@ LARGE, MEDIUM, SMALL, STONE = 0, 1, 2, 3  # a fighter; its pips are 3 less its n
 FIGHTERS = 4
 NORTH, EAST, SOUTH, WEST = 0, 1, 2, 3
 SIDES = 4
-ALL_SIDES = 0b1111
 PYRAMIDS = 0x7777  # every bit of a tile that a pyramid can have
 MAX_PLAYERS = 5
 MAX_FIGHTS = 8
@@ -83,30 +82,13 @@ def _pairs():
 
 
 def _contacts():
-    """Return the other tile's sides where fighters would touch, by the occupied spaces of both, moved << 4 | other."""
+    """Return the other tile's sides where fighters touch, by the occupied spaces of both, moved << 4 | other."""
     contacts = np.zeros(256, np.int64)
     for moved, other, side in itertools.product(range(16), range(16), range(SIDES)):
         first = other >> side & 1 and moved >> (side + 3) % 4 & 1
         second = other >> (side + 1) % 4 & 1 and moved >> (side + 2) % 4 & 1
         contacts[moved << 4 | other] |= bool(first or second) << side
     return contacts
-
-
-def _offsets():
-    """Return, by two tiles' `offset_between`, the side towards the other, the same as a set, and shared places.
-
-    The last table is indexed by 16 * offset + a set of the other tile's sides; it holds the sides of the first
-    tile that lead to the same places.
-    """
-    towards, taken, shared = np.zeros(32, np.int64), np.zeros(32, np.int64), np.zeros(32 * 16, np.int64)
-    for offset, (side, (x, y)) in itertools.product(range(25), enumerate(STEPS)):
-        far_x, far_y = offset % 5 - 2, offset // 5 - 2
-        if (far_x, far_y) == (x, y):
-            towards[offset], taken[offset] = side, 1 << side
-        for sides, (other_side, (to_x, to_y)) in itertools.product(range(16), enumerate(STEPS)):
-            if sides >> other_side & 1 and (far_x + to_x, far_y + to_y) == (x, y):
-                shared[16 * offset + sides] |= 1 << side
-    return towards, taken, shared
 
 
 def _seat_sets():
@@ -124,7 +106,6 @@ STEP_X, STEP_Y = np.array(STEPS).T.copy()
 ARRANGED = np.array([pack_tile((LARGE, *others)) for others in itertools.permutations((MEDIUM, SMALL, STONE))])
 PAIRS = _pairs()
 CONTACTS = _contacts()
-TOWARDS, TAKEN, SHARED = _offsets()
 LOWEST, NTH = _seat_sets()
 
 
@@ -217,14 +198,6 @@ def arrange(state, action):
 
 
 @kernel
-def offset_between(state, tile, other):
-    """Return how the other tile lies from this one, 5 * (y + 2) + x + 2; 0, with no common place, if beyond 2."""
-    x = state.x[other] - state.x[tile] + 2
-    y = state.y[other] - state.y[tile] + 2
-    return (5 * y + x) & 31 if 0 <= x <= 4 and 0 <= y <= 4 else np.int64(0)
-
-
-@kernel
 def anchor_number(tile, anchor):
     """Return the anchor's place among the seats other than the tile's."""
     return anchor - (anchor > tile)
@@ -236,18 +209,50 @@ def anchor_seat(tile, number):
 
 
 @kernel
-def open_sides(state, tile, anchor):
-    """Return the sides of the anchor with a free place whose lowest tile, but for the one laid, is the anchor."""
-    sides = np.int64(ALL_SIDES)
+def side_towards(state, tile, other):
+    """Return the side of a tile beyond which the other one lies; -1 when it does not lie beside it."""
+    return side_of(state.x[other] - state.x[tile], state.y[other] - state.y[tile])
+
+
+@kernel
+def side_of(east, south):
+    """Return the side of a place beyond which a place so far to the east and south lies; -1 when they are apart."""
+    if abs(east) + abs(south) != 1:
+        return -1
+    return 2 - east if east != 0 else 1 + south
+
+
+@kernel
+def neighbours_at(state, tile, anchor, side, to_meet):
+    """Return the tiles that this one would lie beside on a side of the anchor; 0 where it cannot go by this name.
+
+    That is where a tile lies, where the anchor would not be the lowest of those tiles, and with `to_meet` where no
+    fighters would be adjacent.
+    """
+    x, y = state.x[anchor] + STEP_X[side], state.y[anchor] + STEP_Y[side]
+    fighters = occupied_spaces(state.tiles[tile]) << 4
+    found = np.int64(1 << anchor)
+    contact = CONTACTS[fighters | occupied_spaces(state.tiles[anchor])] >> side & 1
     left = state.table & ~(1 << anchor)
     while left != 0:
         other = lowest(left)
         left &= left - 1
-        offset = offset_between(state, anchor, other)
-        sides &= ~TAKEN[offset]
-        if other < anchor and other != tile:
-            sides &= ~SHARED[16 * offset + ALL_SIDES]
-    return sides
+        east, south = x - state.x[other], y - state.y[other]
+        apart = abs(east) + abs(south)
+        if apart == 0 or (apart == 1 and other < anchor and other != tile):
+            return np.int64(0)
+        if apart == 1 and other != tile:
+            found |= 1 << other
+            contact |= CONTACTS[fighters | occupied_spaces(state.tiles[other])] >> (side_of(east, south) & 3) & 1
+    return found if contact or not to_meet else np.int64(0)
+
+
+@kernel
+def occupied_spaces(tile):
+    """Return the set of a tile's spaces where a fighter stands, one bit each."""
+    tile |= tile >> 2
+    tile = (tile | tile >> 1) & 0x1111
+    return tile * 0x1248 >> 12 & 15
 
 
 @kernel
@@ -260,12 +265,12 @@ def list_places(state, actions):
     for tile in range(state.players):
         for anchor in range(state.players):
             if not on_table(state, tile) and on_table(state, anchor):
-                sides = open_sides(state, tile, anchor)
                 first = PLACES + 64 * tile + 16 * anchor_number(tile, anchor)
-                for i in range(4 * SIDES):
-                    if sides >> (i >> 2) & 1:
-                        actions[count] = first + i
-                        count += 1
+                for side in range(SIDES):
+                    if neighbours_at(state, tile, anchor, side, False) != 0:
+                        for i in range(4):
+                            actions[count] = first + 4 * side + i
+                            count += 1
     return count
 
 
@@ -293,7 +298,7 @@ def note_neighbours(state, tile):
     while left != 0:
         other = lowest(left)
         left &= left - 1
-        touching = present & (TAKEN[offset_between(state, tile, other)] != 0)
+        touching = present & (side_towards(state, tile, other) >= 0)
         state.beside[tile] |= touching << other
         state.beside[other] = state.beside[other] & ~(1 << tile) | touching << tile
 
@@ -335,12 +340,18 @@ def fighter_on(tile, space):
 
 
 @kernel
-def meet(state, seat, enemy, count):
-    """Add the fights with an enemy whose tile lies beside the mover's, ascending; return the new count."""
-    side = TOWARDS[offset_between(state, seat, enemy)]
+def pairs_facing(state, seat, enemy):
+    """Return the two pairs of `PAIRS` across the edge between two tiles side by side."""
+    side = side_towards(state, seat, enemy)
     mine, theirs = state.tiles[seat], state.tiles[enemy]
     first = PAIRS[fighter_on(mine, side) << 4 | fighter_on(theirs, side + 3)]
-    second = PAIRS[fighter_on(mine, side + 1) << 4 | fighter_on(theirs, side + 2)]
+    return first, PAIRS[fighter_on(mine, side + 1) << 4 | fighter_on(theirs, side + 2)]
+
+
+@kernel
+def meet(state, seat, enemy, count):
+    """Add the fights with an enemy whose tile lies beside the mover's, ascending; return the new count."""
+    first, second = pairs_facing(state, seat, enemy)
     state.fights[count & 7] = 16 * enemy + min(first, second)
     count += min(first, second) >= 0
     state.fights[count & 7] = 16 * enemy + max(first, second)
@@ -455,65 +466,25 @@ def list_moves(state, tiles, actions, count):
     for tile in range(state.players):
         if tiles >> tile & 1 == 0:
             continue
-        groups = groups_held(state, tile)
         for anchor in range(state.players):
             if anchor != tile and on_table(state, anchor):
-                first = MOVES + 16 * tile + 4 * anchor_number(tile, anchor)
-                count = list_sides(move_sides(state, tile, anchor, groups), first, actions, count)
+                for side in range(SIDES):
+                    if may_move(state, tile, anchor, side):
+                        actions[count] = MOVES + 16 * tile + 4 * anchor_number(tile, anchor) + side
+                        count += 1
     return count
 
 
 @kernel
-def list_sides(sides, first, actions, count):
-    for side in range(SIDES):
-        if sides >> side & 1:
-            actions[count] = first + side
-            count += 1
-    return count
-
-
-@kernel
-def move_sides(state, tile, anchor, groups):
-    """Return the sides of the anchor to which the tile may move: open, in contact, every group held still touched."""
-    sides = open_sides(state, tile, anchor) & contact_sides(state, tile, anchor)
-    while groups != 0:
-        sides &= sides_touching(state, anchor, groups & 31)
+def may_move(state, tile, anchor, side):
+    """Return whether the tile may move to that side of the anchor."""
+    found = neighbours_at(state, tile, anchor, side, True)
+    if found == 0 or state.beside[tile] & ~found == 0:
+        return found != 0
+    groups = groups_held(state, tile)
+    while groups & 31 & found != 0:
         groups >>= 5
-    return sides
-
-
-@kernel
-def occupied_spaces(tile):
-    """Return the set of a tile's spaces where a fighter stands, one bit each."""
-    tile |= tile >> 2
-    tile = (tile | tile >> 1) & 0x1111
-    return tile * 0x1248 >> 12 & 15
-
-
-@kernel
-def contact_sides(state, tile, anchor):
-    """Return the sides of the anchor where a fighter of the tile would be adjacent to a fighter of any other tile."""
-    fighters = occupied_spaces(state.tiles[tile]) << 4
-    sides = CONTACTS[fighters | occupied_spaces(state.tiles[anchor])]
-    left = state.table & ~(1 << tile | 1 << anchor)
-    while left != 0:
-        other = lowest(left)
-        left &= left - 1
-        contacts = CONTACTS[fighters | occupied_spaces(state.tiles[other])]
-        sides |= SHARED[16 * offset_between(state, anchor, other) + contacts]
-    return sides
-
-
-@kernel
-def sides_touching(state, anchor, group):
-    """Return the sides of the anchor whose places touch a tile of the group."""
-    if group >> anchor & 1:
-        return np.int64(ALL_SIDES)
-    sides = np.int64(0)
-    while group != 0:
-        sides |= SHARED[16 * offset_between(state, anchor, lowest(group)) + ALL_SIDES]
-        group &= group - 1
-    return sides
+    return groups == 0
 
 
 @kernel
@@ -685,11 +656,11 @@ def is_allowed(state, action):
         choice = action - MOVES
         tile = choice >> 4
         anchor = anchor_seat(tile, choice >> 2 & 3)
-        return move_sides(state, tile, anchor, groups_held(state, tile)) >> (choice & 3) & 1 == 1
+        return may_move(state, tile, anchor, choice & 3)
     if action >= PLACES:
         choice = action - PLACES
         tile = choice >> 6
-        return open_sides(state, tile, anchor_seat(tile, choice >> 4 & 3)) >> (choice >> 2 & 3) & 1 == 1
+        return neighbours_at(state, tile, anchor_seat(tile, choice >> 4 & 3), choice >> 2 & 3, False) != 0
     return True
 
 

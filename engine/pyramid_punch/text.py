@@ -29,12 +29,11 @@ from engine.pyramid_punch.rules import (
     ROLL,
     ROTATIONS,
     TERMINAL,
-    TOWARDS,
     begin_turn,
     note_neighbours,
-    offset_between,
     on_table,
     pack_tile,
+    side_towards,
     stands,
     strike_out_fights,
 )
@@ -233,9 +232,7 @@ def _read_end(state: np.record) -> None:
 
 def _read_opening_seat(state: np.record, phase: str) -> None:
     """Read the seat before the first turn, when the seats arrange, then place, in order, one each."""
-    done = [
-        int(state.tiles[seat] != 0) if phase == "a" else int(on_table(state, seat)) for seat in range(state.players)
-    ]
+    done = [bool(state.tiles[seat] if phase == "a" else on_table(state, seat)) for seat in range(state.players)]
     if phase == "a" and done != sorted(done, reverse=True):
         raise PositionError("TILES", "the seats arrange in order, so no ? can come before an arranged tile")
     if sum(done) == state.players:
@@ -272,7 +269,7 @@ def _met(state: np.record, enemy: int, fighter: int) -> bool:
     """Return whether an enemy fighter stands at the mover's tile; the one it fought may be gone."""
     if enemy >= state.players or not state.beside[state.seat] >> enemy & 1 or not stands(state, enemy, fighter):
         return False
-    side = TOWARDS[offset_between(state, enemy, state.seat)]
+    side = side_towards(state, enemy, state.seat)
     return fighters_on(state.tiles[enemy]).index(fighter) in (side, (side + 1) % 4)
 
 
@@ -310,7 +307,7 @@ def _fight_spaces(state: np.record, fight: int | None) -> frozenset[tuple[int, i
     own, enemy, theirs = LETTERS.index(ACTIONS[fight][0]), int(ACTIONS[fight][2]), LETTERS.index(ACTIONS[fight][3])
     if not state.beside[state.seat] >> enemy & 1:
         return frozenset()
-    side = int(TOWARDS[offset_between(state, state.seat, enemy)])
+    side = int(side_towards(state, state.seat, enemy))
     mine, other = fighters_on(state.tiles[state.seat]), fighters_on(state.tiles[enemy])
     for space, facing in ((side, (side + 3) % 4), ((side + 1) % 4, (side + 2) % 4)):
         if (
@@ -353,7 +350,7 @@ def seat_line(state: KernelState, seat: int) -> str:
     """Return what a seat has left, in words."""
     record = state.record
     if record.tiles[seat] == 0:
-        return "to be arranged" if record.phase == ARRANGE else f"out, rank {record.ranks[seat]}"
+        return "to be arranged" if record.phase == ARRANGE else f"out, place {record.ranks[seat] + 1}"
     standing = " ".join(letter for fighter, letter in enumerate(LETTERS) if stands(record, seat, fighter))
     return standing if on_table(record, seat) else f"{standing}, unplaced: {tile_letters(record.tiles[seat])}"
 
@@ -422,5 +419,5 @@ def _status(state: KernelState, who: int) -> str:
     if who == CHANCE:
         return f"turn {record.turn}, dice for {ACTIONS[FIGHTS + record.fight]}"
     if who == TERMINAL:
-        return f"over after {record.turn} turns ({state.ended}), ranks {state.ranks()}"
+        return f"over after {record.turn} turns ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
     return f"turn {record.turn}, legal: {' '.join(ACTIONS[action] for action in state.legal_actions())}"

@@ -1,6 +1,7 @@
 """What every game promises. A test class with a `game` fixture that inherits from these runs all of it."""
 
 import copy
+import itertools
 import pickle
 import random
 from collections import Counter
@@ -101,6 +102,10 @@ class GameContract:
     def test_chance_outcomes_are_different_and_weighted_by_positive_integers(self, game: Game) -> None:
         for state in stops(game, 4):
             outcomes = state.chance_outcomes()
+            assert state.chances() == (
+                [outcome for outcome, _ in outcomes],
+                list(itertools.accumulate(weight for _, weight in outcomes)),
+            )
             assert bool(outcomes) == state.is_chance_node()
             assert len({outcome for outcome, _ in outcomes}) == len(outcomes)
             assert all(type(outcome) is int and type(weight) is int and weight > 0 for outcome, weight in outcomes)
@@ -397,6 +402,19 @@ class GameContract:
             text = str(state)
             assert text.strip()
             assert all(line.isprintable() and len(line) <= 80 for line in text.splitlines())
+
+    def test_every_legal_action_is_reached_by_clicks_of_its_own_on_parts_of_the_drawing(self, game: Game) -> None:
+        for state in walk(game, 6):
+            targets = state.targets()
+            if targets is None or state.current_player() < 0:
+                assert targets is None
+                continue
+            assert list(targets) == state.legal_actions()
+            sequences = list(targets.values())
+            beginnings = {parts[:length] for parts in sequences for length in range(1, len(parts))}
+            assert len(set(sequences)) == len(sequences) and beginnings.isdisjoint(sequences)
+            parts = {node.get("data-part") for node in ElementTree.fromstring(state.svg()).iter()}
+            assert {part for sequence in sequences for part in sequence} <= parts
 
     def test_the_svg_is_one_well_formed_drawing_that_loads_nothing(self, game: Game) -> None:
         for state in stops(game, 14):

@@ -6,11 +6,13 @@ from pathlib import Path
 
 import pytest
 from connect_four import rules, text
-from connect_four.heuristics import evaluate, stones_in_open_lines
+from connect_four.heuristics import evaluate, prospects
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
+from bots import make_bot
+from bots.search.minimax import AlphaBeta
 from engine import PositionError, play
 from engine.chance import new_rng
 from engine.state import KernelState
@@ -217,17 +219,27 @@ def test_random_playouts_from_any_state_end_as_the_rules_say(seed):
 
 @given(seed=SEEDS)
 @settings(max_examples=20)
-def test_the_evaluation_counts_stones_in_open_lines(seed):
+def test_the_evaluation_counts_open_lines_and_threats(seed):
     for state in walk(GAME, seed):
-        taken = [
+        first, second = (
             {(c, r) for c in range(7) for r in range(6) if int(word) & text.bit(c, r)} for word in state.record.stones
-        ]
-        counts = [
-            sum(len(taken[seat].intersection(line)) for line in LINES if not taken[1 - seat].intersection(line))
-            for seat in (0, 1)
-        ]
-        assert [stones_in_open_lines(state.record, seat) for seat in (0, 1)] == counts
-        assert evaluate(state.record, 0) == -evaluate(state.record, 1) == (counts[0] - counts[1]) / 207
+        )
+        found = []
+        for seat, (own, other) in enumerate(((first, second), (second, first))):
+            missing = [set(line) - own for line in LINES if not other.intersection(line)]
+            threats = {cell for cells in missing if len(cells) == 1 for cell in cells}
+            lines = sum((0, 1, 3, 6, 10)[4 - len(cells)] for cells in missing)
+            found.append(lines + sum(10 if row % 2 == seat else 2 for _, row in threats))
+        assert [prospects(state.record, seat) for seat in (0, 1)] == found
+        lead = found[0] - found[1]
+        assert evaluate(state.record, 0) == -evaluate(state.record, 1) == lead / (abs(lead) + 60)
+
+
+def test_alphabeta_opens_in_the_centre_whatever_its_budget():
+    state = GAME.new_initial_state()
+    for nodes in (100, 1000, 10_000, 20_000, 50_000, 100_000):
+        for seed in range(3):
+            assert make_bot(AlphaBeta, GAME, 0, seed, {"nodes": nodes}).choose(state) == 3
 
 
 # Positions and drawings
@@ -268,7 +280,7 @@ def test_two_lines_made_by_one_drop_are_a_position():
 
 def test_the_drawings_mark_the_last_drop_and_the_line():
     state, _ = after("aabbccd")
-    assert "[x]" in str(state) and "over after 7 drops (normal), ranks [0, 1]" in str(state)
+    assert "[x]" in str(state) and "over after 7 drops (normal), places [1, 2]" in str(state)
     assert state.svg().count('r="6"') == 4
     read = GAME.state_from_position(state.position)
     assert "[" not in str(read).splitlines()[5]

@@ -12,9 +12,8 @@ import numpy as np
 import pytest
 
 import engine
-from engine import kernel as kernel_module
-from engine.cache import cache_root
-from engine.kernel import COMPILED, bind
+from engine.cache import _shared_sources, cache_root, kernel_cache
+from engine.kernel import COMPILED, bind, kernel
 
 ROOT = Path(__file__).parents[2]
 DTYPE = np.dtype((np.record, [("stones", np.int64)]))
@@ -138,21 +137,23 @@ def test_two_sizes_of_one_games_record_live_side_by_side():
 
 
 CACHED = """
+import sys
 import engine
 compiled = engine.load_game("epicycle", 2).compiled
 engine.random_playouts(engine.load_game("epicycle", 2), 10, seed=1)
 print(sum(compiled.playouts.stats.cache_hits.values()), sum(compiled.playouts.stats.cache_misses.values()))
+print("numba.np.arraymath" in sys.modules)
 """
 
 
-def test_a_second_process_takes_compiled_code_from_the_cache(tmp_path):
+def test_a_second_process_takes_compiled_code_from_the_cache_without_loading_the_compiler(tmp_path):
     environment = {key: value for key, value in os.environ.items() if not key.startswith("NUMBA_")}
     environment["ARENA_CACHE"] = str(tmp_path / "cache")
     command = [sys.executable, "-c", CACHED]
     runs = [
         subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=ROOT) for _ in range(2)
     ]
-    assert [run.stdout.split() for run in runs] == [["0", "1"], ["1", "0"]]
+    assert [run.stdout.split() for run in runs] == [["0", "1", "True"], ["1", "0", "False"]]
     assert list((tmp_path / "cache" / "numba").iterdir())
 
 
@@ -210,9 +211,12 @@ def test_a_fallback_folder_that_somebody_else_laid_out_is_refused(nowhere, tmp_p
 
 
 def test_the_numba_folder_depends_on_numbas_flags(monkeypatch):
-    plain = kernel_module._numba_cache_folder()
+    monkeypatch.delenv("NUMBA_CACHE_DIR", raising=False)
+    plain = kernel_cache()
+    monkeypatch.setenv("NUMBA_NUM_THREADS", "1")
+    assert kernel_cache() == plain
     monkeypatch.setenv("NUMBA_BOUNDSCHECK", "1")
-    assert kernel_module._numba_cache_folder() != plain
+    assert kernel_cache() != plain
 
 
 def test_kernels_are_compiled_unless_numba_is_told_otherwise():
@@ -224,7 +228,7 @@ def test_the_cache_watches_every_file_of_kernels_that_others_call_also_a_plug_in
     folder = Path(engine.__file__).parent
     called = {path for path in folder.rglob("*.py") if "\n@kernel\n" in path.read_text(encoding="utf-8")}
     plugged = {Path(engine.game_type(name).module("rules").__file__) for name in engine.game_names()}
-    assert called | plugged <= set(kernel_module._shared_sources())
+    assert called | plugged <= set(_shared_sources())
 
 
 TUPLE = """
@@ -262,3 +266,33 @@ def test_a_cache_folder_that_is_named_from_here_is_the_same_one_for_a_process_st
     command = [sys.executable, "-c", ask]
     told = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True, check=True)
     assert told.stdout.strip() == str(tmp_path / "kept")
+
+
+@pytest.mark.skipif(not COMPILED, reason="interpreted")
+def test_a_kernel_that_others_call_is_not_made_executable_by_itself_and_raises_and_prints_through_them(
+    capfd: pytest.CaptureFixture[str],
+) -> None:
+    @kernel
+    def inner(x):
+        if x > 2:
+            print("large:", x)
+        if x > 3:
+            raise ValueError("too large")
+        return x + 1
+
+    @kernel
+    def item(things, i):
+        return things[i]
+
+    @kernel
+    def outer(x):
+        return inner(x) + inner(0) + item((1, 2.5), 1)
+
+    assert outer(1) == 5.5
+    assert not inner.overloads
+    assert len(inner.merged.overloads) == 1
+    assert outer(3) == 7.5
+    assert inner(1) == 2
+    with pytest.raises(ValueError, match="too large"):
+        outer(4)
+    assert capfd.readouterr().out == "large: 3\nlarge: 4\n"

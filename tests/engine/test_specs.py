@@ -276,6 +276,8 @@ def test_a_number_of_players_that_a_game_does_not_have_is_refused(players, text)
         (" uct: c = 1.4 , iterations = 50 ", "uct", {"c": "1.4", "iterations": "50"}),
         ("path/to my/bot.py:Mine", "path/to my/bot.py:Mine", {}),
         ("bot.py:Mine:depth=2", "bot.py:Mine", {"depth": "2"}),
+        ("my bots/bot.py:depth=2", "my bots/bot.py", {"depth": "2"}),
+        ("my bots/deep:depth=2", "my bots/deep", {"depth": "2"}),
         ("path/to my/bot.toml", "path/to my/bot.toml", {}),
         ("bot.toml:depth=2,c=x", "bot.toml", {"depth": "2", "c": "x"}),
         ("mine@0123ab:depth=2", "mine@0123ab", {"depth": "2"}),
@@ -291,7 +293,7 @@ def test_a_bot_spec_that_cannot_be_read_is_refused(spec):
         split_bot_spec(spec)
 
 
-@pytest.mark.parametrize("spec", ["bot.py", "bot.py:", "bot.py:two words", "bot.py:1st:a=1"])
+@pytest.mark.parametrize("spec", ["bot.py::", "bot.py:two words", "bot.py:1st:a=1"])
 def test_a_bots_file_without_a_class_is_refused(spec):
     with refusal(NotationError, f"bot spec '{spec}' cannot be read; write path/to/file.py:ClassName"):
         split_bot_spec(spec)

@@ -92,7 +92,7 @@ def test_every_piece_is_drawn_once_in_its_owners_colour():
     assert [drawn.count(colour) for colour in SEAT_COLOURS] == [0, 3, 0, 3, 3]
     pips = sum(1 for _ in ElementTree.fromstring(state.svg()).iter(f"{NAMESPACE}circle")) - 1  # the rim
     assert pips == (6 + 7 + 5) + (3 * 1 + 3 * 2 + 3 * 3)
-    assert {"out, rank 4", "out, rank 3", "turn 77, seat 1 to move"} <= words(state)
+    assert {"out, place 5", "out, place 4", "turn 77, seat 1 to move"} <= words(state)
 
 
 def test_the_last_play_is_marked_and_only_when_there_was_one():
@@ -107,7 +107,7 @@ def test_the_last_play_is_marked_and_only_when_there_was_one():
 
 def test_the_end_and_the_wait_for_the_deal_are_told():
     over = engine.load_game("epicycle", 2).state_from_position("SMLSMLSML. SML/SML - 500")
-    assert {"over: cap", "500 plays, ranks [0, 0]"} <= words(over)
+    assert {"over: cap", "500 plays, places [1, 1]"} <= words(over)
     waiting = engine.load_game("epicycle", 2, setup="random").new_initial_state()
     assert "before the deal" in words(waiting)
     assert set(fills(waiting)) & set(SEAT_COLOURS) == set(SEAT_COLOURS[:2])

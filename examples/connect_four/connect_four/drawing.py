@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from connect_four.rules import COLUMNS, ROWS, STEPS
 from connect_four.text import ACTIONS, bit, last_drop, status
-from engine.svg import BOARD, FAINT, INK, LINE, MARK, PAPER, SEAT_COLOURS, drawing, element, seat_row, text
+from engine.svg import BOARD, DARK, FAINT, INK, LIGHT, LINE, MARK, PAPER, SEAT_COLOURS, drawing, element, seat_row, text
 
 if TYPE_CHECKING:
     from engine.state import KernelState
@@ -23,7 +23,7 @@ def svg(state: KernelState) -> str:
         HEIGHT,
         f"{state.game.spec}: {state.position}",
         element("rect", x=LEFT, y=TOP, width=CELL * COLUMNS, height=CELL * ROWS, rx=10, fill=BOARD, stroke=INK),
-        *(_cell(state, column, row) for column in range(COLUMNS) for row in range(ROWS)),
+        *(_column(state, column) for column in range(COLUMNS)),
         *(
             text(centre(column, 0)[0], 354, letter, 16, fill=FAINT, text_anchor="middle")
             for column, letter in enumerate(ACTIONS)
@@ -47,6 +47,12 @@ def in_lines(stones: int) -> int:
     return cells
 
 
+def _column(state: KernelState, column: int) -> str:
+    ground = element("rect", x=LEFT + CELL * column, y=TOP, width=CELL, height=CELL * ROWS, fill=BOARD, fill_opacity=0)
+    cells = (_cell(state, column, row) for row in range(ROWS))
+    return element("g", ground, *cells, data_part=f"column-{ACTIONS[column]}")
+
+
 def _cell(state: KernelState, column: int, row: int) -> str:
     x, y = centre(column, row)
     for seat, stones in enumerate(map(int, state.record.stones)):
@@ -55,11 +61,11 @@ def _cell(state: KernelState, column: int, row: int) -> str:
             ring = {"stroke": MARK, "stroke_width": 5} if last else {"stroke": INK, "stroke_width": 1.5}
             stone = element("circle", cx=x, cy=y, r=STONE, fill=SEAT_COLOURS[seat], **ring)
             dotted = in_lines(stones) & bit(column, row)
-            return stone + (element("circle", cx=x, cy=y, r=6, fill=PAPER, stroke=INK) if dotted else "")
+            return stone + (element("circle", cx=x, cy=y, r=6, fill=LIGHT, stroke=DARK) if dotted else "")
     return element("circle", cx=x, cy=y, r=STONE, fill=PAPER, stroke=LINE)
 
 
 def _seat(state: KernelState, seat: int) -> str:
     box = (PANEL, SEATS + SEAT_HEIGHT * seat, WIDTH - PANEL - 20, SEAT_HEIGHT - 4)
-    rank = f"rank {state.ranks()[seat]}" if state.is_terminal() else ""
-    return seat_row(*box, seat, to_move=state.current_player() == seat, bold=rank == "rank 0", below=rank)
+    place = f"place {state.ranks()[seat] + 1}" if state.is_terminal() else ""
+    return seat_row(*box, seat, to_move=state.current_player() == seat, bold=place == "place 1", below=place)

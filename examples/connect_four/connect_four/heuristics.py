@@ -1,23 +1,30 @@
 """Connect four: an evaluation."""
 
-from connect_four.rules import BOARD, STEPS
+import numpy as np
+
+from connect_four.rules import BOARD, BOTTOM, STEPS
 from engine.kernel import kernel
 
-MOST = 69 * 3  # every line of the board open, with three stones in each
+OWN_ROWS = np.array([BOTTOM * 0b010101, BOTTOM * 0b101010])  # where play ends up if both only answer above, by seat
+THREAT, OWN_THREAT = 2, 8  # an empty cell that completes four in a line, and what it counts more in an own row
+HALFWAY = 60
 
 
 @kernel
 def evaluate(state, seat):
-    """Return the seat's stones in lines still open to it less the other's, each counted once per line, over 207.
-
-    A line of four cells is open to a seat when the other one has no stone in it.
-    """
-    return (stones_in_open_lines(state, seat) - stones_in_open_lines(state, 1 - seat)) / MOST
+    """Return lead / (|lead| + 60), the lead being the seat's prospects less the other's."""
+    lead = prospects(state, seat) - prospects(state, 1 - seat)
+    return lead / (abs(lead) + HALFWAY)
 
 
 @kernel
-def stones_in_open_lines(state, seat):
-    """Return the number of a seat's stones in every line that is open to it, added up."""
+def prospects(state, seat):
+    """Return 1, 3 or 6 for every line open to the seat with 1, 2 or 3 of its stones, and 2 or 10 for every threat.
+
+    A line of four cells is open to a seat when the other one has no stone in it. A threat is an empty cell that
+    completes one; it is worth more in the 1st, 3rd and 5th row to seat 0 and in the others to seat 1, who get to drop
+    there when the rest of the board has filled up. Without threats, searches of some depths open at the edge.
+    """
     mine = state.stones[seat]
     free = BOARD & ~state.stones[1 - seat]
     total = 0
@@ -25,8 +32,22 @@ def stones_in_open_lines(state, seat):
         pairs = free & free >> step
         lines = pairs & pairs >> 2 * step  # each as its first cell
         for place in range(4):
-            total += count(lines & mine >> place * step)
-    return total
+            stones = lines & mine >> place * step
+            total += count(stones)
+            for other in range(place):
+                total += count(stones & mine >> other * step)
+    threats = completing(mine) & free & ~mine
+    return total + THREAT * count(threats) + OWN_THREAT * count(threats & OWN_ROWS[seat])
+
+
+@kernel
+def completing(stones):
+    """Return the cells that complete four in a line with the stones."""
+    found = stones << 1 & stones << 2 & stones << 3
+    for step in STEPS[1:]:
+        above, below = stones >> step & stones >> 2 * step, stones << step & stones << 2 * step
+        found |= above & (stones << step | stones >> 3 * step) | below & (stones >> step | stones << 3 * step)
+    return found
 
 
 @kernel

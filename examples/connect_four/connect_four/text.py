@@ -25,15 +25,16 @@ def bit(column: int, row: int) -> int:
     return 1 << HEIGHT * column + row
 
 
+CELLS = [[bit(column, row) for column in range(COLUMNS)] for row in reversed(range(ROWS))]
+"""Sets of one cell, row by row, the uppermost first."""
+
+
 def rows(state: np.record) -> list[str]:
     """Return the board as it is seen: six rows of seven letters, the uppermost first."""
-    first, second = map(int, state.stones)
-    letters = {(1, 0): STONES[0], (0, 1): STONES[1], (0, 0): EMPTY}
+    first, second = state.stones.tolist()
     return [
-        "".join(
-            letters[bool(first & cell), bool(second & cell)] for cell in (bit(column, row) for column in range(COLUMNS))
-        )
-        for row in reversed(range(ROWS))
+        "".join([STONES[0] if first & cell else STONES[1] if second & cell else EMPTY for cell in cells])
+        for cells in CELLS
     ]
 
 
@@ -116,5 +117,5 @@ def status(state: KernelState) -> str:
     """Return how the match stands, in a few words."""
     drops = int(state.record.stones[0] | state.record.stones[1]).bit_count()
     if state.is_terminal():
-        return f"over after {drops} drops ({state.ended}), ranks {state.ranks()}"
+        return f"over after {drops} drops ({state.ended}), places {[rank + 1 for rank in state.ranks()]}"
     return f"drop {drops + 1}, legal: {' '.join(ACTIONS[action] for action in state.legal_actions())}"

@@ -1,0 +1,20 @@
+"""The parts of Epicycle's drawing that stand for an action: a piece in hand, then the slice of the piece taken."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.epicycle.rules import SLOTS, offset_of
+from engine.epicycle.text import ACTIONS
+
+if TYPE_CHECKING:
+    from engine.state import KernelState
+
+
+def targets(state: KernelState) -> dict[int, tuple[str, ...]]:
+    """Return the parts to click for every legal action, in order."""
+    seat, gap = state.current_player(), int(state.record.gap)
+    return {
+        action: (f"hand-{seat}-{ACTIONS[action][0]}", f"slot-{(gap + int(offset_of(action))) % SLOTS}")
+        for action in state.legal_actions()
+    }

@@ -1,0 +1,17 @@
+"""The parts of Magic Mids' drawing that stand for an action: a size in hand, then a square."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from engine.magic_mids.text import ACTIONS
+
+if TYPE_CHECKING:
+    from engine.state import KernelState
+
+
+def targets(state: KernelState) -> dict[int, tuple[str, ...]]:
+    """Return the parts to click for every legal action, in order."""
+    seat = state.current_player()
+    names = {action: ACTIONS[action] for action in state.legal_actions()}
+    return {action: (f"hand-{seat}-{name[0]}", f"cell-{name[1:]}") for action, name in names.items()}
