@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 from bisect import bisect_right
 from collections.abc import Callable
+from functools import cache, partial
 from itertools import accumulate
 from typing import cast
 
@@ -13,7 +13,7 @@ import numpy as np
 from bots import greedy_kernel
 from bots.base import Bot, first_decision
 from bots.search.evaluation import evaluation, evaluation_kernel
-from engine import Game, State
+from engine import State
 from engine.kernel import bind
 from engine.state import KernelGame, KernelState
 
@@ -38,7 +38,8 @@ class Greedy(Bot):
     needs = ("clone",)
 
     def prepare(self) -> None:
-        self._values = compiled_values(self.game) if isinstance(self.game, KernelGame) else plain_values(self.game)
+        compiled = isinstance(self.game, KernelGame)
+        self._values = compiled_values(self.game) if compiled else partial(look_ahead, evaluation(self.game.name))
 
     def choose(self, state: State) -> int:
         actions = state.legal_actions()
@@ -49,11 +50,6 @@ class Greedy(Bot):
 
 Values = Callable[[State, int, int], list[float]]
 """What each legal action of a state is worth to a seat; the last argument, 32 random bits, is the luck of sampling."""
-
-
-def plain_values(game: Game) -> Values:
-    """Return the values of a game in plain Python, by way of `State`."""
-    return functools.partial(look_ahead, evaluation(game.name))
 
 
 def look_ahead(evaluate: Callable[[State, int], float], state: State, seat: int, luck: int) -> list[float]:
@@ -83,12 +79,12 @@ def systematic_sample(outcomes: list[tuple[int, int]], luck: int) -> list[tuple[
     return [(outcomes[bisect_right(bounds, point)][0], 1) for point in points]
 
 
-@functools.cache
+@cache
 def compiled_values(game: KernelGame) -> Values:
     """Return the values of a game in compiled code, warmed up."""
     evaluate = evaluation_kernel(game)
-    also = {"evaluate": evaluate, "copy_state": game.compiled.copy_state, "MOST": MOST_OUTCOMES}
-    kernel = bind(greedy_kernel, game.rules, game.dtype, **also).look_ahead
+    also = {"evaluate": evaluate, "copy_state": game.compiled.copy_state, "points_of": game.compiled.points_of}
+    kernel = bind(greedy_kernel, game.rules, game.dtype, MOST=MOST_OUTCOMES, **also).look_ahead
     values = np.zeros(game.action_buffer.size)
     states = (game.blank(), game.blank())
     outcomes = (game.outcome_buffer, game.weight_buffer)

@@ -24,11 +24,7 @@ def worth(state, seat, place):
     if current_player(state) != TERMINAL:
         return evaluate(state, seat)
     ranks(state, place)
-    lead = 0
-    for other in range(place.size):
-        lead += place[other] > place[seat]
-        lead -= place[other] < place[seat]
-    return lead / (place.size - 1)
+    return (points_of(place, seat) + 1 - place.size) / (place.size - 1)
 
 
 def mean_over_chance(words, seat, luck, rolled, outcomes, weights, place):

@@ -10,25 +10,23 @@ from engine.pyramid_punch.rules import (
     FIGHTS,
     FIRST_TILES,
     MOVES,
-    PAIRS,
     PLACES,
     ROTATIONS,
     STEP_X,
     STEP_Y,
-    TAKEN,
-    TOWARDS,
     anchor_seat,
-    fighter_on,
     lowest,
-    offset_between,
+    pairs_facing,
     random_action,
+    side_towards,
     stands,
     turned,
 )
 
 WORTH = np.array([9.3, 4.4, 2.1, 1.0])  # of L, M, S and the stone
 FULL_TILE = 16.8
-WINS = np.array([3, 6, 10, 15, 21, 26, 30]) / 36.0  # chance to win, by the pips one has more, from -3 to 3
+WAYS = (3, 6, 10, 15, 21, 26, 30)  # of 36 to win, by the pips that one has more, from -3 to 3
+WINS = np.array(WAYS) / 36.0
 
 
 @kernel
@@ -84,37 +82,21 @@ def expected_loss(state, seat, own):
     while left != 0:
         enemy = lowest(left)
         left &= left - 1
-        side = TOWARDS[offset_between(state, seat, enemy)]
-        mine, theirs = state.tiles[seat], state.tiles[enemy]
-        loss += loss_of_pair(fighter_on(mine, side), fighter_on(theirs, side + 3), own)
-        loss += loss_of_pair(fighter_on(mine, side + 1), fighter_on(theirs, side + 2), own)
+        for pair in pairs_facing(state, seat, enemy):
+            if pair >= 0:
+                loser, winner = (pair >> 2, pair & 3) if own else (pair & 3, pair >> 2)
+                loss += WINS[3 + loser - winner] * WORTH[loser]
     return loss
-
-
-@kernel
-def loss_of_pair(own_bit, enemy_bit, own):
-    """Return that loss for two spaces that face each other; 0 when one is empty."""
-    pair = PAIRS[own_bit << 4 | enemy_bit]
-    if pair < 0:
-        return 0.0
-    loser, winner = (pair >> 2, pair & 3) if own else (pair & 3, pair >> 2)
-    return WINS[3 + loser - winner] * WORTH[loser]
 
 
 DRAWN = 3  # rotations, moves or places compared
 VALUE = (9, 4, 2, 1)  # of L, M, S and the stone
-WAYS = (3, 6, 10, 15, 21, 26, 30)  # of 36 to win, by the pips that one has more, from -3 to 3
 
 
-def _fights():
-    """Return, by 4 * own fighter + enemy fighter, 36 times what the enemy and what the own side lose on average."""
-    pairs = [(own, enemy) for own in range(FIGHTERS) for enemy in range(FIGHTERS)]
-    gains = [WAYS[3 + enemy - own] * VALUE[enemy] for own, enemy in pairs]
-    losses = [WAYS[3 + own - enemy] * VALUE[own] for own, enemy in pairs]
-    return np.array(gains), np.array(losses)
-
-
-GAINS, LOSSES = _fights()
+OWN, ENEMY = np.divmod(np.arange(FIGHTERS * FIGHTERS), FIGHTERS)
+GAINS, LOSSES = (  # by 4 * own fighter + enemy fighter, 36 times what the enemy and what the own side lose on average
+    np.take(WAYS, 3 + loser - winner) * np.take(VALUE, loser) for winner, loser in ((OWN, ENEMY), (ENEMY, OWN))
+)
 
 
 @kernel
@@ -192,18 +174,7 @@ def worth_of_fights(state, seat):
     while left != 0:
         enemy = lowest(left)
         left &= left - 1
-        offset = offset_between(state, seat, enemy)
-        if TAKEN[offset] == 0:
-            continue
-        side = TOWARDS[offset]
-        mine, theirs = state.tiles[seat], state.tiles[enemy]
-        worth += worth_of_pair(state, fighter_on(mine, side), fighter_on(theirs, side + 3))
-        worth += worth_of_pair(state, fighter_on(mine, side + 1), fighter_on(theirs, side + 2))
+        if side_towards(state, seat, enemy) >= 0:
+            for pair in pairs_facing(state, seat, enemy):
+                worth += 0 if pair < 0 else fight_worth(state, pair & 15)
     return worth
-
-
-@kernel
-def worth_of_pair(state, own_bit, enemy_bit):
-    """Return the worth of a fight between two spaces that face each other; 0 when one is empty."""
-    pair = PAIRS[own_bit << 4 | enemy_bit]
-    return 0 if pair < 0 else fight_worth(state, pair & 15)

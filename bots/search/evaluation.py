@@ -18,13 +18,12 @@ HALFWAY = 10
 
 def evaluation_kernel(game: KernelGame) -> Callable[..., Any]:
     """Return the compiled `evaluate(record, seat)` of a game with kernels."""
-    known = getattr(heuristics_of(game.name), "evaluate", None)
-    return known or _margin_kernel(game.rules, game.dtype, game.players)
+    return getattr(heuristics_of(game.name), "evaluate", None) or _margin_kernel(game)
 
 
 @functools.cache
-def _margin_kernel(rules: Any, dtype: Any, players: int) -> Callable[..., Any]:
-    return bind(margin_kernel, rules, dtype, PLAYERS=players, HALFWAY=HALFWAY).evaluate
+def _margin_kernel(game: KernelGame) -> Callable[..., Any]:
+    return bind(margin_kernel, game.rules, game.dtype, PLAYERS=game.players, HALFWAY=HALFWAY).evaluate
 
 
 def evaluation(game_name: str) -> Callable[[State, int], float]:

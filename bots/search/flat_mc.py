@@ -52,7 +52,7 @@ Points = Callable[[np.ndarray, int, int, np.ndarray], list[int]]
 @functools.cache
 def compiled_points(game: KernelGame) -> Points:
     """Return the comparison of actions in compiled code, warmed up."""
-    also = {"copy_state": game.compiled.copy_state, "random_finish": game.compiled.random_finish}
+    also = {name: getattr(game.compiled, name) for name in ("copy_state", "random_finish", "points_of")}
     kernel = bind(flat_mc_kernel, game.rules, game.dtype, **also).compare_actions
     points, wide = np.zeros_like(game.action_buffer), np.zeros_like(game.action_buffer)
     buffers = (game.action_buffer, points, game.blank(), game.blank(), wide, np.zeros(game.players, np.int64))

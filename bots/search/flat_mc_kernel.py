@@ -22,11 +22,3 @@ def compare_actions(words, seat, playouts, rng, actions, points, child, scratch,
             ranks(state, place)
             points[i] += points_of(place, seat)
     return count
-
-
-def points_of(place, seat):
-    """Return two points for each seat beaten and one for each tied with."""
-    points = -1  # the loop meets the seat itself as one that it ties with
-    for other in range(place.size):
-        points += 2 * (place[other] > place[seat]) + (place[other] == place[seat])
-    return points

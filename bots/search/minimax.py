@@ -1,4 +1,4 @@
-"""Depth-first search in compiled code, by iterative deepening; shared by `alphabeta` and `expectimax`."""
+"""Alpha-beta search, for games without dice, and expectimax search, for games with dice, in compiled code."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Sequence
 from types import SimpleNamespace
-from typing import Annotated, cast
+from typing import Annotated, ClassVar, cast
 
 import numpy as np
 
@@ -61,6 +61,7 @@ def minimax_kernels(game: KernelGame) -> SimpleNamespace:
     also = {
         "evaluate": evaluation_kernel(game),
         "copy_state": game.compiled.copy_state,
+        "points_of": game.compiled.points_of,
         "CHANCE_HORIZON": int(getattr(heuristics, "FORESEES_ROLLS", False)),
         "SOME_ALIKE": alike is not None,
     }
@@ -178,6 +179,8 @@ class Minimax(Bot):
 
     needs = ("kernels",)
     game: KernelGame
+    dice: ClassVar[bool]
+    """Whether it plays the games with dice, or those without, where it would be the other one under another name."""
 
     depth: Annotated[int, Between(1, DEEPEST), "decisions looked ahead at most"] = DEEPEST
     nodes: Annotated[int, Between(1, 1_000_000_000), "states visited for a move"] = 20_000
@@ -186,14 +189,20 @@ class Minimax(Bot):
     ] = "auto"
     seconds: Annotated[float, Between(0, 3600), "time for a move in place of `nodes`; 0 for none"] = 0.0
 
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        """Refuse games with dice, which spoil the bounds that cut lines off, or, as `dice` says, those without."""
+        refused = super().refusal(game)
+        if refused is None and rolls_dice(game) != cls.dice:
+            what = "with dice, which are not" if cls.dice else "without dice, and they are"
+            refused = f"plays games {what} rolled in {game.name}"
+        return refused
+
     def prepare(self) -> None:
         self.timed = self.seconds > 0
-        self._search = compiled_maxn(self.game) if self._is_maxn() else compiled_search(self.game)
-
-    def _is_maxn(self) -> bool:
-        """Return whether to search by max^n; between two seats that is minimax without cuts."""
-        everyone_for_themselves = self.opponents == "maxn" or (self.opponents == "auto" and self.game.players >= MANY)
-        return everyone_for_themselves and self.game.players > 2
+        maxn = self.opponents == "maxn" or (self.opponents == "auto" and self.game.players >= MANY)
+        maxn = maxn and self.game.players > 2  # between two it would be minimax without cuts
+        self._search = compiled_maxn(self.game) if maxn else compiled_search(self.game)
 
     def choose(self, state: State) -> int:
         actions = state.legal_actions()
@@ -220,3 +229,51 @@ class Minimax(Bot):
         while not done and time.monotonic() < end:
             done = self._search.go_on(self._search.nodes + CHUNK)
         return done
+
+
+class AlphaBeta(Minimax):
+    """Look ahead as far as the budget allows, by alpha-beta search, in games without dice.
+
+    Idea: look one decision ahead, then two, and so on, until the budget is spent; lines that cannot change the choice
+    are cut off. At the horizon a state is worth its evaluation in `bots.heuristics`, by default the score margin; a
+    real win counts more than any evaluation, and the more the faster, a real loss less than any, and the less the
+    faster. States met again are looked up in a table, and actions are tried in the order: best so far, good at this
+    depth elsewhere, often good. The search ends early when it has followed every line to its end. Ties are broken at
+    random; a forced move is made at once.
+    Source: Knuth and Moore, "An analysis of alpha-beta pruning", Artificial Intelligence 6 (1975); for more players
+    Luckhardt and Irani, "An algorithmic solution of n-person games", AAAI (1986), and Sturtevant and Korf, "On
+    pruning techniques for multi-player games", AAAI (2000).
+    Parameters: `nodes`, states visited for a move, 1 to 1,000,000,000 (looking one decision ahead is always
+    finished); `depth`, decisions looked ahead at most, 1 to 64; `seconds`, time for a move in place of `nodes`, 0 to
+    3600, 0 for none: with a clock the choice depends on the machine; `opponents`, what the other seats are after when
+    there are several: `paranoid`, this seat's loss; `maxn`, each its own gain (max^n: nothing can be cut off, and a
+    state costs an evaluation for every player); `auto`, `maxn` with five players, else `paranoid`.
+    Near the end it is exact: by default in Midgard with up to 11 cells of ice, and in five of six positions of Epicycle
+    with three or four players (measured along random matches; with more than two the others are as `opponents` says).
+    Cost: about a microsecond a state, so 20 milliseconds a move by default.
+    """
+
+    name = "alphabeta"
+    dice = False
+
+
+class Expectimax(Minimax):
+    """Look ahead as far as the budget allows in games with dice, averaging over them.
+
+    Idea: look one decision ahead, then two, and so on, until the budget is spent. A roll is worth the mean over its
+    outcomes by their weights; outcomes that play alike (`outcome_key` in `bots.heuristics`) are followed once. As all
+    values lie between -1 and 1, a few outcomes often settle that the mean is too high or too low to matter (Star1),
+    and so lines are cut off as in `alphabeta`, with which it shares all else.
+    Source: Michie, "Game-playing and game-learning automata" (1966); Ballard, "The *-minimax search procedure for
+    trees containing chance nodes", Artificial Intelligence 21 (1983).
+    Parameters: `nodes`, states visited for a move, 1 to 1,000,000,000 (looking one decision ahead is always
+    finished); `depth`, decisions looked ahead at most, 1 to 64; `seconds`, time for a move in place of `nodes`, 0 to
+    3600, 0 for none: with a clock the choice depends on the machine; `opponents`, what the other seats are after when
+    there are several: `paranoid`, this seat's loss; `maxn`, each its own gain (max^n: nothing can be cut off, and a
+    state costs an evaluation for every player); `auto`, `maxn` with five players, else `paranoid`.
+    Cost: about a microsecond a state, so at most 20 milliseconds a move by default: two to three decisions ahead in
+    Magic Mids, four to six in Pyramid Punch.
+    """
+
+    name = "expectimax"
+    dice = True

@@ -193,11 +193,7 @@ def bring_forward(moves, priority, first, count):
 def worth(state, seat, place):
     """Return the seat's return."""
     ranks(state, place)
-    lead = 0
-    for other in range(place.size):
-        lead += place[other] > place[seat]
-        lead -= place[other] < place[seat]
-    return lead / (place.size - 1)
+    return (points_of(place, seat) + 1 - place.size) / (place.size - 1)
 
 
 def set_window(child, frame):

@@ -80,16 +80,8 @@ class Table:
 
     def counts(self) -> Counts:
         """Count the positions that can be reached by play from the standard set-up, by what they are worth."""
-        return self._count(self.reached)
-
-    def counts_of_all(self) -> Counts:
-        """Count all positions, each once with seat 0 and once with seat 1 to move."""
-        exists = self.play >= 0
-        return self._count(np.stack([exists, exists]))
-
-    def _count(self, chosen: np.ndarray) -> Counts:
-        won, drawn, lost = (int((chosen & (self.value == value)).sum()) for value in (1, 0, -1))
-        longest = int(self.depth[(chosen & (self.value == 1)).any(axis=0)].max())
+        won, drawn, lost = (int((self.reached & (self.value == value)).sum()) for value in (1, 0, -1))
+        longest = int(self.depth[(self.reached & (self.value == 1)).any(axis=0)].max())
         return Counts(won + drawn + lost, won, lost, drawn, longest)
 
 
@@ -196,7 +188,7 @@ def _read(path: Path) -> Table | None:
     """Return the table in the file; None when there is no file or it is damaged."""
     try:
         with np.load(io.BytesIO(path.read_bytes())) as file:
-            return Table(file["value"], file["depth"], file["play"], file["reached"])
+            return Table(**file)
     except Exception:  # whatever is wrong with the file (the ways are many), it can be made again
         return None
 

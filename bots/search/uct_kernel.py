@@ -11,7 +11,16 @@ import numpy as np
 
 from engine.chance import below, next_word
 
-RULES = ("current_player", "legal_actions", "apply_action", "sample_chance", "apply_chance", "ranks", "used_words")
+RULES = (
+    "current_player",
+    "legal_actions",
+    "apply_action",
+    "chance_outcomes",
+    "sample_chance",
+    "apply_chance",
+    "ranks",
+    "used_words",
+)
 OPTIONAL = ()
 
 CHANCE, UNKNOWN, TERMINAL = -1, -2, -4
@@ -24,8 +33,8 @@ FIELDS = [
     ("value", np.float32),  # mean worth of those points, a win being 1; UNTRIED before the first visit
     ("doubt", np.float32),  # 1 / sqrt(visits), 1 before the first visit
     ("first", np.int32),  # first child
-    ("count", np.int32),  # how many children lie from there on; of a chance node, which has a chain, 0
     ("sibling", np.int32),  # next outcome of the same chance node
+    ("count", np.int32),  # how many children lie from `first` on; at a chance node 1 = one was proven lately
     ("who", np.int32),  # seat to move, CHANCE, TERMINAL, or UNKNOWN before the second visit
 ]
 AMAF_FIELDS = [
@@ -34,8 +43,14 @@ AMAF_FIELDS = [
     ("amaf_value", np.float32),  # mean worth of those points
     ("share", np.float32),  # how much of it is mixed into the value: 0 without any, 1 before the first visit
 ]
-NODE = np.dtype((np.record, FIELDS))
-AMAF_NODE = np.dtype((np.record, FIELDS + AMAF_FIELDS))
+PROOF = [("proven", np.int64)]  # 1 + the points that seat 0 is proven to gain, or 0
+
+
+def node_type(rave, solve):
+    """Return the record of a node, with what `rave` and `solve` need."""
+    return np.dtype((np.record, FIELDS + AMAF_FIELDS * rave + PROOF * solve))
+
+
 WEIGHTS = np.dtype(
     (
         np.record,
@@ -57,8 +72,11 @@ class Scratch(NamedTuple):
     words: np.ndarray  # uint64: the state
     place: np.ndarray  # (players,) int64: final ranks
     gains: np.ndarray  # (8,) int64: points by seat
+    outcomes: np.ndarray  # (outcomes,) int64: what can be rolled
+    odds: np.ndarray  # (outcomes,) int64: their weights
 
 
+AVOIDED = -0.5  # the upper bound of an action that is proven to gain nothing
 UNTRIED = 10.0  # the upper bound of an action that nothing is known of
 
 LOGARITHMS = 4096
@@ -118,30 +136,41 @@ def add_node(tree, node, label):
     if RAVE:
         tree[node].amaf_visits = tree[node].amaf_points = 0
         tree[node].amaf_value = tree[node].share = 0.0
+    if SOLVE:
+        tree[node].proven = 0
 
 
 def search(words, simulations, weights, rng, tree, pool, scratch):
-    """Run some more simulations from the root, whose state is `words`."""
-    path, played, actions, copy, place, gains = scratch  # taken out once: in the loop it would cost a fifth of the time
+    """Run some more simulations from the root, whose state is `words`, until it is proven."""
+    # taken out once: in the loop it would cost a fifth of the time
+    path, played, actions, copy, place, gains, outcomes, odds = scratch
     used = used_words(words.view(STATE)[0])
     state = copy.view(STATE)[0]
     for _ in range(simulations):
+        if SOLVE and tree[0].proven != 0:
+            return
         copy_words(words, copy, used)
-        depth = select(state, weights[0], rng, tree, pool, path, actions)
-        if RAVE:
-            pool[1] += 1
-            finish_and_mark(state, rng, actions, played, pool[1])
-        else:
-            simulate(state, rng, actions)
-        ranks(state, place)
-        write_gains(place, gains)
+        depth = select(state, weights[0], rng, tree, pool, path, actions, outcomes, odds)
+        proven = 0
+        if SOLVE:
+            proven = proof_of(state, tree, path[depth], place, gains)
+        if proven == 0:
+            if RAVE:
+                finish_and_mark(state, rng, actions, played, pool[1] + 1)
+            else:
+                simulate(state, rng, actions)
+            ranks(state, place)
+            write_gains(place, gains)
         backpropagate(depth, tree, path, gains, weights[0].scale)
         if RAVE:
+            pool[1] += 1
             backpropagate_amaf(depth, weights[0], tree, path, played, pool[1], gains)
+        if SOLVE and proven != 0:
+            prove(depth, tree, path, proven)
 
 
-def select(state, weights, rng, tree, pool, path, actions):
-    """Follow the tree to a leaf, playing along in `state`; write the path and return its length."""
+def select(state, weights, rng, tree, pool, path, actions, outcomes, odds):
+    """Follow the tree to a leaf or a proven node, playing along in `state`; write the path and return its length."""
     node = depth = 0
     path[0] = 0
     while depth + 1 < path.size:
@@ -149,7 +178,11 @@ def select(state, weights, rng, tree, pool, path, actions):
             if tree[node].visits == 0:
                 break
             expand(state, rng, tree, pool, node, actions)
+        if SOLVE and tree[node].proven != 0:
+            break
         if tree[node].who == CHANCE:
+            if SOLVE and tree[node].count != 0 and prove_chance(state, tree, node, outcomes, odds):
+                break
             chosen = roll_child(state, rng, tree, pool, node)
         elif tree[node].who >= 0:
             chosen = best_child(weights, tree, node)
@@ -217,14 +250,6 @@ def write_gains(place, gains):
         gains[seat] = points_of(place, seat)
 
 
-def points_of(place, seat):
-    """Return two points for each seat beaten and one for each tied with."""
-    points = -1  # the loop meets the seat itself as one that it ties with
-    for other in range(place.size):
-        points += 2 * (place[other] > place[seat]) + (place[other] == place[seat])
-    return points
-
-
 def backpropagate(depth, tree, path, gains, scale):
     """Count the simulation at every node of the path, with the points of the seat that chose the node."""
     tree[0].visits += 1
@@ -237,6 +262,73 @@ def backpropagate(depth, tree, path, gains, scale):
         tree[node].visits, tree[node].points = visits, points
         tree[node].value, tree[node].doubt = points * scale * once, np.sqrt(once)
         chooser = tree[node].who
+
+
+# Proofs, in games for two, where one seat loses what the other gains
+
+
+def proof_of(state, tree, leaf, place, gains):
+    """Return what the leaf is proven to be worth, its points in `gains`, or 0."""
+    if tree[leaf].proven != 0:
+        gains[0] = tree[leaf].proven - 1
+        gains[1] = 2 - gains[0]
+        return tree[leaf].proven
+    if tree[leaf].who == CHANCE or current_player(state) != TERMINAL:
+        return 0
+    ranks(state, place)
+    write_gains(place, gains)
+    return gains[0] + 1
+
+
+def prove(depth, tree, path, proven):
+    """Note what the leaf is proven to be worth, and go up as far as that proves the nodes above."""
+    for i in range(depth, -1, -1):
+        node = path[i]
+        if i < depth and tree[node].who == CHANCE:
+            tree[node].count = 1
+            return
+        if i < depth:
+            proven = proven_by_children(tree, node)
+            if proven == 0:
+                return
+        tree[node].proven = proven
+        if i > 0 and tree[path[i - 1]].who != CHANCE:
+            points = points_proven(proven, tree[path[i - 1]].who)
+            tree[node].value = 0.5 * points if points > 0 else AVOIDED
+            tree[node].doubt = 0.0
+            if RAVE:
+                tree[node].share = 0.0
+
+
+def points_proven(proven, seat):
+    return proven - 1 if seat == 0 else 3 - proven
+
+
+def proven_by_children(tree, node):
+    """Return what a decision is proven to be worth, by a child that wins or by all children, or 0."""
+    seat, first = tree[node].who, tree[node].first
+    best, highest, unproven = 0, -1, tree[node].count == 0
+    for child in range(first, first + tree[node].count):
+        proven = tree[child].proven
+        if proven == 0:
+            unproven = True
+        elif points_proven(proven, seat) > highest:
+            best, highest = proven, points_proven(proven, seat)
+    return best if highest == 2 or not unproven else 0
+
+
+def prove_chance(state, tree, node, outcomes, odds):
+    """Prove a chance node if every outcome is proven to be worth the same; return whether it is."""
+    tree[node].count = 0
+    proven = tree[tree[node].first].proven
+    if proven == 0:
+        return False
+    for i in range(chance_outcomes(state, outcomes, odds)):
+        child = child_with(tree, node, outcome_key(state, outcomes[i]))
+        if child == 0 or tree[child].proven != proven:
+            return False
+    tree[node].proven = proven
+    return True
 
 
 def backpropagate_amaf(depth, weights, tree, path, played, stamp, gains):
@@ -255,6 +347,8 @@ def backpropagate_amaf(depth, weights, tree, path, played, stamp, gains):
 
 def count_amaf(tree, node, gained, scale, equivalence):
     """Count a simulation in the all-moves-as-first statistics of a node."""
+    if SOLVE and tree[node].proven != 0:
+        return
     visits, points = tree[node].amaf_visits + 1, tree[node].amaf_points + gained
     tree[node].amaf_visits, tree[node].amaf_points = visits, points
     tree[node].amaf_value = points * scale / visits

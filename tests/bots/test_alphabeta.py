@@ -10,10 +10,10 @@ import pytest
 import engine
 from bots import make_bot
 from bots.greedy import Greedy
-from bots.search.alphabeta import AlphaBeta
 from bots.search.minimax import (
     CHUNK,
     DEEPEST,
+    AlphaBeta,
     Search,
     compiled_maxn,
     compiled_search,

