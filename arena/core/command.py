@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from contextvars import ContextVar
 from dataclasses import dataclass
 
@@ -14,6 +15,11 @@ class Command:
     """What to type to give it again; empty for programs that call the Python API."""
     adds: bool = False
     """Whether it only adds to logs, or rearranges them, so that the run that wrote before can still go on."""
+
+
+def to_resume(line: str) -> str:
+    """Return the command line that goes on where another one was interrupted."""
+    return shlex.join(word for word in shlex.split(line) if word != "--fresh")
 
 
 COMMAND: ContextVar[Command] = ContextVar("command", default=Command())  # noqa: B039 - it is frozen

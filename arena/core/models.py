@@ -8,12 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated, Any, TypeVar
 
-from pydantic import (
-    BaseModel,
-    BeforeValidator,
-    ConfigDict,
-    ValidationError,
-)
+from pydantic import BaseModel, BeforeValidator, ConfigDict, ValidationError
 
 from arena.core.errors import ConfigError
 from arena.core.files import read_regular
@@ -27,8 +22,6 @@ PLAIN_WORDS = {
     "boolean": "true or false",
     "dictionary": "a table",
 }
-
-
 MAX_TOML = 2**24
 """Most bytes of a TOML file."""
 

@@ -129,6 +129,11 @@ def end_below(root: int) -> None:
     _end(lambda: below(root))
 
 
+def end_session(leader: int) -> None:
+    """Kill everything in a session whose leader is gone."""
+    _end(lambda: in_session(leader))
+
+
 def end_tree(root: int) -> None:
     """Kill a process, everything below it, and, if it leads a session, everything in that."""
     send(root, signal.SIGSTOP)

@@ -1,12 +1,14 @@
 """Encode typed records as JSON arrays and read them back.
 
 A record is a named tuple or a dataclass. It becomes the array of its fields in their order; bytes become hexadecimal
-text. What is read back has the declared types of records, tuples, bytes and integer keys; plain values are not checked.
+text. What is read back has the declared types of records, tuples, bytes, enumerations and integer keys; plain values
+are not checked.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import enum
 import functools
 import json
 import types
@@ -65,6 +67,8 @@ def _reader(kind: Any) -> Reader | None:
     origin, arguments = typing.get_origin(kind), typing.get_args(kind)
     if kind is bytes:
         return bytes.fromhex
+    if isinstance(kind, type) and issubclass(kind, enum.Enum):
+        return kind
     if dataclasses.is_dataclass(kind) or hasattr(kind, "_fields"):
         return _record_reader(kind)
     if origin in (types.UnionType, typing.Union):
@@ -86,7 +90,10 @@ def _record_reader(kind: Any) -> Reader:
     is_tuple = hasattr(kind, "_fields")
     names = kind._fields if is_tuple else [each.name for each in dataclasses.fields(kind)]
     nested = [(place, found) for place, name in enumerate(names) if (found := _reader(hints[name])) is not None]
-    make = functools.partial(tuple.__new__, kind) if is_tuple else lambda values: kind(*values)  # `_make` is slow
+    # a named tuple's `_make` is slow; fields of dataclasses may be for keywords alone
+    make = (
+        functools.partial(tuple.__new__, kind) if is_tuple else lambda row: kind(**dict(zip(names, row, strict=True)))
+    )
     if not nested:
         return make
 

@@ -44,20 +44,24 @@ class Alarm:
         self.thread = threading.get_ident()
 
     def __enter__(self) -> Alarm:
-        if self.works:
-            Alarm.ready = self
-            self.previous = signal.signal(signal.SIGALRM, self._ring)
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self.works:
+        if Alarm.ready is self:
             Alarm.ready = None
             self.disarm()
             signal.signal(signal.SIGALRM, self.previous)
 
+    def get_ready(self) -> None:
+        """Take the signal; matches of bots that are asked directly never need it."""
+        if self.works and Alarm.ready is not self:
+            self.previous = signal.signal(signal.SIGALRM, self._ring)
+            Alarm.ready = self
+
     def arm(self, seconds: float) -> None:
         """Ring after so many seconds."""
         self.rang = False
+        self.get_ready()
         if self.works:
             self.armed = True
             signal.setitimer(signal.ITIMER_REAL, max(seconds, SOON))

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 import bisect
 import hashlib
-import itertools
 from collections.abc import Sequence
 
 from arena.core.match_ids import Kind
-from engine import CHANCE, State
+from engine import State
 
 DICE_PERSON = b"arena dice v1"
 BOTS_PERSON = b"arena bots v1"
@@ -21,6 +20,8 @@ SINGLE_PERSON = b"arena single v2"
 
 KeyPair = tuple[bytes, bytes]
 """Of the dice, and of bots' seeds."""
+WORDS = 2**64
+"""Numbers that a draw begins with, all equally likely."""
 SETUP = "setup"
 OPENING = "opening"
 
@@ -62,22 +63,19 @@ class Streams:
 
     def draw(self, stream: str, index: int, total: int) -> int:
         """Draw number `index` of a stream: a whole number from 0 to `total` - 1, exactly uniform."""
-        prefix = stream.encode() + b"\0" + index.to_bytes(8, "little")
-        limit = 2**64 // total * total
         begun = self._opening if stream == OPENING else self._dice
-        for attempt in itertools.count():
+        attempt = 0
+        while True:
             hasher = begun.copy()
-            hasher.update(prefix + attempt.to_bytes(4, "little"))
+            hasher.update(b"%b\0%b%b" % (stream.encode(), index.to_bytes(8, "little"), attempt.to_bytes(4, "little")))
             value = int.from_bytes(hasher.digest(), "little")
-            if value < limit:
+            if value < WORDS - total or value < WORDS // total * total:
                 return value % total
-        raise AssertionError("unreachable")
+            attempt += 1
 
-    def outcome(self, stream: str, index: int, outcomes: Sequence[tuple[int, int]]) -> int:
-        """Draw from (outcome, weight) pairs: the first whose cumulative weight exceeds the number."""
-        names, weights = zip(*outcomes, strict=True)
-        cumulative = list(itertools.accumulate(weights))
-        return names[bisect.bisect_right(cumulative, self.draw(stream, index, cumulative[-1]))]
+    def outcome(self, stream: str, index: int, outcomes: Sequence[int], sums: Sequence[int]) -> int:
+        """Draw one of the outcomes, given the sums of weights up to each: the first whose sum exceeds the number."""
+        return outcomes[bisect.bisect_right(sums, self.draw(stream, index, sums[-1]))]
 
     def bot_seed(self, seat: int) -> int:
         """Return the seed of the bot in a seat: 64 bits, from another key than the dice."""
@@ -95,9 +93,8 @@ class Dice:
 
     def roll(self, state: State) -> int:
         """Return the outcome at a chance node; the roll belongs to the seat whose turn it is."""
-        assert state.current_player() == CHANCE
         seat = state.rolling_seat()
-        return self.streams.outcome(*self._next(SETUP if seat < 0 else f"dice/{seat}"), state.chance_outcomes())
+        return self.streams.outcome(*self._next(SETUP if seat < 0 else f"dice/{seat}"), *state.chances())
 
     def opening(self, state: State) -> int:
         """Return a random opening move, all legal ones equally likely."""

@@ -110,7 +110,7 @@ def most_plies(game: Game) -> int:
     return MOST_PLIES if game.type.bounds is None else game.max_game_length + game.max_chance_nodes
 
 
-def check_length(state: State, moves: Sequence[str], most: int) -> None:
+def check_length(state: State, moves: Sequence[object], most: int) -> None:
     """Raise `Impossible` for a match that goes on for longer than any of its game."""
     if len(moves) > most:
         raise Impossible(state, "current_player", f"gave no end of the match in {most:,} plies")

@@ -37,12 +37,14 @@ class MatchView(Protocol):
     streams: Streams
     limits: Limits
     state: State
-    moves: list[str]
     movers: list[int]
     """By ply: the seat that moved, or `CHANCE`."""
     left: list[float]
     """By seat: seconds for the rest of the match."""
     finished: bool
+
+    @property
+    def moves(self) -> list[str]: ...
 
     @property
     def ended(self) -> str: ...
@@ -87,6 +89,8 @@ class Contestant:
     make: Callable[..., Any]
     """Makes the bot from game, seat, seed and parameters: its class, or a function."""
     params: Mapping[str, Value]
+    direct: bool = False
+    """Whether it is asked without alarm, heartbeat and copy of the state: a bot of ours that answers at once."""
 
     def join(self, match: MatchView, seat: int) -> Player:
         return LocalPlayer(self, match, seat)
@@ -102,7 +106,7 @@ class LocalPlayer:
         self.bot: Any = None
 
     def start(self, limit: float) -> None:
-        raise NotImplementedError("a bot in this process has nothing to start")
+        """Do nothing: this process is there."""
 
     def prepare(self, limit: float) -> bool:
         match = self.match

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any
 
 from arena.core.errors import WorkerError, has_no_room
@@ -23,9 +23,10 @@ from arena.match.game_faults import (
     most_plies,
 )
 from arena.match.heartbeat import NOBODY, STARVED
-from arena.match.player import Absent, Answer, Contestant, Entrant, First, Player
+from arena.match.player import Absent, Answer, Contestant, Entrant, First, LocalPlayer, Player
 from arena.match.result import Forfeit, Result, final_hash, ranks_with_forfeits
 from engine import CHANCE, TERMINAL, Game
+from engine.state import KernelGame
 
 MAX_NOTES = 4000
 """Characters that are kept of all notes of a match."""
@@ -97,7 +98,9 @@ def play_match(
             match = Match(game, streams, limits or Limits(), faults, alarm, report, clock or Clock(), first)
             match.spent = spent if len(killed) < KILLS else range(game.players)
             try:
-                return replace(match.play(entrants, opening), killed=tuple(killed))
+                result = match.play(entrants, opening)
+                result.killed = tuple(killed)
+                return result
             except Replay as replay:
                 if replay.overrun is not None:
                     first = replay.overrun
@@ -105,6 +108,11 @@ def play_match(
                     killed.append(replay.killed)
             finally:
                 match.dismiss()
+
+
+def overrun(took: float, limit: float, used: float) -> Fault:
+    """Return the fault of a call that took too long."""
+    return Fault("timeout", f"took {took:.3g} s, more than {limit:g} s ({used:.3g} s of processor time)")
 
 
 def warm_up(game: Game) -> None:
@@ -151,21 +159,32 @@ class Match:
         except Exception as error:
             raise GameFailed(fault_of(error, [], None)) from error
         self.players: list[Player] = []
-        self.moves: list[str] = []
+        self.direct: dict[int, LocalPlayer] = {}
+        """By seat: players of bots that are asked directly."""
+        self._moves: list[str] = []
         self.movers: list[int] = []
         """By ply: the seat that moved, or `CHANCE`."""
         self.left = [self.limits.seconds_per_match or math.inf] * self.game.players
         """By seat: seconds for the rest of the match."""
+        self.at_least = 0.0 if self.limits.seconds_per_match else self.limits.seconds_per_move
+        """Seconds that any seat has for any move."""
 
     def play(self, entrants: Sequence[Entrant], opening: int) -> Result:
         """Seat the bots, have them prepare, and play to the end."""
         for seat, entrant in enumerate(entrants):
-            self.report(NOBODY, BEFORE_PLAY, 0.0)  # each may take its time: a program may have to be built
-            self.players.append(self.player_of(seat, entrant))
+            is_direct = isinstance(entrant, Contestant) and entrant.direct
+            if not is_direct:
+                self.report(NOBODY, BEFORE_PLAY, 0.0)  # each may take its time: a program may have to be built
+            player = self.player_of(seat, entrant)
+            self.players.append(player)
+            if is_direct and isinstance(player, LocalPlayer) and not (self.doubtful or seat in self.charges):
+                self.direct[seat] = player
         for seat, player in enumerate(self.players):
             self.set_up(seat, player)
         try:
-            self.alarm.guards_rules = self.doubtful
+            if self.doubtful:
+                self.alarm.get_ready()
+                self.alarm.guards_rules = True
             return self.play_on(opening)
         except NOT_THE_GAMES:
             raise
@@ -180,10 +199,11 @@ class Match:
         """Play when the bots are ready; whatever is raised, but `NOT_THE_GAMES`, is the game's fault."""
         self.playing = True
         self.play_opening(opening)
+        dice, state = self.dice, self.state
         while not self.decided and (who := self.whose_turn()) != TERMINAL:
-            action = self.dice.roll(self.state) if who == CHANCE else self.move_of(who)
+            action = dice.roll(state) if who == CHANCE else self.move_of(who)
             if not self.decided:
-                self.apply(action)
+                self.apply(action, who)
         return self.result()
 
     def player_of(self, seat: int, entrant: Entrant) -> Player:
@@ -208,7 +228,8 @@ class Match:
         """Have a seat's bot get ready; failing is an `init` fault."""
         if not player.guarded:
             self.ask(seat, player.start, self.limits.seconds_to_start)
-        if seat not in self.forfeits and self.ask(seat, player.prepare, self.limits.seconds_to_prepare):
+        ask = self.ask_directly if seat in self.direct else self.ask
+        if seat not in self.forfeits and ask(seat, player.prepare, self.limits.seconds_to_prepare):
             self.clocked.add(seat)
             self.timed = True
 
@@ -217,10 +238,12 @@ class Match:
         for seat, player in enumerate(self.players):
             if seat in self.charges:
                 _kept_for_ever.append(player)
-            elif player.guarded:
+            elif player.guarded and seat not in self.direct:
                 self.drop(seat, player)
             else:
                 player.close()
+        self.players.clear()  # they refer to this match: without the circle, both are freed at once
+        self.direct.clear()
 
     def drop(self, seat: int, player: Player) -> None:
         """Drop a bot in this process."""
@@ -263,6 +286,9 @@ class Match:
 
     def choice_of(self, seat: int, legal: list[int]) -> int:
         """Return what its bot chooses; after a forfeit, a random move."""
+        if (direct := self.direct.get(seat)) is not None and seat not in self.forfeits:
+            action = self.ask_directly(seat, direct.bot.choose, self.state)
+            return self.dice.substitute(self.state) if action is None else action
         if seat not in self.forfeits:
             answer: Answer | None = self.ask(seat, self.players[seat].choose, self.allowed(seat))
             if answer is not None and answer.action in legal:
@@ -293,7 +319,39 @@ class Match:
     @property
     def ply(self) -> int:
         """Number of the next ply; `BEFORE_PLAY` before the first."""
-        return len(self.moves) if self.playing else BEFORE_PLAY
+        return len(self.movers) if self.playing else BEFORE_PLAY
+
+    @property
+    def moves(self) -> list[str]:
+        """Every ply so far in notation."""
+        if not self.doubtful:
+            assert isinstance(self.game, KernelGame)
+            known = len(self._moves)
+            self._moves += self.game.words(self.movers[known:], self.state.history()[known:])
+        return self._moves
+
+    def ask_directly(self, seat: int, method: Callable[[Any], Any], argument: Any) -> Any:
+        """Call a method of a bot that is asked directly and return what it returns; None when its seat forfeits.
+
+        Reading its processor time would take longer than it does: the time on the wall counts as such, and an overrun
+        as the machine's doing.
+        """
+        wall, fault, value = self.clock.wall, None, None
+        started = wall()
+        try:
+            value = method(argument)
+        except BaseException as error:
+            fault = fault_of_player(error, guarded=True)
+        took = wall() - started
+        spent = int(took * 1e6 + 0.5)
+        self.calls += seat, self.ply, spent, spent
+        if took > self.at_least or not self.playing:  # else the match has no clock
+            limit = self.allowed(seat) if self.playing else self.limits.seconds_to_prepare
+            if took > limit + self.margin(seat) and fault is None:
+                fault = overrun(took, limit, took)
+            if self.playing:
+                self.left[seat] += self.limits.increment - took
+        return value if fault is None else self.judge(seat, fault, starved=True)
 
     def ask(self, seat: int, method: Callable[[float], Any], limit: float) -> Any:
         """Call a method of a seat's player under its clock and return what it returns.
@@ -329,7 +387,7 @@ class Match:
         if ply >= 0:
             self.left[seat] += self.limits.increment - wall
         if guarded and (alarm.rang or (wall > latest and fault is None)):  # whatever the bot made of the alarm
-            fault = Fault("timeout", f"took {wall:.3g} s, more than {limit:g} s ({used:.3g} s of processor time)")
+            fault = overrun(wall, limit, used)
         return value if fault is None else self.judge(seat, fault, starved=used < STARVED * wall)
 
     def judge(self, seat: int, fault: Fault, starved: bool) -> None:
@@ -354,18 +412,19 @@ class Match:
         """Keep a bot's note on its move, unless notes are too long already."""
         if note and self.noted < MAX_NOTES:
             self.noted += len(note)
-            self.notes.append((len(self.moves), note))
+            self.notes.append((len(self.movers), note))
 
-    def apply(self, action: int) -> None:
-        """Play an action."""
-        word = self.state.action_to_string(action)
+    def apply(self, action: int, who: int | None = None) -> None:
+        """Play an action of whose turn it is."""
+        state = self.state
         if self.doubtful:
-            check_word(self.state, word)
-        self.moves.append(word)
-        if len(self.moves) > self.most_plies:
-            check_length(self.state, self.moves, self.most_plies)
-        self.movers.append(self.state.current_player())
-        self.state.apply_action(action)
+            word = state.action_to_string(action)
+            check_word(state, word)
+            self._moves.append(word)
+        self.movers.append(state.current_player() if who is None else who)
+        if len(self.movers) > self.most_plies:
+            check_length(state, self.movers, self.most_plies)
+        state.apply_action(action)
 
     @property
     def ended(self) -> str:

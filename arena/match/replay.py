@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import match_id
@@ -19,8 +18,7 @@ from engine import CHANCE, TERMINAL, EngineError, Game, State, load_game
 from engine.errors import did_you_mean, in_short
 
 
-@dataclass(frozen=True)
-class Ply:
+class Ply(NamedTuple):
     """One ply of a replay."""
 
     number: int
@@ -35,14 +33,25 @@ class Ply:
     """After it."""
 
 
+class Told(NamedTuple):
+    """A `Ply` in words, as a worker tells it."""
+
+    number: int
+    seat: int
+    text: str
+    by: str
+    expected: str | None
+    drawing: str
+    """Of the state after it, if that was asked for."""
+
+
 def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
     """Yield every ply of a match in order; with keys, every draw is recomputed.
 
     Raises `StoreError` when the moves are not legal or do not end as the log says.
     """
-    game = game_of(match)
-    for number, who, text, by, expected, state in _plies(match, game, keys):
-        yield Ply(number, who, text, by, expected, state.clone())
+    for ply in _plies(match, game_of(match), keys):
+        yield ply._replace(state=ply.state.clone())
 
 
 def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
@@ -50,13 +59,7 @@ def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
 
     Raises `StoreError` for what `replay` and `check_draws` refuse.
     """
-    drawn = 0
-    for number, _, text, by, expected, _ in _plies(match, game, keys):
-        if expected is not None:
-            drawn += 1
-            if expected != text:
-                raise _other_draw(number, by, text, expected)
-    return drawn
+    return check_draws(_plies(match, game, keys))
 
 
 def game_of(match: StoredMatch) -> Game:
@@ -67,11 +70,7 @@ def game_of(match: StoredMatch) -> Game:
         raise StoreError(f"match {match_id(match.identity, match.lineup)}: cannot be replayed: {error}") from None
 
 
-_Step = tuple[int, int, str, str, str | None, State]
-"""As in `Ply`, with a state that goes on."""
-
-
-def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_Step]:
+def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[Ply]:
     """Yield the plies of a match on one state, then check its result."""
     name = match_id(match.identity, match.lineup)
     try:
@@ -99,7 +98,7 @@ def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_St
                     by, drawn = "substitute", dice.substitute(state) if dice else None
             expected = None if drawn is None else state.action_to_string(drawn)
             state.apply_action(state.string_to_action(text))
-            yield number, who, text, by, expected, state
+            yield Ply(number, who, text, by, expected, state)
     except EngineError as error:
         raise StoreError(f"match {name}: its moves cannot be replayed: {error}") from None
     except Exception as error:
@@ -108,18 +107,15 @@ def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[_St
     _check_end(match, name, state)
 
 
-def check_draws(plies: Iterable[Ply]) -> int:
+def check_draws(plies: Iterable[Ply | Told]) -> int:
     """Return how many draws were recomputed; raises `StoreError` for the first that differs."""
     drawn = 0
     for ply in plies:
         drawn += ply.expected is not None
         if ply.expected not in (None, ply.text):
-            raise _other_draw(ply.number, ply.by, ply.text, ply.expected)
+            what = f"ply {ply.number + 1} ({ply.by}) is {ply.text} in the log, {ply.expected} by the keys"
+            raise StoreError(f"audit: {what}")
     return drawn
-
-
-def _other_draw(number: int, by: str, text: str, expected: str | None) -> StoreError:
-    return StoreError(f"audit: ply {number + 1} ({by}) is {text} in the log, {expected} by the keys")
 
 
 def check_words(match: StoredMatch) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, match_id, stream_ids
@@ -28,9 +27,9 @@ class SecretKey:
         return self.key
 
 
-@dataclass(frozen=True, repr=False)
-class StoredMatch:
-    """One match read back."""
+@dataclass(frozen=True)
+class Place:
+    """Where a match belongs in its plan, and what its chance is drawn from."""
 
     identity: bytes
     block_id: bytes
@@ -40,6 +39,15 @@ class StoredMatch:
     round: int
     opening: int
     seed: int
+    dice: Kind = Kind.PUBLIC
+    secret: SecretKey | None = None
+    """What its dice were drawn with; None when that follows from the seed."""
+
+
+@dataclass(frozen=True, repr=False, kw_only=True)
+class StoredMatch(Place):
+    """One match read back."""
+
     ended: str
     moves: list[str]
     final: str
@@ -53,9 +61,8 @@ class StoredMatch:
     clocks: list[Clocking]
     retried: bool
     """Played once more, because the machine starved a bot."""
-    dice: Kind = Kind.PUBLIC
-    secret: SecretKey | None = None
-    """What its dice were drawn with; None when that follows from the seed."""
+    printed: dict[int, str] = field(default_factory=dict)
+    """By seat: the end of what its bot printed; of matches outside any log."""
 
     def __repr__(self) -> str:
         places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.bots, self.ranks, strict=True))
@@ -72,25 +79,10 @@ class StoredMatch:
         return Streams(*keys, *stream_ids(self.dice, self.block_id, self.identity, self.lineup))
 
 
-class Place(NamedTuple):
-    """Where a match belongs in its plan, and what its chance is drawn from."""
-
-    identity: bytes
-    block_id: bytes
-    lineup: int
-    game: str
-    players: int
-    round: int
-    opening: int
-    seed: int
-    dice: Kind
-    secret: SecretKey | None = None
-
-
 def stored_match(place: Place, row: MatchRow, bots: Sequence[str] = ()) -> StoredMatch:
     """Return the match of a flat record; `bots` are specs by seat."""
     return StoredMatch(
-        **place._asdict(),
+        **vars(place),
         ended=row.ended,
         moves=row.moves.split(),
         final=row.final,

@@ -22,7 +22,6 @@ STEP = 4
 """Blocks given out before a stage for each block that it gives out."""
 FINENESS = 1000
 """Doubts are rounded to thousandths, so that machines that differ in a last digit give out the same blocks."""
-SEAT = np.dtype([("block", np.int64), ("rank", np.int16), ("forfeited", np.bool_)])
 
 
 def with_stages(store: Store, schedule: Schedule) -> Schedule:
@@ -66,9 +65,7 @@ class Results:
     def __init__(self, store: Store, schedule: Schedule, index: int) -> None:
         board = schedule.boards[index]
         self._known = store.block_keys(board.game, board.players)
-        rows = store.seat_rows(board.game, board.players)
-        seats = ((block, rank, cause is not None) for block, _, _, rank, _, cause in rows)
-        self._seats = np.fromiter(seats, SEAT)
+        self._seats = store.seats(board.game, board.players)
         self._places = np.array(seat_places(board.players, schedule.permutations))
         keys, starts, sizes = np.unique(self._seats["block"], return_index=True, return_counts=True)
         whole = sizes == self._places.size

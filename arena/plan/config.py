@@ -6,12 +6,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import (
-    Field,
-    ValidationInfo,
-    field_validator,
-    model_validator,
-)
+from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 import engine
 from arena.core.errors import ConfigError
@@ -39,10 +34,8 @@ def _opening(text: str | None) -> str | None:
 
 def tournament_name(value: str) -> str:
     """Return the name of a tournament; raises `ValueError` for one that cannot be its folder's."""
-    if value == SUBMISSIONS:
-        raise ValueError("is the folder of submitted bots; choose another name")
-    if value == COMPARISONS:
-        raise ValueError("is the folder of comparisons; choose another name")
+    if what := {SUBMISSIONS: "submitted bots", COMPARISONS: "comparisons"}.get(value):
+        raise ValueError(f"is the folder of {what}; choose another name")
     return plain_name(value)
 
 
@@ -93,7 +86,7 @@ class BotEntry(Model):
     """A contestant."""
 
     bot: str
-    """A bot's name, spec `name:key=value,...`, `path/to/file.py:ClassName`, or a program's `path/to/bot.toml`."""
+    """A bot's name, spec `name:key=value,...`, `path/to/file.py`, or a folder with a `bot.toml`."""
     params: dict[str, Scalar] = Field(default_factory=dict)
     """The bot's parameters, instead of or beside those in the spec."""
     label: str | None = None

@@ -31,12 +31,12 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
         return path
     if path.suffix == ".toml":
         return home_folder(home) / load_config(path).name / LOG
-    for folder in (path, home_folder(home) / path):
+    for folder in (path, home_folder(home) / path, home_folder(home) / COMPARISONS / path):
         if (folder / LOG).is_file():
             return folder / LOG
     raise StoreError(
-        f"{target}: no tournament of that name under {home_folder(home)}, and no such file; name a config, folder or "
-        "database"
+        f"{target}: no tournament of that name under {home_folder(home).absolute()}, and no such file; name a config, "
+        "folder or database, or another home: --home or ARENA_HOME"
     )
 
 

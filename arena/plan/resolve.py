@@ -5,8 +5,10 @@ The driver reads sources but never runs them: a worker process asks bots for the
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import json
+import random
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -28,9 +30,12 @@ from arena.workers.declarations import declaration_of
 from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
 from arena.workers.process import WorkerProcess
 from arena.workers.sandbox.levels import missing_requirements
-from engine import Game
+from engine import EngineError, Game
 from engine.errors import did_you_mean
 from engine.specs import canonical_options, resolve
+
+TRIALS = 20
+"""Random openings that are tried before one of unusual length is played."""
 
 
 @dataclass(frozen=True)
@@ -130,33 +135,20 @@ class Plan:
         pairs[""] = key_pair(Kind.PUBLIC, schedule.seed, None)
         return pairs
 
-    def bundles(self) -> dict[str, dict[str, str]]:
-        """Return sources in hexadecimal, by bundle hash and path."""
-        return {
-            bot.bundle.hash: {name: content.hex() for name, content in sorted(bot.bundle.files.items())}
-            for bot in self.bots
-        }
-
     def message(self) -> WorkerPlan:
         """Return what a worker needs to know of the plan."""
         schedule = self.schedule
-        bots = (
-            PlannedBot(
-                bot.source.name,
-                bot.source.module,
-                bot.source.class_name,
-                bot.bundle.hash,
-                bot.params,
-                bot.options,
-                bot.isolation,
-            )
-            for bot in self.bots
-        )
+        named = ((bot, bot.source, bot.bundle.hash) for bot in self.bots)
         return WorkerPlan(
             keys=self.key_pairs(),
             limits=schedule.limits,
             boards=[PlannedBoard(board.game, board.players, board.opening) for board in schedule.boards],
-            bots=[*bots],
+            bots=[
+                PlannedBot(
+                    source.name, source.module, source.class_name, bundle, bot.params, bot.options, bot.isolation
+                )
+                for bot, source, bundle in named
+            ],
             bundles={bot.bundle.hash: bot.bundle.files for bot in self.bots},
             games=snapshot({board.game.partition("(")[0] for board in schedule.boards}),
         )
@@ -237,6 +229,16 @@ def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int
     return plan.with_keys([single_key(seed)]) if schedule.has_secret_dice else plan
 
 
+def warm_plan(games: Sequence[Game], bots: Sequence[ResolvedBot]) -> Plan:
+    """Return a plan of games with all bots that play them, in which nothing is to be played."""
+    entries = tuple(Entry(bot.spec, bot.spec, bot.spec, bot.identity) for bot in bots)
+    boards = (
+        _make_board(game, tuple(entry for entry, bot in enumerate(bots) if bot.refusals[number] is None), 1, 0)
+        for number, game in enumerate(games)
+    )
+    return Plan("warm", Schedule(0, entries, tuple(boards), False, 1, None, Limits()), tuple(bots), (), ())
+
+
 class Wanted(NamedTuple):
     """A contestant as it is asked for."""
 
@@ -271,40 +273,24 @@ def resolve_bots(
         except ArenaError as error:
             raise ConfigError(f"{where(number)}{error}") from None
     boards = [(game.spec, game.players) for game in games]
-    own = worker or WorkerProcess()
+    own, bots = worker or WorkerProcess(), []
     try:
         if not own.name:
             own.start()
-        bots = []
         for number, (source, bundle, options, isolation) in enumerate(found):
             try:
-                bots.append(_described(source, bundle, options, isolation, boards, own))
-            except BotError as error:
+                declaration = declaration_of(source, bundle, isolation, boards, own)
+                params = resolve(declaration.settings, options, source.name)
+            except (BotError, EngineError) as error:
                 raise ConfigError(f"{where(number)}{error}") from None
+            changed = canonical_options(declaration.settings, params)
+            spec = f"{source.name}:{changed}" if changed else source.name
+            fields = declaration.model_dump(include={"about", "games", "players", "parameters", "refusals"})
+            bots.append(ResolvedBot(source, bundle, params, spec, isolation=isolation, **fields))
         return bots
     finally:
         if worker is None:
             own.stop()
-
-
-def _described(
-    source: Source,
-    bundle: Bundle,
-    options: dict[str, Any],
-    isolation: Isolation,
-    boards: list[tuple[str, int]],
-    worker: WorkerProcess,
-) -> ResolvedBot:
-    """Return a bot with its declarations and resolved parameters; raises `BotError` when it cannot be used."""
-    declaration = declaration_of(source, bundle, isolation, boards, worker)
-    try:
-        params = resolve(declaration.settings, options, source.name)
-    except ArenaError as error:
-        raise BotError(str(error)) from None
-    changed = canonical_options(declaration.settings, params)
-    spec = f"{source.name}:{changed}" if changed else source.name
-    fields = declaration.model_dump(include={"about", "games", "players", "parameters", "refusals"})
-    return ResolvedBot(source=source, bundle=bundle, params=params, spec=spec, isolation=isolation, **fields)
 
 
 def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:
@@ -339,10 +325,14 @@ def _board(config: Config, entry: Any, game: Game, playing: list[int], where: st
     opening = opening_plies(entry.opening or config.opening or game.default_opening)
     blocks = entry.blocks or config.blocks
     first = min(blocks, config.first_blocks or max(2, -(-blocks // 4))) if config.schedule == "adaptive" else 0
-    return _make_board(game, tuple(playing), blocks, opening, first)
+    try:
+        return _make_board(game, tuple(playing), blocks, opening, first)
+    except ConfigError as error:
+        raise ConfigError(f"{where}: {error}") from None
 
 
 def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int, first_blocks: int = 0) -> Board:
+    check_opening(game, opening)
     return Board(
         game=game.spec,
         params=json.dumps(dict(game.params), sort_keys=True),
@@ -355,11 +345,44 @@ def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int,
     )
 
 
+def check_opening(game: Game, plies: int) -> None:
+    """Raise `ConfigError` for an opening longer than matches are, which would leave next to no move to the bots.
+
+    Of `TRIALS` openings, always the same ones, at least one has to come to its end.
+    """
+    if plies <= opening_plies(game.default_opening):
+        return
+    lengths = []
+    for number in range(TRIALS):
+        with contextlib.suppress(Exception):  # a game that fails does so again in play, where that is told
+            lengths.append(random_plies(game, plies, random.Random(number)))
+    if lengths and max(lengths) < plies:
+        raise ConfigError(
+            f"opening = 'random:{plies}': leaves the bots no say: of {TRIALS} random matches of {game.spec} with "
+            f"{game.players} players all had ended before, most by ply {sorted(lengths)[len(lengths) // 2] + 1}"
+        )
+
+
+def random_plies(game: Game, most: int, rng: random.Random) -> int:
+    """Return the plies of an opening that the referee could play, up to the one that would end the match."""
+    state, plies = game.new_initial_state(), 0
+    while plies < most and not state.is_terminal():
+        if state.is_chance_node():
+            outcomes, weights = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(rng.choices(outcomes, weights)[0])
+            continue
+        action = rng.choice(state.legal_actions())
+        if state.child(action).is_terminal():
+            break
+        state.apply_action(action)
+        plies += 1
+    return plies
+
+
 def _challenger(config: Config, entries: Sequence[Entry], boards: Sequence[Board], source: str) -> int | None:
     if config.schedule != "gauntlet":
         return None
-    labels = [entry.label for entry in entries]
-    specs = [entry.spec for entry in entries]
+    labels, specs = [entry.label for entry in entries], [entry.spec for entry in entries]
     name = labels[0] if config.challenger is None else config.challenger
     if name not in labels and specs.count(name) != 1:
         why = f"{specs.count(name)} bots have that spec" if name in specs else "no bot has that label"

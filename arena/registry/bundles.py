@@ -189,25 +189,28 @@ class Folder:
             raise BotError(f"{self.path}: a bot's source and data are limited to {MAX_BYTES >> 20} MiB") from None
         return files[name]
 
-    def names(self) -> Iterator[str]:
+    def names(self, folder: PurePosixPath) -> Iterator[str]:
         """Yield every file that is not hidden or left out, and links, which are refused when taken."""
-        return self._below(PurePosixPath())
-
-    def matches(self, below: PurePosixPath, pattern: str) -> list[str]:
-        """Return the files and links that match a glob pattern in a folder below this one, without `__pycache__`."""
-        parts = PurePosixPath(pattern).parts
-        if not 0 < len(parts) <= MAX_DEPTH or any("**" in part and part != "**" for part in parts):
-            return []  # a pattern that cannot be read
-        if not pattern.isprintable():
-            return []  # no file that a bot may have
-        return sorted({name for name in self._match(below, parts) if "__pycache__" not in name.split("/")})
-
-    def _below(self, folder: PurePosixPath) -> Iterator[str]:
-        for name in filter(_is_wanted, self._entries(folder)):
+        for name in self._entries(folder):
+            if name.startswith(".") or name in LEFT_OUT:
+                continue
             if self._is_folder(folder / name):
-                yield from self._below(folder / name)
+                yield from self.names(folder / name)
             elif self._is_file(folder / name):
                 yield str(folder / name)
+
+    def matches(self, below: PurePosixPath, pattern: str, where: str) -> list[str]:
+        """Return the files and links that match a glob pattern in a folder below this one, without `__pycache__`.
+
+        Raises `BotError` that begins with `where` when there are none.
+        """
+        parts, found = PurePosixPath(pattern).parts, set[str]()
+        readable = 0 < len(parts) <= MAX_DEPTH and not any("**" in part and part != "**" for part in parts)
+        if readable and pattern.isprintable():  # as are the names of all files that a bot may have
+            found = {name for name in self._match(below, parts) if "__pycache__" not in name.split("/")}
+        if not found:
+            raise BotError(f"{where} matches no file")
+        return sorted(found)
 
     def _match(self, folder: PurePosixPath, parts: Sequence[str]) -> Iterator[str]:
         part, rest = parts[0], parts[1:]
@@ -223,7 +226,7 @@ class Folder:
                     yield from self._match(path, rest)
                 elif not rest and self._is_file(path):
                     yield str(path)
-                elif rest and self._is_link(path):
+                elif rest and self._kind(path) == stat.S_IFLNK:
                     yield str(path.joinpath(*rest))
 
     def _entries(self, folder: PurePosixPath) -> list[str]:
@@ -250,23 +253,16 @@ class Folder:
             raise BotError(f"{self.path}: a bot's folders are limited to {MAX_DEPTH}, one in the other")
         return found
 
-    def _is_link(self, path: PurePosixPath) -> bool:
-        return self._kind(path) == stat.S_IFLNK
-
     def _is_file(self, path: PurePosixPath) -> bool:
         """Return whether a path is a file or a link."""
         return self._kind(path) in (stat.S_IFREG, stat.S_IFLNK)
-
-
-def _is_wanted(name: str) -> bool:
-    return not name.startswith(".") and name not in LEFT_OUT
 
 
 def _take(files: dict[str, bytes], folder: Folder, name: str, path: Path) -> Iterator[str]:
     """Add a module's file and the files it declares; yield the modules that these need."""
     own = PurePosixPath(path.relative_to(folder.path).as_posix())
     source = folder.take(str(own), files)
-    yield from _parents(name)
+    yield from itertools.accumulate(name.split(".")[:-1], "{}.{}".format)
     tree = parse_source(source, path)
     yield from _imports(tree, name if path.name == "__init__.py" else name.rpartition(".")[0])
     for declared in _declared_files(tree, folder, own):
@@ -277,10 +273,7 @@ def _take(files: dict[str, bytes], folder: Folder, name: str, path: Path) -> Ite
 
 def _find(root: Path, module: str) -> Path | None:
     base = root.joinpath(*module.split("."))
-    for path in (base / "__init__.py", base.with_suffix(".py")):
-        if path.is_file():
-            return path
-    return None
+    return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
 
 
 def read_source(path: Path) -> bytes:
@@ -301,12 +294,6 @@ def parse_source(source: bytes, name: Path | str) -> ast.Module:
         line = getattr(error, "lineno", None)
         why = getattr(error, "msg", error) or "nested too deep"
         raise BotError(f"{name}{f', line {line}' if line else ''}: is not valid Python: {why}") from None
-
-
-def _parents(module: str) -> Iterator[str]:
-    while "." in module:
-        module = module.rpartition(".")[0]
-        yield module
 
 
 def _imports(tree: ast.Module, package: str) -> Iterator[str]:
@@ -338,17 +325,14 @@ def _declared_files(tree: ast.Module, folder: Folder, own: PurePosixPath) -> Ite
             where = f"{path}, line {node.lineno}: BUNDLE_FILES entry '{pattern}'"
             if pattern.startswith("/") or ".." in PurePosixPath(pattern).parts:
                 raise BotError(f"{where} leaves the bot's folder")
-            found = folder.matches(own.parent, pattern)
-            if not found:
-                raise BotError(f"{where} matches no file")
-            yield from found
+            yield from folder.matches(own.parent, pattern, where)
 
 
 def imported_names(bundle: Bundle) -> set[str]:
     """Return every name that the modules of a bundle import, without running them."""
-    found: set[str] = set()
-    for name, source in bundle.files.items():
-        if name.endswith(".py"):
-            package = ".".join(PurePosixPath(name).parts[:-1])
-            found.update(_imports(parse_source(source, name), package))
-    return found
+    return {
+        imported
+        for name, source in bundle.files.items()
+        if name.endswith(".py")
+        for imported in _imports(parse_source(source, name), ".".join(PurePosixPath(name).parts[:-1]))
+    }

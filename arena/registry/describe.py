@@ -23,7 +23,10 @@ def describe(bundle: Bundle, name: str, class_name: str, boards: Sequence[Board]
     """Return what a bot declares, in the form of `arena.registry.declarations`; under `error` why it cannot be used."""
     try:
         if bundle.is_program:
-            return _program_description(bundle, name, boards)
+            from arena.registry.manifest import read_program  # slow to import, and needed for programs alone
+
+            program = read_program(bundle.files[MANIFEST], name)
+            return _declaration(program, program.about.strip(), program.settings, boards)
         return _description(load_class(bundle, class_name), class_name, boards)
     except engine.EngineError as error:
         return {"error": str(error)}
@@ -32,28 +35,26 @@ def describe(bundle: Bundle, name: str, class_name: str, boards: Sequence[Board]
 
 
 def _description(bot_class: Any, class_name: str, boards: Sequence[Board]) -> dict[str, Any]:
-    if not _is_bot(bot_class):
+    is_bot = isinstance(bot_class, type) and callable(getattr(bot_class, "choose", None))
+    if not is_bot or not hasattr(bot_class, "parameters"):
         return {"error": f"{class_name} is not a bot; derive it from bots.Bot and give it choose(self, state)"}
     if getattr(bot_class, "__abstractmethods__", None):
         missing = ", ".join(f"{name}(self, state)" for name in sorted(bot_class.__abstractmethods__))
         return {"error": f"{class_name} lacks {missing}"}
     if not _can_be_made(bot_class):
         return {"error": f"{class_name} has an __init__ of its own; put what it does into prepare(self)"}
-    parameters: tuple[Parameter, ...] = bot_class.parameters
+    about = inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT]
+    return _declaration(bot_class, about, bot_class.parameters, boards)
+
+
+def _declaration(bot: Any, about: str, parameters: Sequence[Parameter], boards: Sequence[Board]) -> dict[str, Any]:
     return {
-        "about": inspect.cleandoc(bot_class.__doc__ or "")[:MOST_ABOUT],
-        "games": sorted(bot_class.games) if bot_class.games is not None else None,
-        "players": sorted(bot_class.players) if bot_class.players is not None else None,
+        "about": about,
+        "games": sorted(bot.games) if bot.games is not None else None,
+        "players": sorted(bot.players) if bot.players is not None else None,
         "parameters": [parameter.plain() for parameter in parameters],
-        "refusals": [_refusal(bot_class, game, players) for game, players in boards],
+        "refusals": [_refusal(bot, game, players) for game, players in boards],
     }
-
-
-def _program_description(bundle: Bundle, name: str, boards: Sequence[Board]) -> dict[str, Any]:
-    from arena.registry.manifest import description, read_program  # slow to import, and needed for programs alone
-
-    program = read_program(bundle.files[MANIFEST], name).model_copy(update={"name": name})
-    return description(program, boards)
 
 
 def defaults(bot_class: Any) -> dict[str, Value]:
@@ -71,10 +72,6 @@ def is_as_planned(declared: object, params: Mapping[str, Value], options: str) -
     return canonical_options(settings, params) == options
 
 
-def _is_bot(found: Any) -> bool:
-    return isinstance(found, type) and callable(getattr(found, "choose", None)) and hasattr(found, "parameters")
-
-
 def _can_be_made(bot_class: Any) -> bool:
     """Return whether a class's constructor takes the arguments of every bot."""
     try:
@@ -86,9 +83,9 @@ def _can_be_made(bot_class: Any) -> bool:
     return True
 
 
-def _refusal(bot_class: Any, game: str, players: int) -> str | None:
+def _refusal(bot: Any, game: str, players: int) -> str | None:
     try:
-        return bot_class.refusal(engine.load_game(game, players))
+        return bot.refusal(engine.load_game(game, players))
     except BaseException as error:
         return f"cannot say whether it plays {game}: {_in_short(error)}"
 

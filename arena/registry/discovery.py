@@ -5,10 +5,10 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 from pathlib import Path
 
 from arena.core.errors import BotError
@@ -19,12 +19,15 @@ from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module,
 from arena.registry.manifest import bundle_program, load_program
 from arena.registry.submissions import Submission, Version, find_version, stored_bundle, submitted
 from engine.errors import did_you_mean
+from engine.registry import offers
 from engine.specs import split_bot_spec
 
 GROUP = "arena.bots"
 SUBMITTED: Isolation = "sandbox"
 """Default isolation of submitted bots."""
 BUILT_IN = ROOT / "bots"
+NAMES = re.compile(r"^ +name\b.*=", re.MULTILINE)
+"""What a module has that may name a bot; others are not parsed."""
 
 
 @dataclass(frozen=True)
@@ -82,15 +85,12 @@ def built_in_bots(folder: Path = BUILT_IN) -> dict[str, Source]:
     """Return the built-in bots by name: every class with a literal `name` in a module below `bots`."""
     found: dict[str, Source] = {}
     for path in sorted(folder.rglob("*.py")):
-        for name, class_name in _named_classes(path.read_text("utf-8"), path):
-            module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
-            source = Source(name, module, class_name, folder.parent, "built-in")
-            _add(found, source)
+        module = ".".join(path.relative_to(folder.parent).with_suffix("").parts)
+        text = path.read_text("utf-8")
+        for node in _classes(ast.parse(text, str(path))) if NAMES.search(text) else ():
+            if name := _literal_name(node):
+                _add(found, Source(name, module, node.name, folder.parent, "built-in"))
     return found
-
-
-def _named_classes(text: str, path: Path) -> list[tuple[str, str]]:
-    return [(name, node.name) for node in _classes(ast.parse(text, str(path))) if (name := _literal_name(node))]
 
 
 def _classes(tree: ast.Module) -> list[ast.ClassDef]:
@@ -111,10 +111,7 @@ def _literal_name(node: ast.ClassDef) -> str:
 def _add(found: dict[str, Source], source: Source) -> None:
     other = found.setdefault(source.name, source)
     if (other.module, other.class_name) != (source.module, source.class_name):
-        ours, theirs = (
-            f"{other.module}:{other.class_name} ({other.origin})",
-            f"{source.module}:{source.class_name} ({source.origin})",
-        )
+        ours, theirs = (f"{each.module}:{each.class_name} ({each.origin})" for each in (other, source))
         raise BotError(f"two plug-ins offer a bot '{source.name}': {ours} and {theirs}; uninstall or rename one")
 
 
@@ -122,7 +119,7 @@ def _add(found: dict[str, Source], source: Source) -> None:
 def named_bots() -> dict[str, Source]:
     """Return built-in and installed bots by name. Two of one name are refused."""
     found = built_in_bots()
-    for entry in sorted(entry_points(group=GROUP), key=lambda entry: (entry.name, entry.value)):
+    for entry in offers(GROUP):
         module, _, class_name = entry.value.partition(":")
         origin = entry.dist.name if entry.dist is not None else entry.value
         _add(found, Source(entry.name, module, class_name, None, origin))
@@ -144,16 +141,23 @@ def _root_of(module: str, bot: str) -> Path:
 def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = None) -> tuple[Source, dict[str, str]]:
     """Find a bot; return its source and the options of its spec.
 
-    Files are searched for in `folders`, submitted bots under `home`. Raises an `ArenaError` where there is no such bot
-    or file, or it cannot be read, and `NotationError` for a spec that cannot be read.
+    Files and folders of programs are searched for in `folders`, submitted bots under `home`; a bot's name comes before
+    a folder's. Raises an `ArenaError` where there is no such bot or file, it cannot be read, or a file without a class
+    in the spec holds no bot or several, and `NotationError` for a spec that cannot be read.
     """
     name, options = split_bot_spec(spec)
     file_name, _, class_name = name.partition(":")
     if name.endswith(".toml"):
         return _program_at(_find_file(name, folders)), options
-    if not class_name:
-        return _named(name, home_folder(home)), options
+    if not file_name.endswith(".py"):
+        program = next((path for each in folders or (Path.cwd(),) if (path := each / name).is_dir()), None)
+        if program is None or (name in named_bots() or name.partition("@")[0] in submitted(home_folder(home))):
+            return _named(name, home_folder(home)), options
+        if not (program / MANIFEST).is_file():
+            raise BotError(f"{name}: is a folder without a {MANIFEST}")
+        return _program_at(program.resolve() / MANIFEST), options
     path = _find_file(file_name, folders)
+    class_name = class_name or _only_class(path, file_name)
     own_name = _own_name(path, class_name)
     return Source(class_name, path.stem, class_name, path.parent, path.name, own_name=own_name), options
 
@@ -173,7 +177,7 @@ def spec_of(bot: object) -> str:
     if not (file.endswith(".py") and Path(file).is_file()):
         raise BotError(
             f"{bot.__name__} is in no file, so no process can load it: write it to one (in a notebook: "
-            f"%%writefile my_bot.py) and name it 'my_bot.py:{bot.__name__}'"
+            f"%%writefile my_bot.py) and name it 'my_bot.py'"
         )
     if bot.__qualname__ != bot.__name__:
         raise BotError(f"{bot.__qualname__} stands inside of something else: a bot's class is at the top of its file")
@@ -213,7 +217,9 @@ def _named(name: str, home: Path) -> Source:
         version = submissions[name].newest.short
         raise BotError(f"bot '{name}' has been withdrawn; tournaments that had it name it {name}@{version}")
     if name not in known and "/" in name:
-        raise BotError(f"no bot '{name}'; bots of one's own are named path/to/file.py:ClassName or path/to/{MANIFEST}")
+        raise BotError(
+            f"no bot '{name}'; bots of one's own are named path/to/file.py, or by a folder with a {MANIFEST}"
+        )
     if name not in known:
         raise BotError(f"no bot '{name}'{did_you_mean(name, [*known, *open_to_all])}")
     return known[name]
@@ -226,57 +232,44 @@ def _submitted(name: str, entry: Submission, number: int, home: Path) -> Source:
 
 
 def own_bot(path: str) -> Source:
-    """Return the bot in a file or folder (`spec_at`); raises `BotError` for any other."""
-    spec = spec_at(path)
-    if not spec.partition(":")[0].endswith((".py", ".toml")):
-        raise BotError(f"'{path}' is no file: name path/to/file.py, or a folder with a {MANIFEST}")
-    source, options = find_bot(spec)
+    """Return the bot in a file or folder; raises `BotError` for any other."""
+    is_path = "/" in path or split_bot_spec(path)[0].partition(":")[0].endswith((".py", ".toml"))
+    source, options = find_bot(path if is_path else f"./{path}")
     if options:
         raise BotError(f"'{path}': a bot is submitted as it is; options are given where it is used")
     return source
 
 
-def spec_at(path: str) -> str:
-    """Return the spec of a Python file, a folder with a manifest, or a spec.
+def _only_class(path: Path, name: str) -> str:
+    """Return the one bot of a file: a class derived from one of `bots`, and no base of another class there.
 
-    Raises `BotError` for a file that holds no bot or several, and for a folder without a manifest.
+    Where no class is, one with a method `choose` is.
     """
-    if path and Path(path).is_dir():
-        if not Path(path, MANIFEST).is_file():
-            raise BotError(f"{path}: is a folder without a {MANIFEST}")
-        return str(Path(path, MANIFEST))
-    if not path.endswith(".py"):
-        return path
-    return f"{path}:{_only_class(_find_file(path, ()))}"
-
-
-def _only_class(path: Path) -> str:
-    """Return the one bot of a file: a class derived from one of `bots`, and no base of another class there."""
     tree = parse_source(read_source(path), path.name)
-    derived = _names_from_bots(tree)
+    derived = set(
+        _imported(node for node in tree.body if (getattr(node, "module", None) or "").partition(".")[0] == "bots")
+    )
     classes: dict[str, set[str]] = {}
-    for node in tree.body:
-        bases = (
-            {ast.unparse(base).partition("[")[0] for base in node.bases} if isinstance(node, ast.ClassDef) else set()
-        )
-        if isinstance(node, ast.ClassDef) and any(base in derived or base.startswith("bots.") for base in bases):
+    for node in _classes(tree):
+        bases = {ast.unparse(base).partition("[")[0] for base in node.bases}
+        if any(base in derived or base.startswith("bots.") for base in bases):
             derived.add(node.name)
             classes[node.name] = bases - {node.name}
     found = [name for name in classes if not any(name in bases for bases in classes.values())]
+    if not found:  # derived from a bot in another file of one's own, perhaps
+        found = [node.name for node in _classes(tree) if "choose" in (getattr(each, "name", "") for each in node.body)]
     if not found:
         raise BotError(f"{path.name}: holds no bot; derive a class from bots.Bot and give it choose(self, state)")
     if len(found) > 1:
-        raise BotError(f"{path.name}: holds {len(found)} bots; name one: {path.name}:{found[0]}")
+        raise BotError(f"{path.name}: holds {len(found)} bots, {', '.join(found)}; name one: {name}:{found[0]}")
     return found[0]
 
 
-def _names_from_bots(tree: ast.Module) -> set[str]:
-    return {
-        alias.asname or alias.name
-        for node in tree.body
-        if isinstance(node, ast.ImportFrom) and (node.module or "").partition(".")[0] == "bots"
-        for alias in node.names
-    }
+def _imported(nodes: Iterable[ast.AST]) -> Iterator[str]:
+    """Yield the names that `from ... import` gives in a file."""
+    for node in nodes:
+        if isinstance(node, ast.ImportFrom):
+            yield from (alias.asname or alias.name for alias in node.names)
 
 
 def _own_name(path: Path, class_name: str) -> str:
@@ -284,20 +277,11 @@ def _own_name(path: Path, class_name: str) -> str:
     tree = parse_source(read_source(path), path.name)
     classes = [node.name for node in ast.walk(tree) if isinstance(node, ast.ClassDef)]
     assigned = [node.id for node in ast.walk(tree) if isinstance(node, ast.Name)]
-    imported = [
-        alias.asname or alias.name
-        for node in ast.walk(tree)
-        if isinstance(node, ast.ImportFrom)
-        for alias in node.names
-    ]
-    if class_name not in {*classes, *assigned, *imported}:
+    if class_name not in {*classes, *assigned, *_imported(ast.walk(tree))}:
         raise BotError(f"{path.name}: has no class '{class_name}'{did_you_mean(class_name, classes)}")
     name = next((_literal_name(node) for node in reversed(_classes(tree)) if node.name == class_name), "")
     try:
         return plain_name(name) if name else ""
     except ValueError as error:
-        raise BotError(f"{path.name}: {class_name}: name = {_short(name)}: {error}") from None
-
-
-def _short(name: str) -> str:
-    return repr(name if len(name) <= 60 else f"{name[:57]}...")
+        short = repr(name if len(name) <= 60 else f"{name[:57]}...")
+        raise BotError(f"{path.name}: {class_name}: name = {short}: {error}") from None

@@ -35,7 +35,9 @@ def init_bot(name: str, game: str | None = None, language: str = "python", folde
         path = target if python else target / source.name
         path.parent.mkdir(exist_ok=True)
         with open(path, "x", encoding="utf-8") as file:
-            file.write(_filled(source.read_text("utf-8"), name, class_name, games))
+            lines = source.read_text("utf-8").splitlines(keepends=True)
+            text = "".join(line for line in lines if games or "{{games}}" not in line)
+            file.write(text.replace("{{name}}", name).replace("{{class}}", class_name).replace("{{games}}", games))
     return target
 
 
@@ -49,9 +51,3 @@ def _class_name(name: str) -> str:
     if name in (*RESERVED, "bots"):
         raise BotError(f"name '{name}': is a package of ours; choose another name")
     return class_name
-
-
-def _filled(template: str, name: str, class_name: str, games: str) -> str:
-    """Fill a template; for all games, without the lines that would name them."""
-    lines = [line for line in template.splitlines(keepends=True) if games or "{{games}}" not in line]
-    return "".join(lines).replace("{{name}}", name).replace("{{class}}", class_name).replace("{{games}}", games)

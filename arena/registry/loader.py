@@ -83,10 +83,12 @@ class LoadedBundle:
         """Return the module of that name in the bundle, which is run on first use."""
         if name in self.modules:
             return self.modules[name]
+        place = self._locate(name)
+        if place is None:
+            raise ModuleNotFoundError(f"no module '{name}' in the bot's bundle; list it in BUNDLE_FILES", name=name)
         if self.shared and name.partition(".")[0] == "bots":
-            self._locate(name)
             return importlib.import_module(name)
-        path, is_package = self._locate(name)
+        path, is_package = place
         if "." in name:
             self.module(name.rpartition(".")[0])
         module = types.ModuleType(f"{self.prefix}.{name}")
@@ -105,21 +107,13 @@ class LoadedBundle:
             setattr(self.modules[name.rpartition(".")[0]], name.rpartition(".")[2], module)
         return module
 
-    def _locate(self, name: str) -> tuple[str | None, bool]:
+    def _locate(self, name: str) -> tuple[str | None, bool] | None:
+        """Return the file of a module, if it has one, and whether it is a package; None where there is none."""
         base = name.replace(".", "/")
         for path, is_package in ((f"{base}/__init__.py", True), (f"{base}.py", False)):
             if path in self.files:
                 return path, is_package
-        if any(file.startswith(f"{base}/") for file in self.files):
-            return None, True
-        raise ModuleNotFoundError(f"no module '{name}' in the bot's bundle; list it in BUNDLE_FILES", name=name)
-
-    def _has(self, name: str) -> bool:
-        try:
-            self._locate(name)
-        except ModuleNotFoundError:
-            return False
-        return True
+        return (None, True) if any(file.startswith(f"{base}/") for file in self.files) else None
 
     def _import(
         self,
@@ -133,24 +127,20 @@ class LoadedBundle:
             package = str((globals or {}).get("__package__", "")).removeprefix(self.prefix).lstrip(".").split(".")
             name = ".".join([*package[: len(package) - level + 1], *([name] if name else [])]).strip(".")
         top = name.partition(".")[0]
-        if not top or not self._has(top):
-            if level and name == "":
-                return self._members(fromlist or ())
+        if not top or not self._locate(top):
+            if level and name == "":  # `from . import helper` at the top of a folder that is no package
+                holder = types.ModuleType(self.prefix)
+                for item in fromlist or ():
+                    setattr(holder, item, self.module(item))
+                return holder
             return builtins.__import__(name, globals, locals, fromlist or (), 0)
         module = self.module(name)
         if not fromlist:
             return self.module(top)
         for item in fromlist:
-            if not hasattr(module, item) and self._has(f"{name}.{item}"):
+            if not hasattr(module, item) and self._locate(f"{name}.{item}"):
                 self.module(f"{name}.{item}")
         return module
-
-    def _members(self, names: Sequence[str]) -> types.ModuleType:
-        """Import for `from . import helper` at the top of a folder that is no package."""
-        holder = types.ModuleType(self.prefix)
-        for name in names:
-            setattr(holder, name, self.module(name))
-        return holder
 
 
 def _folder() -> Path:

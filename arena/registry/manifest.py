@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection
+from itertools import chain
 from pathlib import Path, PurePosixPath
 from typing import Annotated, Any
 
 from pydantic import AfterValidator, Field, field_validator, model_validator
 
 import engine
-from arena.core.errors import BotError, ConfigError
+from arena.core.errors import ConfigError
 from arena.core.models import Model, Scalar, as_tuple, different_numbers, parse_toml, read_toml, validated
 from arena.core.names import plain_name
 from arena.core.text import without_controls
@@ -111,6 +112,14 @@ class Program(Model):
         """Parameters in the order of the manifest."""
         return tuple(setting.parameter(name) for name, setting in self.parameters.items())
 
+    def refusal(self, game: engine.Game) -> str | None:
+        """Return why the program does not play a game, in words that follow its name; None when it does."""
+        if self.games is not None and game.name not in self.games:
+            return f"plays {', '.join(sorted(self.games))}, not {game.name}"
+        if self.players is not None and game.players not in self.players:
+            return f"plays with {', '.join(map(str, sorted(self.players)))} players, not {game.players}"
+        return None
+
     def check_files(self, files: Collection[str], source: str) -> None:
         """Raise `ConfigError` when the program is neither among the bot's files nor made by its build."""
         for key, command in (("build", self.build), ("command", () if self.build else self.command)):
@@ -147,42 +156,13 @@ def _program(data: dict[str, Any], name: str, source: str) -> Program:
     return validated(Program, {"name": name, **data}, source, {"parameters": Setting})
 
 
-def description(program: Program, boards: Sequence[tuple[str, int]]) -> dict[str, Any]:
-    """Return a program's declaration, as `arena.registry.describe.describe` does."""
-    return {
-        "about": program.about.strip(),
-        "games": sorted(program.games) if program.games is not None else None,
-        "players": sorted(program.players) if program.players is not None else None,
-        "parameters": [parameter.plain() for parameter in program.settings],
-        "refusals": [refusal(program, engine.load_game(game, players)) for game, players in boards],
-    }
-
-
-def refusal(program: Program, game: engine.Game) -> str | None:
-    """Return why the program does not play a game, in words that follow its name; None when it does."""
-    if program.games is not None and game.name not in program.games:
-        return f"plays {', '.join(sorted(program.games))}, not {game.name}"
-    if program.players is not None and game.players not in program.players:
-        return f"plays with {', '.join(map(str, sorted(program.players)))} players, not {game.players}"
-    return None
-
-
 def bundle_program(path: Path) -> Bundle:
     """Return the bundle of a program: its manifest and the files that this declares."""
-    if path.name != MANIFEST:
-        raise BotError(f"{path}: a program's manifest is a file called {MANIFEST}")
     folder, files = Folder(path.parent), dict[str, bytes]()
     folder.take(MANIFEST, files)
     program = load_program(path, files[MANIFEST])
-    for name in folder.names() if program.files is None else _declared(folder, program.files, path):
+    declared = [folder.matches(PurePosixPath(), each, f"{path}: files: '{each}'") for each in program.files or ()]
+    for name in folder.names(PurePosixPath()) if program.files is None else chain(*declared):
         folder.take(name, files)
     program.check_files(files, str(path))
     return Bundle(MANIFEST, files)
-
-
-def _declared(folder: Folder, patterns: Iterable[str], manifest: Path) -> Iterator[str]:
-    for pattern in patterns:
-        found = folder.matches(PurePosixPath(), pattern)
-        if not found:
-            raise BotError(f"{manifest}: files: '{pattern}' matches no file")
-        yield from found

@@ -7,6 +7,7 @@ imports from it unless it has the same content installed. Our own games are part
 
 from __future__ import annotations
 
+import contextlib
 import importlib.util
 import os
 import sys
@@ -16,7 +17,7 @@ from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 
 from arena.core.errors import ConfigError
-from arena.registry.bundles import LEFT_OUT, MAX_BYTES, RESERVED, Bundle
+from arena.registry.bundles import LEFT_OUT, MAX_BYTES, RESERVED, hash_of
 from arena.registry.loader import materialize
 from engine.cache import cache_root
 
@@ -29,7 +30,7 @@ def snapshot(games: Iterable[str]) -> dict[str, bytes]:
     points: dict[tuple[str, str], list[EntryPoint]] = defaultdict(list)
     for entry in _offers(set(games)):
         files.update(_package(entry))
-        points[_distribution(entry)].append(entry)
+        points[(entry.dist.name, entry.dist.version) if entry.dist else ("plug-in", "0")].append(entry)
     for (name, version), entries in points.items():
         folder = f"{name.replace('-', '_')}-{version}.dist-info"
         files[f"{folder}/METADATA"] = f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n".encode()
@@ -52,10 +53,6 @@ def _top(entry: EntryPoint) -> str:
     return entry.value.partition(":")[0].partition(".")[0].strip()
 
 
-def _distribution(entry: EntryPoint) -> tuple[str, str]:
-    return (entry.dist.name, entry.dist.version) if entry.dist is not None else ("plug-in", "0")
-
-
 def _package(entry: EntryPoint) -> Iterator[tuple[str, bytes]]:
     """Yield the files of a package, or the one file of a module, by path relative to its folder."""
     spec = importlib.util.find_spec(_top(entry))
@@ -73,17 +70,11 @@ def _package(entry: EntryPoint) -> Iterator[tuple[str, bytes]]:
 
 def folders_for(games: Iterable[str], files: dict[str, bytes]) -> tuple[str, ...]:
     """Return where a worker is to import from first, to play games by their snapshot: nowhere, or one folder."""
-    if not files or _installed(games) == files:
-        return ()
-    return (str(materialize(files, _root() / Bundle("", files).hash)),)
-
-
-def _installed(names: Iterable[str]) -> dict[str, bytes]:
     importlib.invalidate_caches()
-    try:
-        return snapshot(names)
-    except (ConfigError, OSError):
-        return {}
+    with contextlib.suppress(ConfigError, OSError):
+        if not files or snapshot(games) == files:
+            return ()
+    return (str(materialize(files, _root() / hash_of(files))),)
 
 
 def _root() -> Path:

@@ -146,12 +146,12 @@ def keep_answers(version: Version, answers: Answers, home: str | Path | None = N
     with locked_submissions(home):
         known = {**_all_answers(version, home), _class_key(version): answers}
         content = _AllAnswers.dump_json(dict(sorted(known.items())), indent=1)
-        write_file(_answers_path(version, home), [content, b"\n"])
+        write_file(source_path(version.hash, home).with_suffix(".json"), [content, b"\n"])
 
 
 def _all_answers(version: Version, home: str | Path | None) -> dict[str, Answers]:
     """Return answers by class of the version's source."""
-    path = _answers_path(version, home)
+    path = source_path(version.hash, home).with_suffix(".json")
     try:
         return _AllAnswers.validate_json(read_regular(path, MAX_INDEX))
     except FileNotFoundError:
@@ -174,10 +174,6 @@ def below_a_file(home: str | Path | None) -> BotError:
 
 def source_path(hash: str, home: str | Path | None) -> Path:
     return submissions_folder(home) / f"{hash}.zip"
-
-
-def _answers_path(version: Version, home: str | Path | None) -> Path:
-    return submissions_folder(home) / f"{version.hash}.json"
 
 
 def _unpacked(packed: bytes) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ from arena.core.errors import BotError
 from arena.core.files import check_writable, in_the_way, write_file
 from arena.core.names import plain_name, shown_name
 from arena.registry.bundles import Bundle
-from arena.registry.discovery import named_bots, own_bot
+from arena.registry.discovery import named_bots
 from arena.registry.lookalikes import warnings
 from arena.registry.submissions import (
     INDEX,
@@ -41,42 +41,27 @@ class Kept:
     changed: bool
 
 
-def submit(path: str, name: str, author: str, home: str | Path | None = None) -> Kept:
-    """Keep a bot's source unchecked (`arena.runner.check.submit` checks it before); raises as `keep` does.
-
-    The bot is asked for its declaration when it is first planned.
-    """
-    source = own_bot(path)
-    return keep(source.module, source.class_name, source.bundle(), name, author, home)
-
-
 def keep(module: str, class_name: str, bundle: Bundle, name: str, author: str, home: str | Path | None = None) -> Kept:
-    """Store a source and make it the newest version of its name; the same source again changes nothing.
+    """Store a source unchecked and make it the newest version of its name; the same source again changes nothing.
 
-    Raises `BotError` when the author cannot submit under that name, `OSError` when nothing can be written.
+    The bot is asked for its declaration when it is first planned. Raises `BotError` when the author cannot submit under
+    that name, `OSError` when nothing can be written.
     """
     now = datetime.now(UTC).isoformat(timespec="seconds")
     version = Version(hash=bundle.hash, module=module, class_name=class_name, author=author, submitted=now)
     with locked_submissions(home):
         bots = admitted(name, author, home)
-        remarks = tuple(warnings(name, author, bundle.hash, [*named_bots()], _known(bots)))
+        known = {each: [(by.author, by.hash) for by in bot.versions] for each, bot in bots.items()}
+        remarks = tuple(warnings(name, author, bundle.hash, [*named_bots()], known))
         version = version.model_copy(update={"warnings": remarks})
         write_file(source_path(bundle.hash, home), [_packed(bundle.files)])
         before = bots.get(name)
-        if before is None:
-            after = Submission(versions=(version,))
-        elif before.newest.source == version.source:
-            after = Submission(versions=before.versions)
-        else:
-            after = Submission(versions=(*before.versions, version))
+        versions = before.versions if before is not None else ()
+        same = bool(versions) and versions[-1].source == version.source
+        after = Submission(versions=versions if same else (*versions, version))
         if after != before:
             _write_index({**bots, name: after}, home)
     return Kept(name, after, after != before)
-
-
-def _known(bots: Submissions) -> dict[str, list[tuple[str, str]]]:
-    """Return authors and hashes of versions, by name."""
-    return {name: [(version.author, version.hash) for version in entry.versions] for name, entry in bots.items()}
 
 
 def withdraw(name: str, home: str | Path | None = None) -> bool:

@@ -46,8 +46,7 @@ def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
     results = results_of(board.entries, board.ranks)
     blocks = blocks_of(results, board.block, board.distinct_share)
     fitted = fit_with_margin(results, blocks.weights(results))
-    unvaried = unvaried_bots(results, board.entries, board.ranks, board.block)
-    constant = constant_results(results, board.entries, board.ranks, board.block)
+    unvaried, constant = unvaried_bots(results, blocks), constant_results(results, blocks)
     return Ratings(results, blocks, fitted, spread_of(fitted, results, blocks, unvaried, replicates, constant))
 
 

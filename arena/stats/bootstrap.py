@@ -14,7 +14,8 @@ import numpy as np
 from arena.core.machine import cores
 from arena.stats import kernels
 from arena.stats.factors import BlockKinds
-from arena.stats.fit import Fit, Results
+from arena.stats.fit import Fit, Results, fit_with_margin, results_of
+from arena.stats.grouping import group_rows
 
 REPLICATES = 1000
 BATCH = 25
@@ -23,8 +24,12 @@ SEED = 1 << 32
 ACCURACY = 0.01
 """Accuracy of refits, in sigmas."""
 MOST_ROUNDS = 30
-MOST_WORK = 40_000_000
-"""Results times replicates from which replicates are single Newton steps from the fit of the whole board."""
+MOST_RESULTS = 4_000
+"""Distinct results beyond which replicates are single Newton steps from the fit of the whole board.
+
+Measured on 100,000 matches of five players with 8,000 distinct results: standard errors differ by less than 1 % from
+those of refits, by 2 % from those of other 1,000 replicates.
+"""
 
 
 @dataclass(frozen=True)
@@ -54,14 +59,22 @@ def blocks_of(results: Results, block: np.ndarray, share: np.ndarray | None = No
 
     A table with b blocks, d of them distinct, counts as d blocks. Without `share` every block is distinct.
     """
-    order = np.lexsort((results.number, block))
-    first = np.unique(block, return_index=True)[1]
-    kinds, kind = np.unique(results.number[order].reshape(len(first), -1), axis=0, return_inverse=True)
-    kind = kind.ravel()
-    by_kind = np.ones(len(kinds))
-    if share is not None:
-        by_kind[kind] = share[first]
-    return Blocks(kind, kinds, by_kind)
+    first, rows = by_block(block, results.number)
+    kinds = group_rows(rows)
+    return Blocks(
+        kinds.number, rows[kinds.first], np.ones(len(kinds.first)) if share is None else share[first[kinds.first]]
+    )
+
+
+def by_block(block: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return (blocks,) indexes of a match of each block, and (blocks, matches in a block) sorted values of matches."""
+    if (np.diff(block) < 0).any():
+        order = np.argsort(block, kind="stable")
+        block, values = block[order], values[order]
+    else:
+        order = np.arange(len(block))
+    first = np.flatnonzero(np.diff(block, prepend=block[:1] - 1))
+    return order[first], np.sort(values.reshape(len(first), -1), axis=1)
 
 
 def distinct_share(block: np.ndarray, entries: np.ndarray, moves_hash: np.ndarray) -> np.ndarray:
@@ -70,17 +83,17 @@ def distinct_share(block: np.ndarray, entries: np.ndarray, moves_hash: np.ndarra
     `block` (matches,) numbers them; `entries` (matches, seats) are by seat; `moves_hash` (matches,) is equal for equal
     moves. A block that repeats another one of its table move by move is not distinct.
     """
-    _, first, number = np.unique(block, return_index=True, return_inverse=True)
-    _, table = np.unique(np.sort(entries[first], axis=1), axis=0, return_inverse=True)
-    match = np.unique(np.column_stack([entries, moves_hash]), axis=0, return_inverse=True)[1].ravel()
-    order = np.lexsort((match, block))
-    _, content = np.unique(match[order].reshape(len(first), -1), axis=0, return_inverse=True)
-    pairs = np.unique(np.stack([table.ravel(), content.ravel()], axis=1), axis=0)
-    return (np.bincount(pairs[:, 0]) / np.bincount(table.ravel()))[table.ravel()][number.ravel()]
+    first, contents = by_block(block, group_rows(np.column_stack([entries, moves_hash])).number)
+    table = group_rows(np.sort(entries[first], axis=1)).number
+    distinct = group_rows(np.column_stack([table, group_rows(contents).number])).first
+    share = (np.bincount(table[distinct]) / np.bincount(table))[table]
+    return share[np.unique(block, return_inverse=True)[1]]
 
 
-def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLICATES) -> np.ndarray:
-    """Return (count, bots) ratings refitted to blocks drawn with replacement.
+def replicates(
+    fitted: Fit, results: Results, blocks: Blocks, count: int = REPLICATES, most: int = MOST_RESULTS
+) -> np.ndarray:
+    """Return (count, bots) ratings refitted to blocks drawn with replacement, of more than `most` results in one step.
 
     Replicate r is always drawn with the same chance, whatever the number of threads.
     """
@@ -89,14 +102,40 @@ def replicates(fitted: Fit, results: Results, blocks: Blocks, count: int = REPLI
         np.sort(blocks.kind), blocks.distinct_share, blocks.results
     )  # sorted, as blocks' numbers mean nothing
     beliefs = fitted.beliefs
-    rounds = MOST_ROUNDS if len(results.times) * count <= MOST_WORK else 0
     draws = max(1, round(blocks.effective))
+    single = len(results.times) > most
+    bots, of_kinds = _of_kinds(fitted, results, blocks) if single else (None, None)
 
     def refit(first: int) -> None:
-        here = found[first : first + BATCH]
-        kernels.bootstrap(SEED + first, kinds, draws, results.orders, fitted.model, beliefs, ACCURACY, rounds, here)
+        here, seed = found[first : first + BATCH], SEED + first
+        if single:
+            kernels.first_steps(seed, kinds, draws, bots, of_kinds, fitted.model, beliefs, here)
+        else:
+            kernels.bootstrap(seed, kinds, draws, results.orders, fitted.model, beliefs, ACCURACY, MOST_ROUNDS, here)
 
     with ThreadPoolExecutor(cores()) as pool:
         for _ in pool.map(refit, range(0, count, BATCH)):
             pass
     return found
+
+
+def _of_kinds(fitted: Fit, results: Results, blocks: Blocks) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
+    """Return the bots of each kind of block, and what it says of them, as of `kernels.sum_kinds`."""
+    bots = np.sort(results.who[blocks.results].reshape(len(blocks.results), -1), axis=1)
+    bots[:, 1:][bots[:, 1:] == bots[:, :-1]] = len(results.entries)
+    bots.sort(axis=1)
+    bots = np.where(bots < len(results.entries), bots, -1)[:, : (bots < len(results.entries)).sum(axis=1).max()]
+    bots = np.ascontiguousarray(bots)
+    kinds, most = bots.shape
+    found = np.empty((kinds, most, 2)), np.empty((kinds, most, most))
+    kernels.sum_kinds(blocks.results, bots, results.orders, fitted.model.beta_square, fitted.beliefs, *found)
+    return bots, found
+
+
+def warm_up() -> None:
+    """Compile what rates a board, by three made-up matches."""
+    results = results_of(np.array([[0, 1], [1, 0], [0, 1]]), np.array([[0, 1], [0, 1], [0, 0]]))
+    blocks = blocks_of(results, np.arange(3))
+    fitted = fit_with_margin(results, blocks.weights(results))
+    replicates(fitted, results, blocks, 1)
+    kernels.rate_in_order(results.orders, results.number, np.zeros(2), np.ones(2), 1.0, fitted.margin, ACCURACY)

@@ -12,11 +12,15 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import log_ndtr, stdtrit
 
+from arena.stats.likelihoods import log_ratio, tilt
 from arena.stats.means import others_than_seen
-from arena.stats.sprt import Sprt, block_values, log_ratio, regularised, tilt
+from arena.stats.power import blocks_needed
+from arena.stats.sprt import EVEN, Sprt, block_values, regularised
 
 MARGIN = 1e-6
 """Scores are searched from this to 1 minus this."""
+LEVELS = (0.999, 0.99, 0.95)
+"""Confidences at which a difference is told."""
 WIDER = 0.99
 """Confidence of the plain interval that bounds the one after a stop."""
 IMAGES = np.arange(-40, 41)
@@ -61,6 +65,35 @@ def fixed_estimate(counts: np.ndarray, confidence: float = 0.95) -> Estimate:
         others = float(others_than_seen(counts.sum(), confidence))
         low, high = min(low, mean - others * mean), max(high, mean + others * (1 - mean))
     return Estimate(mean, low, high)
+
+
+@dataclass(frozen=True)
+class Lead:
+    """Which of two bots is stronger."""
+
+    sign: int
+    """1 for A, -1 for B, 0 where that is not known at the least of `LEVELS`."""
+    confidence: float | None
+    """The highest of `LEVELS` whose interval leaves out equal strength; None where none does."""
+    more_blocks: int | None
+    """Blocks more that would probably tell, if the difference is what it seems to be; None where that is known or they
+    are out of reach."""
+
+
+def lead(counts: np.ndarray, test: Sprt | None) -> Lead:
+    """Return which bot is stronger, after a fixed number of blocks or the stop of a `test`.
+
+    Further blocks: those of `arena.stats.power.blocks_needed` at 95 % with power 80 %, less those that were played.
+    """
+    mean, variance = mean_and_variance(counts)
+    for level in LEVELS if test is None else LEVELS[LEVELS.index(WIDER) :]:
+        found = fixed_estimate(counts, level) if test is None else stopped_estimate(counts, test, level)
+        if not found.low <= EVEN <= found.high:
+            return Lead(1 if found.low > EVEN else -1, level, None)
+    likely = regularised(counts)
+    deviation = math.sqrt(variance or mean_and_variance(likely)[1])
+    needed = None if mean == EVEN else blocks_needed(abs(mean - EVEN), deviation, LEVELS[-1])
+    return Lead(0, None, None if needed is None else max(needed - int(counts.sum()), 1))
 
 
 def most_likely(values: np.ndarray, shares: np.ndarray, score: float) -> np.ndarray:

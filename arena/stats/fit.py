@@ -15,6 +15,7 @@ from scipy.special import ndtri
 from arena.core.errors import ArenaError
 from arena.stats import kernels
 from arena.stats.factors import Beliefs, FinalOrders, Model
+from arena.stats.grouping import group_rows
 
 MU = 25.0
 SIGMA = MU / 3
@@ -59,6 +60,13 @@ class Results:
     """(matches,) each match's result."""
 
     @property
+    def ranks(self) -> np.ndarray:
+        """(results, seats) ranks of the bots in `who`, from 0; ties share the better one."""
+        places = np.arange(self.who.shape[1])
+        ahead = np.where(np.pad(self.tied, ((0, 0), (1, 0))), 0, places)
+        return np.maximum.accumulate(ahead, axis=1)
+
+    @property
     def orders(self) -> FinalOrders:
         """The results as kernels take them."""
         return FinalOrders(self.who, self.tied)
@@ -66,18 +74,13 @@ class Results:
 
 def results_of(entries: np.ndarray, ranks: np.ndarray) -> Results:
     """Group matches by their result; both arrays are (matches, seats), and ranks count from 0."""
-    who, tied = in_final_order(entries, ranks)
+    seated = group_rows(np.concatenate([entries, ranks], axis=1))
+    who, tied = in_final_order(entries[seated.first], ranks[seated.first])
     names, bots = np.unique(who, return_inverse=True)
-    rows = np.concatenate([bots.reshape(who.shape), tied], axis=1).astype(np.int32)
-    distinct, number, times = np.unique(rows, axis=0, return_inverse=True, return_counts=True)
-    seats = who.shape[1]
-    return Results(
-        names,
-        np.ascontiguousarray(distinct[:, :seats]),
-        np.ascontiguousarray(distinct[:, seats:].astype(bool)),
-        times.astype(float),
-        number.ravel(),
-    )
+    bots = bots.reshape(who.shape).astype(np.int32)
+    distinct = group_rows(np.concatenate([bots, tied], axis=1))
+    times = np.bincount(distinct.number, seated.times, len(distinct.first))
+    return Results(names, bots[distinct.first], tied[distinct.first], times, distinct.number[seated.number])
 
 
 @dataclass(frozen=True)

@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 from scipy.special import stdtr
 
-from arena.stats.means import interval
+from arena.stats.means import interval, over_blocks
 
 DECIMALS = 4
 COLUMNS = [
@@ -43,8 +43,8 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
     share = _distinct_share(matches)
     ahead = np.sign(difference)
     met, place = np.unique(pair, return_inverse=True)
-    lead, lead_error, _, count = _over_blocks(place, block, ahead, len(met), share)
-    mean, error, blocks, _ = _over_blocks(place, block, difference, len(met), share)
+    lead, lead_error, _, count = over_blocks(place, block, ahead, len(met), share)
+    mean, error, blocks, _ = over_blocks(place, block, difference, len(met), share)
     low, high = interval(mean, error, blocks, 2.0)
     names = np.array(bots, dtype=object)
     return pd.DataFrame(
@@ -101,22 +101,6 @@ def _distinct_share(matches: pd.DataFrame) -> np.ndarray:
     if "distinct_share" in matches:
         share[blocks] = matches["distinct_share"]
     return share
-
-
-def _over_blocks(
-    group: np.ndarray, block: np.ndarray, value: np.ndarray, groups: int, share: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return by group the mean of block means, its standard error (NaN below two blocks), distinct and all blocks."""
-    span = int(block.max(initial=-1)) + 1
-    keys, cell = np.unique(group.astype(np.int64) * span + block, return_inverse=True)
-    means = np.bincount(cell, value, minlength=len(keys)) / np.bincount(cell, minlength=len(keys))
-    of = keys // max(span, 1)
-    count = np.bincount(of, minlength=groups)
-    mean = np.bincount(of, means, minlength=groups) / np.maximum(count, 1)
-    square = np.bincount(of, (means - mean[of]) ** 2, minlength=groups)
-    distinct = np.bincount(of, share[keys % max(span, 1)], minlength=groups)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return mean, np.sqrt(square / (count - 1) / distinct), distinct, count
 
 
 def rounded(frame: pd.DataFrame) -> pd.DataFrame:

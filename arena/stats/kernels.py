@@ -24,6 +24,19 @@ LONGEST_STEP = 1.5
 """In units of beta: how far a skill may move at once."""
 MOST_SWEEPS = 1000
 """Far more than any chain of neighbours needs to converge."""
+STRIDE = np.uint64(0x9E3779B97F4A7C15)
+"""Step of SplitMix64's state."""
+FINE = 1 << 30
+"""Probabilities in resampling are multiples of 1 / this."""
+RUNS = 1024
+"""Most parts of equal size that blocks are looked up by."""
+
+
+@kernel
+def copy(source, target):
+    """Copy an array; slices say what is wrong with shapes, in code that takes seconds to compile."""
+    for place in range(source.size):
+        target.flat[place] = source.flat[place]
 
 
 # Truncated normal distributions
@@ -87,66 +100,68 @@ def edge_density(x, margin):
 def match_moments(mean, variance, tied, margin):
     """Return the site of a truncation: the Gaussian that changes N(mean, variance) to the truncated one's moments."""
     spread = math.sqrt(variance)
+    scale = 1 / spread
     if tied:
-        v, w = draw_corrections(mean / spread, margin / spread)
+        v, w = draw_corrections(mean * scale, margin * scale)
     else:
-        v, w = win_corrections((mean - margin) / spread)
+        v, w = win_corrections((mean - margin) * scale)
     w = min(max(w, 0.0), 1.0 - 1e-12)
-    kept = 1 - w
-    # truncated, it has mean `mean + spread v` and variance `variance kept`; the site is that over N(mean, variance)
-    return w / (variance * kept), (w * mean + spread * v) / (variance * kept)
+    # truncated, it has mean `mean + spread v` and variance `variance (1 - w)`; the site is that over N(mean, variance)
+    precision = scale * scale / (1 - w)
+    return w * precision, (w * mean + spread * v) * precision
 
 
 @kernel
-def pass_message(precision, shift, site_precision, site_shift):
-    """Return the message from a performance N(shift / precision, 1 / precision) to its neighbour's, through a site."""
+def pass_message(precision, shift, site_precision, site_shift, message):
+    """Write the message from a performance N(shift / precision, 1 / precision) to its neighbour's, through a site."""
     total = precision + site_precision
     if total <= 0:
-        return 0.0, 0.0
-    return precision * site_precision / total, (shift * site_precision + site_shift * precision) / total
+        message[PRECISION], message[SHIFT] = 0.0, 0.0
+        return
+    share = 1 / total
+    message[PRECISION] = precision * site_precision * share
+    message[SHIFT] = (shift * site_precision + site_shift * precision) * share
 
 
 @kernel
-def neighbour_cavity(means, variances, left, right, place):
-    """Return mean and variance of the difference of two neighbours' performances, without the site between them."""
-    upper = 1 / variances[place] + left[place, PRECISION]
-    lower = 1 / variances[place + 1] + right[place + 1, PRECISION]
-    mean = (means[place] / variances[place] + left[place, SHIFT]) / upper
-    mean -= (means[place + 1] / variances[place + 1] + right[place + 1, SHIFT]) / lower
-    return mean, 1 / upper + 1 / lower
+def neighbour_cavity(performances, left, right, place):
+    """Return two neighbours' performances without the site between them, and mean and variance of their difference."""
+    upper = performances[place, PRECISION] + left[place, PRECISION]
+    upper_shift = performances[place, SHIFT] + left[place, SHIFT]
+    lower = performances[place + 1, PRECISION] + right[place + 1, PRECISION]
+    lower_shift = performances[place + 1, SHIFT] + right[place + 1, SHIFT]
+    both = 1 / (upper * lower)
+    mean, variance = (upper_shift * lower - lower_shift * upper) * both, (upper + lower) * both
+    return upper, upper_shift, lower, lower_shift, mean, variance
 
 
 @routine
-def sweep(means, variances, tied, margin, sites, left, right):
+def sweep(performances, tied, margin, sites, left, right):
     """Pass messages along the chain of neighbours and back; return the greatest change of a site, by its spread.
 
-    `means` and `variances` (seats,) are of the performances before the match, in the final order. `left` and `right`
-    (seats, 2) become the messages to each performance from the neighbours before and after it.
+    `performances` (seats, 2) are those before the match, in the final order. `left` and `right` (seats, 2) become the
+    messages to each performance from the neighbours before and after it.
     """
-    last = len(means) - 1
+    last = len(performances) - 1
     left[0] = 0.0
     right[last] = 0.0
     for place in range(last - 1, 0, -1):
-        precision = 1 / variances[place + 1] + right[place + 1, PRECISION]
-        shift = means[place + 1] / variances[place + 1] + right[place + 1, SHIFT]
-        right[place] = pass_message(precision, shift, sites[place, PRECISION], sites[place, SHIFT])
+        precision = performances[place + 1, PRECISION] + right[place + 1, PRECISION]
+        shift = performances[place + 1, SHIFT] + right[place + 1, SHIFT]
+        pass_message(precision, shift, sites[place, PRECISION], sites[place, SHIFT], right[place])
     change = 0.0
     for step in range(2 * last - 1):
         place = step if step < last else 2 * last - 2 - step
-        upper_precision = 1 / variances[place] + left[place, PRECISION]
-        upper_shift = means[place] / variances[place] + left[place, SHIFT]
-        lower_precision = 1 / variances[place + 1] + right[place + 1, PRECISION]
-        lower_shift = means[place + 1] / variances[place + 1] + right[place + 1, SHIFT]
-        mean, variance = neighbour_cavity(means, variances, left, right, place)
+        upper, upper_shift, lower, lower_shift, mean, variance = neighbour_cavity(performances, left, right, place)
         precision, shift = match_moments(mean, variance, tied[place], margin)
-        moved = abs(shift - sites[place, SHIFT]) * math.sqrt(variance)
-        change = max(change, moved, abs(precision - sites[place, PRECISION]) * variance)
+        moved = (shift - sites[place, SHIFT]) ** 2 * variance
+        change = max(change, moved, ((precision - sites[place, PRECISION]) * variance) ** 2)
         sites[place, PRECISION], sites[place, SHIFT] = precision, shift
         if step < last:  # the lower one is the upper one minus the difference
-            left[place + 1] = pass_message(upper_precision, upper_shift, precision, -shift)
+            pass_message(upper, upper_shift, precision, -shift, left[place + 1])
         if step >= last - 1:
-            right[place] = pass_message(lower_precision, lower_shift, precision, shift)
-    return change
+            pass_message(lower, lower_shift, precision, shift, right[place])
+    return math.sqrt(change)
 
 
 @kernel
@@ -160,26 +175,20 @@ def skill_messages(left, right, beta_square, found):
 
 
 @routine
-def rate_in_order(who, tied, mu, sigma, beta_square, margin, accuracy):
-    """Rate matches one after the other; `mu` and `sigma` (bots,) change in place.
-
-    `who` (matches, seats) are bots in the final order, `tied` (matches, seats - 1) says which neighbours tied.
-    """
+def rate_in_order(orders, results, mu, sigma, beta_square, margin, accuracy):
+    """Rate matches one after the other, `results` (matches,) of `orders`; `mu` and `sigma` (bots,) change in place."""
+    who, tied = orders.who, orders.tied
     seats = who.shape[1]
-    means, variances = np.empty(seats), np.empty(seats)
-    sites, left, right, found = (
-        np.zeros((seats - 1, 2)),
-        np.empty((seats, 2)),
-        np.empty((seats, 2)),
-        np.empty((seats, 2)),
-    )
-    for match in range(len(who)):
+    performances, sites = np.empty((seats, 2)), np.zeros((seats - 1, 2))
+    left, right, found = np.empty((seats, 2)), np.empty((seats, 2)), np.empty((seats, 2))
+    for match in results:
         for seat in range(seats):
             bot = who[match, seat]
-            means[seat], variances[seat] = mu[bot], sigma[bot] ** 2 + beta_square
+            precision = 1 / (sigma[bot] ** 2 + beta_square)
+            performances[seat, PRECISION], performances[seat, SHIFT] = precision, mu[bot] * precision
         sites[:] = 0.0
         for _ in range(MOST_SWEEPS):
-            if sweep(means, variances, tied[match], margin, sites, left, right) < accuracy or seats == 2:
+            if sweep(performances, tied[match], margin, sites, left, right) < accuracy or seats == 2:
                 break
         skill_messages(left, right, beta_square, found)
         for seat in range(seats):
@@ -194,13 +203,14 @@ def rate_in_order(who, tied, mu, sigma, beta_square, margin, accuracy):
 
 
 @kernel
-def cavity(who, beliefs, messages, beta_square, means, variances):
-    """Write the performances in one match without its own messages to `means` and `variances` (seats,)."""
+def cavity(who, beliefs, messages, beta_square, performances):
+    """Write the performances in one match without its own messages to `performances` (seats, 2)."""
     for seat in range(len(who)):
         bot = who[seat]
         rest = max(beliefs.precision[bot] - messages[seat, PRECISION], 1e-9)
-        means[seat] = (beliefs.precision[bot] * beliefs.mu[bot] - messages[seat, SHIFT]) / rest
-        variances[seat] = 1 / rest + beta_square
+        kept = 1 / (1 + beta_square * rest)
+        performances[seat, PRECISION] = kept * rest
+        performances[seat, SHIFT] = kept * (beliefs.precision[bot] * beliefs.mu[bot] - messages[seat, SHIFT])
 
 
 @routine
@@ -213,17 +223,18 @@ def propagate(orders, weights, model, beliefs, sums):
     """
     who, tied, messages = orders.who, orders.tied, beliefs.messages
     seats = who.shape[1]
-    means, variances = np.empty(seats), np.empty(seats)
-    left, right, found = np.empty((seats, 2)), np.empty((seats, 2)), np.empty((seats, 2))
+    performances, found = np.empty((seats, 2)), np.empty((seats, 2))
+    left, right = np.empty((seats, 2)), np.empty((seats, 2))
     for result in range(len(who)):
         if weights[result] == 0:
             continue
-        cavity(who[result], beliefs, messages[result], model.beta_square, means, variances)
-        sweep(means, variances, tied[result], model.margin, beliefs.sites[result], left, right)
+        cavity(who[result], beliefs, messages[result], model.beta_square, performances)
+        sweep(performances, tied[result], model.margin, beliefs.sites[result], left, right)
         skill_messages(left, right, model.beta_square, found)
         for seat in range(seats):
-            rest = 1 / (variances[seat] - model.beta_square)
-            share = rest / (rest + messages[result, seat, PRECISION])
+            own = messages[result, seat, PRECISION]
+            rest = max(beliefs.precision[who[result, seat]] - own, 1e-9)
+            share = rest / (rest + own)
             for part in range(2):
                 messages[result, seat, part] += share * (found[seat, part] - messages[result, seat, part])
     sum_messages(who, weights, messages, sums)
@@ -239,14 +250,13 @@ def margin_gradient(orders, weights, model, beliefs):
     """
     who, tied, margin = orders.who, orders.tied, model.margin
     seats = who.shape[1]
-    means, variances = np.empty(seats), np.empty(seats)
-    left, right = np.empty((seats, 2)), np.empty((seats, 2))
+    performances, left, right = np.empty((seats, 2)), np.empty((seats, 2)), np.empty((seats, 2))
     total = 0.0
     for result in range(len(who)):
-        cavity(who[result], beliefs, beliefs.messages[result], model.beta_square, means, variances)
-        sweep(means, variances, tied[result], margin, beliefs.sites[result], left, right)
+        cavity(who[result], beliefs, beliefs.messages[result], model.beta_square, performances)
+        sweep(performances, tied[result], margin, beliefs.sites[result], left, right)
         for place in range(seats - 1):
-            mean, variance = neighbour_cavity(means, variances, left, right, place)
+            mean, variance = neighbour_cavity(performances, left, right, place)[4:]
             spread = math.sqrt(variance)
             behind = win_corrections((mean - margin) / spread)[0]
             between = edge_density(mean / spread, margin / spread)
@@ -266,43 +276,49 @@ def sum_messages(who, weights, messages, sums):
 
 
 @routine
-def curvature(who, weights, beta_square, sites, total):
-    """Write the precision matrix of all skills together that the sites imply to `total` (bots, bots).
+def result_curvature(beta_square, sites, found):
+    """Write the precision matrix of the skills of one result's seats that its sites imply to `found` (seats, seats).
 
-    A result adds D' (diag(1 / site precisions) + beta^2 D D')^-1 D for its skills, D being differences of neighbours.
+    It is D' (diag(1 / site precisions) + beta^2 D D')^-1 D, D being differences of neighbours.
     """
-    seats = who.shape[1]
-    last = seats - 1
+    last = len(sites)
     root, diagonal, column = np.empty(last), np.empty(last), np.empty(last)
+    found[:] = 0.0
+    for place in range(last):
+        root[place] = math.sqrt(sites[place, PRECISION])
+    diagonal[0] = 1 + 2 * beta_square * root[0] ** 2
+    for place in range(1, last):
+        beside = beta_square * root[place - 1] * root[place]
+        diagonal[place] = 1 + 2 * beta_square * root[place] ** 2 - beside**2 / diagonal[place - 1]
+    for of in range(last):  # a column of the inverse of a matrix with three diagonals
+        for place in range(last):
+            column[place] = 1.0 if place == of else 0.0
+            if place > 0:
+                column[place] += beta_square * root[place - 1] * root[place] / diagonal[place - 1] * column[place - 1]
+        for place in range(last - 1, -1, -1):
+            if place < last - 1:
+                column[place] += beta_square * root[place] * root[place + 1] * column[place + 1]
+            column[place] /= diagonal[place]
+        for place in range(last):
+            amount = root[of] * root[place] * column[place]
+            found[of, place] += amount
+            found[of + 1, place + 1] += amount
+            found[of, place + 1] -= amount
+            found[of + 1, place] -= amount
+
+
+@routine
+def curvature(who, weights, beta_square, sites, total):
+    """Write the precision matrix of all skills together that the sites imply to `total` (bots, bots)."""
+    seats = who.shape[1]
+    found = np.empty((seats, seats))
     total[:] = 0.0
     for result in range(len(who)):
-        if weights[result] == 0:
-            continue
-        for place in range(last):
-            root[place] = math.sqrt(sites[result, place, PRECISION])
-        diagonal[0] = 1 + 2 * beta_square * root[0] ** 2
-        for place in range(1, last):
-            beside = beta_square * root[place - 1] * root[place]
-            diagonal[place] = 1 + 2 * beta_square * root[place] ** 2 - beside**2 / diagonal[place - 1]
-        for of in range(last):  # a column of the inverse of a matrix with three diagonals
-            for place in range(last):
-                column[place] = 1.0 if place == of else 0.0
-                if place > 0:
-                    column[place] += (
-                        beta_square * root[place - 1] * root[place] / diagonal[place - 1] * column[place - 1]
-                    )
-            for place in range(last - 1, -1, -1):
-                if place < last - 1:
-                    column[place] += beta_square * root[place] * root[place + 1] * column[place + 1]
-                column[place] /= diagonal[place]
-            for place in range(last):
-                amount = weights[result] * root[of] * root[place] * column[place]
-                a, b = who[result, of], who[result, of + 1]
-                c, d = who[result, place], who[result, place + 1]
-                total[a, c] += amount
-                total[b, d] += amount
-                total[a, d] -= amount
-                total[b, c] -= amount
+        if weights[result] > 0:
+            result_curvature(beta_square, sites[result], found)
+            for one in range(seats):
+                for other in range(seats):
+                    total[who[result, one], who[result, other]] += weights[result] * found[one, other]
 
 
 @routine
@@ -320,7 +336,7 @@ def newton_step(model, beliefs, sums, total, step, growth):
         gap[bot] = model.prior_shift + sums[bot, SHIFT] - wanted * mu[bot]
         growth[bot] = math.log(wanted / precision[bot])
         matrix[bot, bot] += model.prior_precision
-    step[:] = np.linalg.solve(matrix, gap)
+    copy(np.linalg.solve(matrix, gap), step)
     distance = 0.0
     for bot in range(len(mu)):
         distance = max(distance, abs(step[bot]) * math.sqrt(precision[bot]), abs(growth[bot]))
@@ -330,7 +346,10 @@ def newton_step(model, beliefs, sums, total, step, growth):
 @kernel
 def bounded(model, step):
     """Return the factor by which a step is shortened so that no skill moves farther than `LONGEST_STEP`."""
-    return min(1.0, LONGEST_STEP * math.sqrt(model.beta_square) / max(np.max(np.abs(step)), 1e-300))
+    longest = 1e-300
+    for place in range(len(step)):
+        longest = max(longest, abs(step[place]))
+    return min(1.0, LONGEST_STEP * math.sqrt(model.beta_square) / longest)
 
 
 @kernel
@@ -367,7 +386,8 @@ def converge(orders, weights, model, beliefs, accuracy, most):
             break
         pace = max(0.1, 0.5 * pace) if turns_back(step, last_step) else min(1.0, 1.3 * pace)
         growth_pace = max(0.1, 0.5 * growth_pace) if turns_back(growth, last_growth) else min(1.0, 1.3 * growth_pace)
-        last_step[:], last_growth[:] = step, growth
+        copy(step, last_step)
+        copy(growth, last_growth)
         limit = bounded(model, step)
         for bot in range(bots):
             mu[bot] += pace * limit * step[bot]
@@ -379,14 +399,11 @@ def converge(orders, weights, model, beliefs, accuracy, most):
 
 
 @kernel
-def random_below(state, limit):
-    """Return a draw from 0 to limit - 1 by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014); advances `state` (1,)."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+def random_bits(state):
+    """Return 53 random bits by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) from its state."""
+    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    z = z ^ (z >> np.uint64(31))
-    return np.int64((z >> np.uint64(11)) % np.uint64(limit))
+    return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(11))
 
 
 @routine
@@ -396,17 +413,39 @@ def resample(seed, blocks, draws, counts):
     A block drawn counts with the probability `distinct_share` of its kind, else another one is drawn. SplitMix64's
     seeds 0, 1, 2, ... are far apart: the first thing it does with a seed is to scatter it.
     """
-    state = np.full(1, np.uint64(seed))
-    state[0] = np.uint64(random_below(state, 1 << 53))
-    counts[:] = 0.0
-    fine = 1 << 30
-    drawn = 0
+    size = len(blocks.kind)
+    shift = 0
+    while size >> shift > RUNS:
+        shift += 1
+    runs = np.empty(((size - 1) >> shift) + 1, np.int64)  # the kind of 2^shift blocks in a row, or -1 for several
+    for run in range(len(runs)):
+        first, last = blocks.kind[run << shift], blocks.kind[min((run + 1) << shift, size) - 1]
+        runs[run] = first if first == last else -1
+    limits = np.ceil(blocks.distinct_share * FINE).astype(np.int64)
+    tally = np.zeros((2, len(counts)), np.int64)  # two, as adding to one of few numbers over and over waits for itself
+    lanes = 1 if len(counts) < RUNS else 0
+    inverse = 1.0 / size
+    state = np.uint64(random_bits(np.uint64(seed) + STRIDE))
+    drawn = turn = 0
     while drawn < draws:
-        kind = blocks.kind[random_below(state, len(blocks.kind))]
-        share = blocks.distinct_share[kind]
-        if share == 1.0 or random_below(state, fine) < share * fine:
-            counts[kind] += 1.0
-            drawn += 1
+        turn ^= lanes
+        state += STRIDE
+        bits = random_bits(state)
+        index = bits - np.int64(bits * inverse) * size  # bits % size, or one size beside it
+        index += size if index < 0 else -size if index >= size else 0
+        if size == 1:
+            index = 0
+        kind = runs[index >> shift]
+        if kind < 0:
+            kind = blocks.kind[index]
+        counted = 1
+        if limits[kind] < FINE:
+            state += STRIDE
+            counted = np.int64((random_bits(state) & (FINE - 1)) < limits[kind])
+        tally[turn, kind] += counted
+        drawn += counted
+    for kind in range(len(counts)):
+        counts[kind] = tally[0, kind] + tally[1, kind]
 
 
 @routine
@@ -417,6 +456,60 @@ def count_results(counts, results, weights):
         if counts[kind] > 0:
             for match in range(results.shape[1]):
                 weights[results[kind, match]] += counts[kind]
+
+
+@routine
+def sum_kinds(kinds, bots, orders, beta_square, fitted, sums, total):
+    """Write what each kind of block says of its bots, `bots` (kinds, most) or -1 beyond the last of them.
+
+    That is the sum of its messages, `sums` (kinds, most, 2), and of its curvature, `total` (kinds, most, most).
+    """
+    seats = orders.who.shape[1]
+    found, place = np.empty((seats, seats)), np.empty(seats, np.int64)
+    sums[:] = 0.0
+    total[:] = 0.0
+    for kind in range(len(kinds)):
+        for result in kinds[kind]:
+            result_curvature(beta_square, fitted.sites[result], found)
+            for seat in range(seats):
+                place[seat] = 0
+                while bots[kind, place[seat]] != orders.who[result, seat]:
+                    place[seat] += 1
+            for seat in range(seats):
+                for part in range(2):
+                    sums[kind, place[seat], part] += fitted.messages[result, seat, part]
+                for other in range(seats):
+                    total[kind, place[seat], place[other]] += found[seat, other]
+
+
+@routine
+def first_steps(seed, blocks, draws, bots, of_kinds, model, fitted, found):
+    """Make one Newton step to each resampled board, from the fit of the whole; `found` (replicates, bots) becomes `mu`.
+
+    `bots` and `of_kinds`, the sums and curvatures, are those of `sum_kinds`. Replicate r is drawn with the chance of
+    `seed` + r.
+    """
+    count = len(fitted.mu)
+    counts = np.empty(len(bots))
+    sums, total, step, growth = np.empty((count, 2)), np.empty((count, count)), np.empty(count), np.empty(count)
+    for replicate in range(len(found)):
+        resample(seed + replicate, blocks, draws, counts)
+        sums[:] = 0.0
+        total[:] = 0.0
+        for kind in range(len(bots)):
+            if counts[kind] > 0:
+                for place in range(bots.shape[1]):
+                    bot = bots[kind, place]
+                    if bot < 0:
+                        break
+                    for part in range(2):
+                        sums[bot, part] += counts[kind] * of_kinds[0][kind, place, part]
+                    for other in range(bots.shape[1]):
+                        if bots[kind, other] < 0:
+                            break
+                        total[bot, bots[kind, other]] += counts[kind] * of_kinds[1][kind, place, other]
+        newton_step(model, fitted, sums, total, step, growth)
+        found[replicate] = fitted.mu + bounded(model, step) * step
 
 
 @routine
@@ -433,8 +526,10 @@ def bootstrap(seed, blocks, draws, orders, model, fitted, accuracy, most, found)
         resample(seed + replicate, blocks, draws, counts)
         count_results(counts, blocks.results, weights)
         beliefs = Beliefs(found[replicate], precision, sites, messages)
-        beliefs.mu[:], precision[:] = fitted.mu, fitted.precision
-        sites[:], messages[:] = fitted.sites, fitted.messages
+        copy(fitted.mu, beliefs.mu)
+        copy(fitted.precision, precision)
+        copy(fitted.sites, sites)
+        copy(fitted.messages, messages)
         sum_messages(orders.who, weights, messages, sums)
         curvature(orders.who, weights, model.beta_square, sites, total)
         newton_step(model, beliefs, sums, total, step, growth)

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import ndtri, stdtrit
 
+from arena.stats.grouping import group_rows
+
 CONFIDENCE = 0.95
 EQUAL = 1e-12
 """Standard errors below this are rounding: all observations are equal."""
@@ -33,11 +35,37 @@ def interval(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Return the interval of a mean of `count` values from -most to most; NaN below two values.
 
-    Student, "The Probable Error of a Mean" (1908): mean +- t(count - 1) error. Equal values have no spread and are not
-    certain all the same: of those to come `others_than_seen` may be others, each as far away as can be.
+    Student, "The Probable Error of a Mean" (1908): mean +- t(count - 1) error, without what lies outside -most to most,
+    where no mean is: that costs no coverage. Equal values have no spread and are not certain all the same: of those to
+    come `others_than_seen` may be others, each as far away as can be.
     """
     half = students_t(count, confidence) * error
     others = others_than_seen(count, confidence)
     equal = (count >= 2) & (error < EQUAL)
     low = np.where(equal, mean - others * (mean + most), mean - half)
-    return low, np.where(equal, mean + others * (most - mean), mean + half)
+    high = np.where(equal, mean + others * (most - mean), mean + half)
+    return np.maximum(low, -most), np.minimum(high, most)
+
+
+def over_blocks(
+    group: np.ndarray,
+    block: np.ndarray,
+    value: np.ndarray,
+    groups: int,
+    share: np.ndarray,
+    times: np.ndarray | None = None,
+) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """Return by group the mean of block means, its standard error (NaN below two blocks), distinct and all blocks.
+
+    `share` (blocks,) is how much of a block is no copy of another one; `times` (blocks,) is how many each stands for.
+    """
+    cells = group_rows(np.column_stack([group, block]))
+    of, at = group[cells.first], block[cells.first]
+    means = np.bincount(cells.number, value, len(of)) / cells.times
+    weight = np.ones(len(of)) if times is None else times[at]
+    count = np.bincount(of, weight, groups)
+    mean = np.bincount(of, weight * means, groups) / np.maximum(count, 1)
+    square = np.bincount(of, weight * (means - mean[of]) ** 2, groups)
+    distinct = np.bincount(of, weight * share[at], groups)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        return mean, np.sqrt(square / (count - 1) / distinct), distinct, count

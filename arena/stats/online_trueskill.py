@@ -14,7 +14,7 @@ import trueskill
 from scipy.special import ndtr, ndtri
 
 from arena.stats import kernels
-from arena.stats.fit import BETA, MU, SIGMA, in_final_order
+from arena.stats.fit import BETA, MU, SIGMA, Results
 
 DECIMALS = 4
 ACCURACY = 1e-9
@@ -45,14 +45,12 @@ def rating_model(margin: float) -> dict[str, float]:
     return {name: round(value, DECIMALS) for name, value in constants.items()}
 
 
-def rate(entries: np.ndarray, ranks: np.ndarray, margin: float) -> dict[int, tuple[float, float]]:
-    """Return (mu, sigma) by entry after all matches in the given order; both arrays are (matches, seats).
+def rate(results: Results, margin: float) -> dict[int, tuple[float, float]]:
+    """Return (mu, sigma) by entry after all matches, in the order in which they were given to `results_of`.
 
     The update of the package `trueskill` with `min_delta` near 0, compiled: the posterior of a match is the next
     one's prior.
     """
-    who, tied = in_final_order(entries, ranks)
-    names, bots = np.unique(who, return_inverse=True)
-    mu, sigma = np.full(len(names), MU), np.full(len(names), SIGMA)
-    kernels.rate_in_order(bots.reshape(who.shape), tied, mu, sigma, BETA**2, margin, ACCURACY)
-    return {int(name): (float(mean), float(spread)) for name, mean, spread in zip(names, mu, sigma, strict=True)}
+    mu, sigma = np.full(len(results.entries), MU), np.full(len(results.entries), SIGMA)
+    kernels.rate_in_order(results.orders, results.number, mu, sigma, BETA**2, margin, ACCURACY)
+    return dict(zip(results.entries.tolist(), zip(mu.tolist(), sigma.tolist(), strict=True), strict=True))

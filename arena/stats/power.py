@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import bisect
 import math
 from dataclasses import dataclass
 
@@ -86,11 +87,8 @@ def blocks_needed(difference: float, deviation: float, confidence: float = 0.95,
     high = 2
     while not enough(high):
         high *= 2
-    low = max(high // 2, 2)
-    while low < high:
-        middle = (low + high) // 2
-        low, high = (low, middle) if enough(middle) else (middle + 1, high)
-    return low
+    counts = range(max(high // 2, 2), high)
+    return counts.start + bisect.bisect_left(counts, True, key=enough)
 
 
 def open_ranks(board: pd.DataFrame, confidence: float = 0.95, power: float = 0.8) -> pd.DataFrame:

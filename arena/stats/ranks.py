@@ -9,14 +9,17 @@ import numpy as np
 from scipy.special import ndtr, ndtri
 
 from arena.stats import kernels
-from arena.stats.bootstrap import Blocks, blocks_of, replicates
+from arena.stats.bootstrap import MOST_RESULTS, Blocks, blocks_of, replicates
 from arena.stats.fit import BETA, PRIOR_PRECISION, Fit, Results, fit_with_margin, results_of
+from arena.stats.grouping import group_rows
 from arena.stats.means import CONFIDENCE, students_t, widening
 
 STILL = 1e-6
 """Standard deviations of ratings over replicates below this are rounding."""
 FEW = 200
 """Replicates for a standard error accurate to 5 %."""
+MOST_RESULTS_IN_DOUBT = 200_000
+"""Distinct results up to which `order_doubt` refits; the stages of adaptive boards in logs depend on it."""
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,13 @@ class Spread:
 
 
 def spread_of(
-    fitted: Fit, results: Results, blocks: Blocks, unvaried: np.ndarray, count: int, constant: np.ndarray | None = None
+    fitted: Fit,
+    results: Results,
+    blocks: Blocks,
+    unvaried: np.ndarray,
+    count: int,
+    constant: np.ndarray | None = None,
+    most: int = MOST_RESULTS,
 ) -> Spread:
     """Return standard errors by block bootstrap: sqrt(b / (b - 1)) times the deviation of replicates, b blocks.
 
@@ -84,7 +93,7 @@ def spread_of(
     won all matches against the other: `constant` (results,) are those of tables that did not vary, and what the model
     leaves open of these is added.
     """
-    drawn = replicates(fitted, results, blocks, count)
+    drawn = replicates(fitted, results, blocks, count, most)
     played = blocks_by_bot(results, blocks)
     correction = np.sqrt(played / np.maximum(played - 1, 1))
     relative = drawn - drawn.mean(axis=1, keepdims=True)
@@ -190,54 +199,55 @@ def order_doubt(entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> tu
     results = results_of(entries, ranks)
     blocks = blocks_of(results, block)
     fitted = fit_with_margin(results, results.times)
-    spread = spread_of(fitted, results, blocks, unvaried_bots(results, entries, ranks, block), FEW)
+    spread = spread_of(fitted, results, blocks, unvaried_bots(results, blocks), FEW, most=MOST_RESULTS_IN_DOUBT)
     return results.entries, ndtr(-np.abs(spread.ahead()))
 
 
-def unvaried_bots(results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> np.ndarray:
+def unvaried_bots(results: Results, blocks: Blocks) -> np.ndarray:
     """Return (bots,) whether a bot's mean rank is constant over the blocks of every table, and some table has several.
 
-    Arrays as in `order_doubt`; a table is a set of bots. A bot that is at no table twice must have one rank everywhere.
+    A table is a set of bots. A bot that is at no table twice must have one rank everywhere.
     """
-    table, bots = _tables(entries), len(results.entries)
-    of, often, same = _constant(results, entries, ranks, block, table)
+    table, bots = _tables(results, blocks), len(results.entries)
+    of, often, same = _constant(results, blocks, table)
     some_often, constant = np.zeros(bots, bool), np.ones(bots, bool)
     np.logical_or.at(some_often, of[:, 1], often)
     np.logical_and.at(constant, of[:, 1], same)
-    of, _, same = _constant(results, entries, ranks, block, np.zeros_like(table))
+    of, _, same = _constant(results, blocks, np.zeros_like(table))
     everywhere = np.ones(bots, bool)
     everywhere[of[:, 1]] = same
     return np.where(some_often, constant, everywhere)
 
 
-def constant_results(results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray) -> np.ndarray:
+def constant_results(results: Results, blocks: Blocks) -> np.ndarray:
     """Return (results,) whether they are of a table with several blocks, in which all mean ranks are constant."""
-    table = _tables(entries)
-    of, often, same = _constant(results, entries, ranks, block, table)
+    table = _tables(results, blocks)
+    of, often, same = _constant(results, blocks, table)
     constant = np.ones(table.max() + 1, bool)
     np.logical_and.at(constant, of[:, 0], often & same)
     found = np.zeros(len(results.times), bool)
-    found[results.number] = constant[table]
+    found[blocks.results] = constant[table][:, None]
     return found
 
 
-def _tables(entries: np.ndarray) -> np.ndarray:
-    """Return (matches,) the number of each match's set of bots."""
-    return np.unique(np.sort(entries, axis=1), axis=0, return_inverse=True)[1].ravel()
+def _tables(results: Results, blocks: Blocks) -> np.ndarray:
+    """Return (kinds,) the number of the set of bots of each kind of block."""
+    return group_rows(np.sort(results.who[blocks.results].reshape(len(blocks.results), -1), axis=1)).number
 
 
-def _constant(
-    results: Results, entries: np.ndarray, ranks: np.ndarray, block: np.ndarray, group: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Return, for every group of matches and bot in it (pairs, 2), whether it has several blocks, and one mean rank."""
-    bots, bot = len(results.entries), np.searchsorted(results.entries, entries)
-    number = np.unique(block, return_inverse=True)[1].ravel()
-    cell, at = np.unique(np.repeat(number, bot.shape[1]) * bots + bot.ravel(), return_inverse=True)
-    means = np.bincount(at, ranks.ravel()) / np.bincount(at)
-    of_block = np.zeros(number.max() + 1, np.int64)
-    of_block[number] = group
-    cells, place = np.unique(of_block[cell // bots] * bots + cell % bots, return_inverse=True)
-    lowest, highest = np.full(len(cells), np.inf), np.full(len(cells), -np.inf)
-    np.minimum.at(lowest, place, means)
-    np.maximum.at(highest, place, means)
-    return np.stack(np.divmod(cells, bots), axis=1), np.bincount(place) > 1, lowest == highest
+def _constant(results: Results, blocks: Blocks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Return, for every group of blocks and bot in it (pairs, 2), whether it has several, and one mean rank in all.
+
+    `group` (kinds,) numbers the groups.
+    """
+    bots, seats = results.who[blocks.results], blocks.results.shape[1] * results.who.shape[1]
+    kind = np.repeat(np.arange(len(group)), seats)
+    cells = group_rows(np.column_stack([kind, bots.ravel()]))
+    of, bot = kind[cells.first], bots.ravel()[cells.first]
+    means = np.bincount(cells.number, results.ranks[blocks.results].ravel()) / cells.times
+    pairs = group_rows(np.column_stack([group[of], bot]))
+    lowest, highest = np.full(len(pairs.first), np.inf), np.full(len(pairs.first), -np.inf)
+    np.minimum.at(lowest, pairs.number, means)
+    np.maximum.at(highest, pairs.number, means)
+    count = np.bincount(pairs.number, np.bincount(blocks.kind)[of])
+    return np.column_stack([group[of], bot])[pairs.first], count > 1, lowest == highest

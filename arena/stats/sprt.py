@@ -19,7 +19,6 @@ from typing import Literal
 import numpy as np
 
 from arena.core.errors import ConfigError
-from engine.kernel import kernel
 
 Model = Literal["logistic", "normalized"]
 Verdict = Literal["H0", "H1"]
@@ -33,8 +32,6 @@ NORMALIZED = 800 / math.log(10)
 MOST_ELO = {"logistic": 800.0, "normalized": 200.0}
 LEAST_SCORE = 1e-3
 """Scores nearer to 0 or 1 have the Elo of this one: +-1200."""
-NEWTON_STEPS, ROUNDS = 200, 100
-SAME = 1e-15
 
 
 def score_from_elo(elo: float) -> float:
@@ -55,64 +52,6 @@ def block_values(steps: int) -> np.ndarray:
 def regularised(counts: np.ndarray) -> np.ndarray:
     """Return counts by value, with a little for values that never occurred, so that any expectation is possible."""
     return np.where(counts > 0, counts, NEVER)
-
-
-@kernel
-def tilt(deviations: np.ndarray, weights: np.ndarray) -> float:
-    """Return the root x of sum w_i d_i / (1 + x d_i) = 0 between the poles, by bracketed Newton; d takes both signs."""
-    low, high = -1.0 / deviations.max(), -1.0 / deviations.min()
-    x = 0.0
-    for _ in range(NEWTON_STEPS):
-        value = slope = 0.0
-        for i in range(len(deviations)):
-            ratio = deviations[i] / (1.0 + x * deviations[i])
-            value += weights[i] * ratio
-            slope += weights[i] * ratio * ratio
-        if value > 0.0:
-            low = x
-        else:
-            high = x
-        step = x + value / slope
-        if not low < step < high:
-            step = (low + high) / 2.0
-        if abs(step - x) <= SAME * max(1.0, abs(x)):
-            break
-        x = step
-    return x
-
-
-@kernel
-def log_ratio(values: np.ndarray, counts: np.ndarray, score: float) -> float:
-    """Return the log-likelihood ratio of free and E = score: sum n_i log(1 + x (a_i - score)), 0 or more."""
-    deviations = values - score
-    x = tilt(deviations, counts)
-    total = 0.0
-    for i in range(len(values)):
-        total += counts[i] * math.log1p(x * deviations[i])
-    return total
-
-
-@kernel
-def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
-    """Return the same for the constraint (E - 1/2) / deviation = t (normalised Elo, section 4.1).
-
-    In each round the constraint is linear, with mean and deviation of the round before.
-    """
-    shares = counts / counts.sum()
-    probabilities = np.full(len(values), 1.0 / len(values))
-    for _ in range(ROUNDS):
-        mean = (probabilities * values).sum()
-        deviation = math.sqrt((probabilities * (values - mean) ** 2).sum())
-        linear = values - EVEN - t * deviation * (1.0 + ((mean - values) / deviation) ** 2) / 2.0
-        if linear.max() <= 0.0 or linear.min() >= 0.0:
-            break
-        x = tilt(linear, shares)
-        updated = shares / (1.0 + x * linear)
-        change = np.abs(updated - probabilities).max()
-        probabilities = updated
-        if change < SAME * 1e3:
-            break
-    return (counts * (np.log(shares) - np.log(probabilities))).sum()
 
 
 @dataclass(frozen=True)
@@ -152,6 +91,8 @@ class Sprt:
 
     def llr(self, counts: np.ndarray) -> float:
         """Return the generalised log-likelihood ratio: sum n_i log(p1_i / p0_i), p the most likely under each."""
+        from arena.stats.likelihoods import log_ratio, log_ratio_t  # imports Numba, which only a test needs
+
         values, weights = block_values(len(counts) - 1), regularised(counts)
         if self.model == "logistic":
             scores = score_from_elo(self.elo0), score_from_elo(self.elo1)

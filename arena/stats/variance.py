@@ -61,7 +61,10 @@ def variance_table(matches: pd.DataFrame, players: int, own_dice: bool = False) 
 
 
 def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
-    """Return the mean return by seat with Student's 95 % interval over block means (1908): m ± t s / sqrt(blocks)."""
+    """Return the mean return by seat with Student's 95 % interval over block means (1908): m ± t s / sqrt(blocks).
+
+    What of it lies outside -1 to 1, where no mean return is, is left out.
+    """
     cells = _squares(matches, players).cells
     seats, count = cells.mean(axis=1), len(cells)
     mean = seats.mean(axis=0) if count else np.full(players, np.nan)
@@ -69,7 +72,7 @@ def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
     if count > 1:
         half = stdtrit(count - 1, (1 + CONFIDENCE) / 2) * seats.std(axis=0, ddof=1) / math.sqrt(count)
     parts = [f"seat {seat}" for seat in range(players)]
-    return _frame("mean_return", parts, mean, mean - half, mean + half)
+    return _frame("mean_return", parts, mean, np.maximum(mean - half, -1.0), np.minimum(mean + half, 1.0))
 
 
 def variance_shares(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:

@@ -2,6 +2,7 @@
 
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import SecretKey, StoredMatch
+from arena.store.digests import WholeMatch, whole_matches
 from arena.store.locking import Writer, read_writer
 from arena.store.merging import check_rows, first_start, merge_logs
 from arena.store.reading import readable
@@ -20,6 +21,7 @@ __all__ = [
     "SecretKey",
     "Store",
     "StoredMatch",
+    "WholeMatch",
     "Writer",
     "check_rows",
     "first_start",
@@ -29,4 +31,5 @@ __all__ = [
     "read_writer",
     "readable",
     "set_aside",
+    "whole_matches",
 ]

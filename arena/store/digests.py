@@ -106,10 +106,10 @@ def block_rows(db: sqlite3.Connection, keys: Sequence[int]) -> dict[int, Row]:
     }
 
 
-def whole_matches(db: sqlite3.Connection, keys: Sequence[int]) -> Iterator[WholeMatch]:
-    """Yield the matches of blocks by key and line-up, also those with missing rows."""
+def whole_matches(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> Iterator[WholeMatch]:
+    """Yield the matches of blocks, or those of a line-up, by key and line-up, also those with missing rows."""
     blocks = block_rows(db, keys)
-    among = f"WHERE block IN ({','.join('?' * len(keys))})"
+    among = f"WHERE block IN ({','.join('?' * len(keys))}){f' AND lineup = {lineup:d}' if lineup is not None else ''}"
     query = f"SELECT block, lineup, ended, plies, timed, final, moves, notes, digest FROM matches {among}"
     matches = {row[:2]: row[1:] for row in db.execute(query, keys)}
     query = f"SELECT block, lineup, run, worker, seconds, clocks, retried, attempts, digest FROM timings {among}"

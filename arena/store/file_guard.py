@@ -38,13 +38,15 @@ class FileGuard:
         """Time of the next check of changed files, by `time.monotonic`."""
         self.record(newest)
 
+    def _stat(self, suffix: str) -> os.stat_result | None:
+        with contextlib.suppress(OSError):
+            return os.stat(f"{self.log}{suffix}")
+        return None
+
     def _found(self, suffix: str) -> tuple[int, int] | None:
         """Return device and inode of a file; None when it is missing."""
-        try:
-            found = os.stat(f"{self.log}{suffix}")
-        except OSError:
-            return None
-        return found.st_dev, found.st_ino
+        found = self._stat(suffix)
+        return found and (found.st_dev, found.st_ino)
 
     def _is_ours(self, suffix: str) -> bool:
         return self._known.setdefault(suffix, self._found(suffix) or (0, 0)) == self._found(suffix)
@@ -63,11 +65,8 @@ class FileGuard:
 
     def _state(self, suffix: str) -> tuple[int, int] | None:
         """Return size and modification time of a file; None when it is missing."""
-        try:
-            found = os.stat(f"{self.log}{suffix}")
-        except OSError:
-            return None
-        return found.st_size, found.st_mtime_ns
+        found = self._stat(suffix)
+        return found and (found.st_size, found.st_mtime_ns)
 
     def size(self, suffix: str) -> int:
         """Return the size of a file in bytes, 0 when it is missing."""

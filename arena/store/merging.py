@@ -158,16 +158,10 @@ def _places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[
     """Return the target's keys of a source's blocks, inserting missing ones; raises `StoreError` for other content."""
     places = {}
     for key, row in blocks.items():
-        identity, id, game, players, *rest = row
+        identity = row[0]
         found = target._db.execute("SELECT block FROM blocks WHERE identity = ?", (identity,)).fetchone()
         if found is None:
-            query = (
-                "INSERT INTO blocks (identity, id, board, round, opening, seed, dice, key) "
-                "VALUES (?, ?, ?, ?, ?, ?, ?, ?)"
-            )
-            number = target._number(*rest[4:]) if len(rest) > 4 else None
-            cursor = target._db.execute(query, (identity, id, target._board_key(game, players), *rest[:4], number))
-            places[key] = int(cursor.lastrowid or 0)
+            places[key] = target._insert_block(*row)
             continue
         places[key] = found[0]
         ours = block_rows(target._db, found)[found[0]]

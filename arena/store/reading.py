@@ -12,10 +12,12 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
+import numpy as np
+
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import Kind, check_match_id, match_id
-from arena.match.result import MatchRow, SeatRow
-from arena.match.stored import Place, SecretKey, StoredMatch, stored_match
+from arena.match.result import Clocking, MatchRow, SeatRow
+from arena.match.stored import Place, SecretKey, StoredMatch, read_clocks, stored_match
 from arena.schedule.blocks import Schedule
 from arena.store.digests import damaged
 from arena.store.rows import RunRow, read_moves, read_notes
@@ -23,12 +25,18 @@ from arena.store.shape import check_values
 from arena.store.upgrading import connect_to_read
 
 BATCH = 500
+SEAT = np.dtype(
+    [("block", np.int64), ("lineup", np.int32), ("seat", np.int16), ("rank", np.int16), ("forfeited", np.bool_)]
+)
 FROM_CONTENT = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
 """Errors that the content of a damaged log may cause."""
 OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG)
 """SQLite's errors that the content of a log causes; 0 are those of its Python module, such as of invalid UTF-8."""
 SHORT_ID = 12
 """Hexadecimal digits that distinguish the matches of all but the largest logs."""
+
+SAMPLE = 10_000
+"""Matches of which the usual duration is the mean."""
 
 
 class StoreReader:
@@ -87,12 +95,15 @@ class StoreReader:
             os.close(self._lock)
             self._lock = None
 
+    def _latest(self, columns: str) -> Any:
+        """Return columns of the latest run; raises `StoreError` if there is none."""
+        if (row := self._db.execute(f"SELECT {columns} FROM runs ORDER BY run DESC LIMIT 1").fetchone()) is None:
+            raise StoreError(f"{self.path}: holds no run")
+        return row
+
     def last_plan(self) -> str:
         """Return the resolved plan of the latest run, as JSON."""
-        row = self._db.execute("SELECT plan FROM runs ORDER BY run DESC LIMIT 1").fetchone()
-        if row is None:
-            raise StoreError(f"{self.path}: holds no run")
-        return str(row[0])
+        return str(self._latest("plan")[0])
 
     def last_versions(self) -> dict[str, str]:
         """Return the versions of Python and the packages in the latest run."""
@@ -101,16 +112,13 @@ class StoreReader:
 
     def is_finished(self) -> bool:
         """Whether every match of the latest run's plan was in the log."""
-        row = self._db.execute("SELECT finished FROM runs ORDER BY run DESC LIMIT 1").fetchone()
-        return row is not None and row[0] is not None
+        return self._db.execute("SELECT finished FROM runs ORDER BY run DESC LIMIT 1").fetchone() not in (None, (None,))
 
     def last_run(self) -> RunRow:
         """Return the latest run, and how many matches each worker played in which run."""
-        row = self._db.execute("SELECT run, started FROM runs ORDER BY run DESC LIMIT 1").fetchone()
-        if row is None:
-            raise StoreError(f"{self.path}: holds no run")
         query = "SELECT run, worker, count(*) FROM timings GROUP BY run, worker"
-        return RunRow(row[0], row[1], self._db.execute(query).fetchall())
+        run, started = self._latest("run, started")
+        return RunRow(run, started, self._db.execute(query).fetchall())
 
     def has_one_plan(self) -> bool:
         """Whether all runs had the same plan."""
@@ -158,14 +166,9 @@ class StoreReader:
     def finished(self, identities: Sequence[bytes]) -> dict[bytes, set[int]]:
         """Return the finished line-ups of each block that has any."""
         found: dict[bytes, set[int]] = {}
-        for start in range(0, len(identities), BATCH):
-            part = identities[start : start + BATCH]
-            query = (
-                "SELECT b.identity, m.lineup FROM blocks b JOIN matches m USING (block) "
-                f"WHERE b.identity IN ({','.join('?' * len(part))})"
-            )
-            for identity, lineup in self._db.execute(query, part):
-                found.setdefault(identity, set()).add(lineup)
+        query = "SELECT identity, lineup FROM blocks JOIN matches USING (block) WHERE identity IN"
+        for identity, lineup in in_batches(self._db, query, identities):
+            found.setdefault(identity, set()).add(lineup)
         return found
 
     def block_keys(self, game: str, players: int) -> dict[bytes, int]:
@@ -173,21 +176,45 @@ class StoreReader:
         query = "SELECT identity, block FROM blocks JOIN boards USING (board) WHERE game = ? AND players = ?"
         return dict(self._db.execute(query, (game, players)))
 
-    def match_rows(self, game: str, players: int) -> sqlite3.Cursor:
-        """Return a board's matches by block and line-up: (block, lineup, timed, ended, moves as stored)."""
+    def match_rows(self, game: str, players: int, columns: str) -> sqlite3.Cursor:
+        """Return columns of a board's matches, by block and line-up."""
         return self._db.execute(
-            "SELECT m.block, m.lineup, m.timed, m.ended, m.moves FROM boards o JOIN blocks b USING (board) "
-            "JOIN matches m USING (block) WHERE o.game = ? AND o.players = ? ORDER BY m.block, m.lineup",
+            f"SELECT {columns} FROM boards o JOIN blocks b USING (board) JOIN matches m USING (block) "
+            "WHERE o.game = ? AND o.players = ? ORDER BY m.block, m.lineup",
             (game, players),
         )
 
-    def seat_rows(self, game: str, players: int) -> sqlite3.Cursor:
-        """Return the seats of those matches in the same order: (block, lineup, seat, rank, score, cause)."""
+    def seat_rows(self, game: str, players: int, columns: str, where: str = "TRUE") -> sqlite3.Cursor:
+        """Return columns of the seats of a board's matches, by block, line-up and seat."""
         return self._db.execute(
-            "SELECT s.block, s.lineup, s.seat, s.rank, s.score, s.cause FROM boards o JOIN blocks b USING (board) "
-            "JOIN seats s USING (block) WHERE o.game = ? AND o.players = ? ORDER BY s.block, s.lineup, s.seat",
+            f"SELECT {columns} FROM boards o JOIN blocks b USING (board) JOIN seats s USING (block) "
+            f"WHERE o.game = ? AND o.players = ? AND {where} ORDER BY s.block, s.lineup, s.seat",
             (game, players),
         )
+
+    def seats(self, game: str, players: int) -> np.ndarray:
+        """Return the seats of a board's matches as records (`SEAT`), by block, line-up and seat."""
+        columns = "s.block, s.lineup, s.seat, s.rank, s.cause IS NOT NULL"
+        return np.fromiter(self.seat_rows(game, players, columns), SEAT)
+
+    def scores(self, game: str, players: int) -> np.ndarray | None:
+        """Return the scores of those seats, NaN where there is none; None if there are none at all."""
+        if self.seat_rows(game, players, "1", "s.score IS NOT NULL").fetchone() is None:
+            return None
+        rows = self.seat_rows(game, players, "ifnull(s.score, 9e999)")
+        found = np.fromiter(rows, np.dtype([("score", np.float64)]))["score"]
+        return np.where(np.isinf(found), np.nan, found)
+
+    def moves_hashes(self, game: str, players: int) -> tuple[np.ndarray, np.ndarray]:
+        """Return the blocks of a board's matches, by block and line-up, and 64-bit hashes of their moves.
+
+        Equal moves have equal hashes within one process.
+        """
+        rows = self.match_rows(game, players, "m.block, m.moves")
+        found = np.fromiter(
+            ((block, hash(moves)) for block, moves in rows), np.dtype([("block", "i8"), ("hash", "i8")])
+        )
+        return found["block"], found["hash"]
 
     def forfeits(self, game: str, players: int) -> dict[int, dict[bytes, list[tuple[int, int, str]]]]:
         """Return a board's forfeited seats by round and block: (line-up, seat, cause), in that order."""
@@ -204,15 +231,11 @@ class StoreReader:
     def forfeits_of(self, identities: Sequence[bytes]) -> dict[bytes, list[tuple[int, int]]]:
         """Return the forfeited seats of each block that has any: (line-up, seat), in that order."""
         found: dict[bytes, list[tuple[int, int]]] = {}
-        for start in range(0, len(identities), BATCH):
-            part = identities[start : start + BATCH]
-            query = (
-                "SELECT b.identity, s.lineup, s.seat FROM blocks b JOIN seats s USING (block) "
-                f"WHERE s.cause IS NOT NULL AND b.identity IN ({','.join('?' * len(part))}) "
-                "ORDER BY s.block, s.lineup, s.seat"
-            )
-            for identity, lineup, seat in self._db.execute(query, part):
-                found.setdefault(identity, []).append((lineup, seat))
+        query = (
+            "SELECT identity, lineup, seat FROM blocks JOIN seats USING (block) WHERE cause IS NOT NULL AND identity IN"
+        )
+        for identity, *forfeit in in_batches(self._db, query, identities, "ORDER BY block, lineup, seat"):
+            found.setdefault(identity, []).append(tuple(forfeit))
         return found
 
     def block_sizes(self, game: str, players: int) -> dict[bytes, int]:
@@ -250,6 +273,39 @@ class StoreReader:
         median = f"SELECT t.seconds {query} ORDER BY t.seconds LIMIT 1 OFFSET ?"
         row = self._db.execute(median, (game, players, count // 2)).fetchone()
         return float(row[0]) if row else 0.0
+
+    def usual_seconds(self, game: str, players: int) -> float | None:
+        """Return the mean duration of up to `SAMPLE` matches of a board after its first round, in which code compiles.
+
+        None where there are none.
+        """
+        query = (
+            "SELECT avg(seconds) FROM (SELECT t.seconds FROM timings t JOIN blocks b USING (block) JOIN boards o "
+            "USING (board) WHERE o.game = ? AND o.players = ? AND b.round > 0 LIMIT ?)"
+        )
+        mean = self._db.execute(query, (game, players, SAMPLE)).fetchone()[0]
+        return None if mean is None else float(mean)
+
+    def lengths(self, game: str, players: int) -> list[tuple[int, int]]:
+        """Return how many of a board's matches have each number of plies, ascending."""
+        query = (
+            "SELECT m.plies, count(*) FROM boards o JOIN blocks b USING (board) JOIN matches m USING (block) "
+            "WHERE o.game = ? AND o.players = ? GROUP BY m.plies ORDER BY m.plies"
+        )
+        return self._db.execute(query, (game, players)).fetchall()
+
+    def clocks(self, game: str, players: int, most: int) -> Iterator[tuple[list[str], list[Clocking]]]:
+        """Yield identities of bots by seat and durations of their calls for a board's first matches in the log."""
+        seats = (
+            "SELECT group_concat(identity, ' ') FROM (SELECT identity FROM seats s JOIN bots USING (bot) "
+            "WHERE s.block = t.block AND s.lineup = t.lineup ORDER BY s.seat)"
+        )
+        query = (
+            f"SELECT ({seats}), t.clocks FROM boards o JOIN blocks b USING (board) JOIN timings t USING (block) "
+            "WHERE o.game = ? AND o.players = ? ORDER BY t.block, t.lineup LIMIT ?"
+        )
+        for identities, calls in self._db.execute(query, (game, players, most)):
+            yield identities.split(" "), read_clocks(calls)
 
     def short_id(self, identity: bytes, lineup: int) -> str:
         """Return the shortest beginning of a match's id that is unique in the log, with its line-up."""
@@ -317,6 +373,13 @@ class StoreReader:
         """Return the numbers of matches and forfeited seats in the whole log."""
         matches = self._db.execute("SELECT count(*) FROM matches").fetchone()[0]
         return matches, self._db.execute("SELECT count(*) FROM seats WHERE cause IS NOT NULL").fetchone()[0]
+
+
+def in_batches(db: sqlite3.Connection, query: str, identities: Sequence[bytes], order: str = "") -> Iterator[Any]:
+    """Yield the rows that a query, ending in `identity IN`, finds for any number of identities of blocks."""
+    for start in range(0, len(identities), BATCH):
+        part = identities[start : start + BATCH]
+        yield from db.execute(f"{query} ({','.join('?' * len(part))}) {order}", part)
 
 
 @contextlib.contextmanager

@@ -11,13 +11,13 @@ from arena.core.records import read
 from arena.match.result import MatchRow
 from arena.schedule.blocks import MatchSpec
 from arena.store.digests import row_digest
+from arena.store.reading import in_batches
 from arena.store.rows import Finished
 
 Match = tuple[bytes, int]
 """Identity of a block, and line-up."""
 KINDS: tuple[type | tuple[type, ...], ...] = (int, str, int, bool, str, str, list, list, dict, (int, float), str, bool)
 """Types of the values of a `MatchRow`."""
-BATCH = 500
 
 
 def key_of(spec: MatchSpec) -> Match:
@@ -35,9 +35,15 @@ def write_waiting(db: sqlite3.Connection, results: Iterable[tuple[str, Finished]
     db.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?, ?)", rows)
 
 
+def any_waiting(db: sqlite3.Connection) -> bool:
+    """Return whether any result waits."""
+    return bool(db.execute("SELECT EXISTS (SELECT 1 FROM waiting)").fetchone()[0])
+
+
 def end_waiting(db: sqlite3.Connection, matches: Iterable[Match]) -> None:
     """Delete results that count now, or have left the plan."""
-    db.executemany("DELETE FROM waiting WHERE identity = ? AND lineup = ?", matches)
+    if any_waiting(db):
+        db.executemany("DELETE FROM waiting WHERE identity = ? AND lineup = ?", matches)
 
 
 def read_waiting(db: sqlite3.Connection, blocks: Mapping[bytes, str]) -> dict[Match, tuple[MatchRow, str, int, int]]:
@@ -46,15 +52,11 @@ def read_waiting(db: sqlite3.Connection, blocks: Mapping[bytes, str]) -> dict[Ma
     Damaged results, and those whose block has other dice now, are left out and played again.
     """
     found = {}
-    identities = [*blocks]
-    for start in range(0, len(identities), BATCH):
-        part = identities[start : start + BATCH]
-        query = f"SELECT * FROM waiting WHERE identity IN ({','.join('?' * len(part))})"
-        for *row, digest in db.execute(query, part).fetchall():
-            identity, lineup, block, text = row
-            result = _parsed(text, lineup)
-            if result is not None and digest == row_digest("waiting", row) and block == blocks[identity]:
-                found[identity, lineup] = result
+    for *row, digest in in_batches(db, "SELECT * FROM waiting WHERE identity IN", [*blocks]):
+        identity, lineup, block, text = row
+        result = _parsed(text, lineup)
+        if result is not None and digest == row_digest("waiting", row) and block == blocks[identity]:
+            found[identity, lineup] = result
     return found
 
 

@@ -18,6 +18,7 @@ from arena.core.errors import StoreError, UnwritableError
 from arena.match.dice import key_hash
 from arena.match.stored import SecretKey
 from arena.schedule.blocks import Block, Schedule
+from arena.schedule.tables import Table
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
 from arena.store.file_guard import WRITTEN, FileGuard, Row
 from arena.store.locking import keep_locked, lock_log
@@ -26,7 +27,7 @@ from arena.store.rows import BotRow, Finished
 from arena.store.schema import check_file, connect, lay_out
 from arena.store.shape import OF_SQLITE, check_beside
 from arena.store.upgrading import upgrade
-from arena.store.waiting import Match, end_waiting, key_of, read_waiting, write_waiting
+from arena.store.waiting import Match, any_waiting, end_waiting, key_of, read_waiting, write_waiting
 
 LONG_MOVES = 256
 """Characters from which the moves of a match are compressed."""
@@ -217,26 +218,30 @@ class Store(StoreReader):
     def _add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
         rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [])
         matches, seats, timings, faults = rows
+        sitting: dict[Table, list[tuple[int, str, int]]] = {}
+        """By entries of the seats: seat, identity and key of each bot."""
         with self.transaction():
             for spec, row, worker, attempts, earlier in results:
                 key, block = self._block(schedule, spec.block)
-                at = (key, row.lineup)
+                lineup = row.lineup
+                if spec.seats not in sitting:
+                    names = [schedule.entries[entry].identity for entry in spec.seats]
+                    sitting[spec.seats] = [(seat, name, self._bot_key(name)) for seat, name in enumerate(names)]
                 moves = row.moves if len(row.moves) < LONG_MOVES else zlib.compress(row.moves.encode())
                 notes = json.dumps(row.notes) if row.notes else None
-                match = (row.lineup, row.ended, row.plies, int(row.timed), bytes.fromhex(row.final), moves, notes)
+                match = (lineup, row.ended, row.plies, int(row.timed), bytes.fromhex(row.final), moves, notes)
                 named: list[Any] = []
-                for seat, (entry, (rank, score, *forfeit)) in enumerate(zip(spec.seats, row.seats, strict=True)):
-                    identity = schedule.entries[entry].identity
-                    result = (rank, _as_kept(score) if isinstance(score, float) else score, *forfeit)
-                    named += (seat, identity, *result)
-                    seats.append((*at, seat, self._bot_key(identity), *result))
+                for (seat, name, bot), (rank, score, cause, ply) in zip(sitting[spec.seats], row.seats, strict=True):
+                    kept = _as_kept(score) if isinstance(score, float) else score
+                    named += (seat, name, rank, kept, cause, ply)
+                    seats.append((key, lineup, seat, bot, rank, kept, cause, ply))
                 digest = match_digest(block, match, named)
                 matches.append((key, *match, digest))
-                details = sorted(row.details.items())
+                details = sorted(row.details.items()) if row.details else ()
                 timing = (earlier or run, worker, float(row.seconds), row.clocks, int(row.retried), attempts)
                 second = timing_digest(digest, timing, itertools.chain.from_iterable(details))
-                timings.append((*at, *timing, second))
-                faults.extend((*at, *detail) for detail in details)
+                timings.append((key, lineup, *timing, second))
+                faults += [(key, lineup, *detail) for detail in details]
             self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", matches)
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
             self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", timings)
@@ -244,17 +249,17 @@ class Store(StoreReader):
             if timings:
                 self._newest = "timings", timings[-1][-1]
 
-    def keep_apart(self, schedule: Schedule, new: Sequence[Finished], over: Sequence[Match], run: int) -> None:
+    def keep_apart(self, schedule: Schedule, new: Sequence[Finished], over: Iterable[Match], run: int) -> None:
         """Store new results that wait for earlier ones; delete those that are `over`: counted, or out of the plan."""
         with self.transaction():
             end_waiting(self._db, over)
-            write_waiting(self._db, ((self._as_text(schedule, each.spec.block), each) for each in new), run)
+            write_waiting(self._db, ((ascii(self._as_row(schedule, each.spec.block)), each) for each in new), run)
 
     def waiting(self, schedule: Schedule, blocks: Sequence[Block]) -> dict[Match, Finished]:
         """Return the stored results of blocks that wait for earlier ones."""
-        found = read_waiting(self._db, {block.identity: self._as_text(schedule, block) for block in blocks})
-        if not found:
+        if not any_waiting(self._db):
             return {}
+        found = read_waiting(self._db, {block.identity: ascii(self._as_row(schedule, block)) for block in blocks})
         specs = {key_of(spec): spec for block in blocks for spec in schedule.matches(block)}
         shapes = ((specs[key], result) for key, result in found.items() if key in specs)
         fits = ((spec, result) for spec, result in shapes if len(result[0].seats) == len(spec.seats))
@@ -269,27 +274,28 @@ class Store(StoreReader):
             found = self._blocks[block.identity] = self._new_block(schedule, block)
         return found
 
-    def _as_text(self, schedule: Schedule, block: Block) -> str:
+    def _as_row(self, schedule: Schedule, block: Block) -> tuple[Any, ...]:
         """Return a block's row as digests contain it."""
         board = schedule.boards[block.board]
         rest = (board.game, board.players, block.round, board.opening, schedule.seed, int(block.dice))
-        named = (block.key,) if block.key else ()
-        return ascii((block.identity, block.id, *rest, *named))
+        return (block.identity, block.id, *rest, block.key) if block.key else (block.identity, block.id, *rest)
 
     def _new_block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
-        board = schedule.boards[block.board]
-        at = (board.game, board.players)
-        rest = (block.round, board.opening, schedule.seed, int(block.dice))
-        key = self._number(block.key) if block.key else None
+        row = self._as_row(schedule, block)
+        if key := self._insert_block(*row):
+            return key, ascii(row)
+        found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
+        return found[0], ascii(block_rows(self._db, found)[found[0]])
+
+    def _insert_block(self, identity: bytes, id: bytes, game: str, players: int, *rest: Any) -> int:
+        """Insert a block given its row and return its key, 0 if it was there."""
+        *plain, hash = rest if len(rest) > 4 else (*rest, None)
         cursor = self._db.execute(
             "INSERT OR IGNORE INTO blocks (identity, id, board, round, opening, seed, dice, key) "
             "VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (block.identity, block.id, self._board_key(*at), *rest, key),
+            (identity, id, self._board_key(game, players), *plain, hash and self._number(hash)),
         )
-        if cursor.rowcount == 1:
-            return int(cursor.lastrowid or 0), self._as_text(schedule, block)
-        found = self._db.execute("SELECT block FROM blocks WHERE identity = ?", (block.identity,)).fetchone()
-        return found[0], ascii(block_rows(self._db, found)[found[0]])
+        return int(cursor.lastrowid or 0) if cursor.rowcount == 1 else 0
 
     def _number(self, hash: str) -> int:
         """Return the number of a key of secret dice, given its hash."""
