@@ -27,6 +27,10 @@ class BoardQueue:
     def __init__(self, number: int, store: Store, schedule: Schedule, outbox: Outbox, gate: Gate | None = None) -> None:
         self.number, self.store, self.outbox = number, store, outbox
         self.costs = CostModel(schedule.boards[number].players)
+        self.is_stopped = False
+        """Whether its game has failed."""
+        self.compiled = True
+        """Whether the code of its matches is ready, as far as this run waits for it."""
         self._played_before = 0
         """Matches of earlier stages that this run has played."""
         self._start(schedule, gate or disqualification_gate(schedule, number, outbox))
@@ -76,7 +80,7 @@ class BoardQueue:
     @property
     def ready(self) -> bool:
         """Whether matches may be handed out."""
-        return not self.exhausted and not self.gate.full
+        return self.compiled and not self.exhausted and not self.gate.full
 
     def matches(self) -> Iterator[MatchSpec]:
         """Yield missing matches until there are no more, or too many results wait."""
@@ -89,7 +93,7 @@ class BoardQueue:
     def stop(self) -> None:
         """Hand out no more matches; what the log has of them is counted."""
         self.count_rest()
-        self.exhausted = True
+        self.exhausted = self.is_stopped = True
 
     def count_rest(self) -> None:
         """Search the log for the rest of the plan, for the totals alone."""

@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import median
 from typing import Any
 
 import engine
@@ -17,12 +16,12 @@ from arena.match.stored import StoredMatch
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, resolve_bots, single_plan
 from arena.registry.bundles import MANIFEST
 from arena.registry.declarations import Declaration, first_answers
-from arena.registry.discovery import SUBMITTED, own_bot, spec_at
+from arena.registry.discovery import SUBMITTED, own_bot
 from arena.registry.manifest import read_program
 from arena.registry.submissions import Version, answers_of, keep_answers
 from arena.registry.submitting import Kept, admitted, check_room, keep
 from arena.runner.single import play_specs, random_seed, single_match
-from arena.schedule.blocks import Entry, MatchSpec, Schedule
+from arena.schedule.blocks import Board, Entry, MatchSpec, Schedule
 from arena.schedule.openings import opening_plies
 from arena.workers.process import WorkerProcess
 from engine import Game
@@ -63,8 +62,7 @@ class Problem:
 class BoardCheck:
     """Results of the matches on one board."""
 
-    game: str
-    players: int
+    board: Board
     matches: int
     problems: list[Problem]
     """At most one for each cause."""
@@ -74,16 +72,10 @@ class BoardCheck:
     """Seconds of wall clock that its moves took."""
     cpus: list[float]
     """Seconds of processor time that they took."""
+    printed: str
+    """The end of what it printed in the first match in which it did."""
     hung: bool
     """Whether it ran out of time, so that no further match was played."""
-
-    @property
-    def title(self) -> str:
-        return _title(self.game, self.players)
-
-    @property
-    def median(self) -> float:
-        return median(self.walls)
 
 
 @dataclass(frozen=True)
@@ -94,7 +86,7 @@ class Report:
     limits: Limits
     boards: list[BoardCheck]
     not_played: list[str]
-    """Titles of the boards that were left out after a match in which the bot ran out of time."""
+    """Titles of the boards left out after a match in which the bot ran out of time."""
 
     @property
     def ok(self) -> bool:
@@ -107,10 +99,6 @@ class Report:
             for problem in board.problems:
                 found.setdefault(problem.cause, []).append((board, problem))
         return found
-
-
-def _title(game: str, players: int) -> str:
-    return f"{game}, {players} players"
 
 
 Show = Callable[[BoardCheck], Any]
@@ -129,13 +117,12 @@ def check(
     It ends with the first match in which the bot runs out of time: all others could take as long.
     `show` is called with each board as soon as it has been played. Raises an `ArenaError` if the bot cannot be loaded.
     """
-    spec = spec_at(path)
     wanted = list(_boards(games, players))
     if not wanted:
         raise ConfigError(f"no game is for {' or '.join(map(str, players))} players")
     worker = WorkerProcess()
     try:
-        found = resolve_bots([Wanted(spec, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, home=home)
+        found = resolve_bots([Wanted(path, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, home=home)
         bot = found[BOT]
         playing = [game for game, refusal in zip(wanted, bot.refusals, strict=True) if refusal is None]
         _check_choice(bot, wanted, playing, bool(games))
@@ -144,9 +131,9 @@ def check(
         report = Report(bot, plan.schedule.limits, [], [])
         for index, game in enumerate(playing):
             if report.boards and report.boards[-1].hung:
-                report.not_played.extend(_title(left.spec, left.players) for left in playing[index:])
+                report.not_played.extend(left.title for left in plan.schedule.boards[index:])
                 break
-            report.boards.append(_check_board(plan, index, game, spec, worker))
+            report.boards.append(_check_board(plan, index, game, path, worker))
             show(report.boards[-1])
         return report
     finally:
@@ -209,22 +196,20 @@ def _check_choice(bot: ResolvedBot, wanted: Sequence[Game], playing: Sequence[Ga
 def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Plan:
     """Return the plan of a check: the bot, its opponent and every board."""
     entries = tuple(Entry(bot.spec, bot.spec, bot.spec, bot.identity, bot.trusted) for bot in found)
-    boards = tuple(_alone(game, [found[OTHER]] * game.players, seed).schedule.boards[0] for game in games)
+    alone = (
+        single_plan(game, [found[OTHER]] * game.players, seed, opening_plies(game.default_opening)) for game in games
+    )
+    boards = tuple(plan.schedule.boards[0] for plan in alone)
     schedule = Schedule(seed, entries, boards, False, 1, None, Limits())
     return Plan("check", schedule, tuple(found), (), ()).with_keys([single_key(seed)])
-
-
-def _alone(game: Game, bots: Sequence[ResolvedBot], seed: int) -> Plan:
-    """Return the plan that `arena match` would make for these seats."""
-    return single_plan(game, bots, seed, opening_plies(game.default_opening))
 
 
 def _matches(plan: Plan, index: int, game: Game) -> Iterator[MatchSpec]:
     """Yield matches with the bot in the first, second and last seat, with the dice that `arena match` would draw."""
     for place in sorted({0, 1, game.players - 1}):
         seats = tuple(BOT if seat == place else OTHER for seat in range(game.players))
-        alone = _alone(game, [plan.bots[entry] for entry in seats], plan.schedule.seed)
-        block = single_match(alone).block
+        bots = [plan.bots[entry] for entry in seats]
+        block = single_match(single_plan(game, bots, plan.schedule.seed, opening_plies(game.default_opening))).block
         yield MatchSpec(block._replace(board=index, table=seats), 0, seats)
 
 
@@ -238,20 +223,16 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
         found = [stored for each, stored in played if each == match]
         for problem in _problems(plan.bots[BOT], found, seat, _command(plan, game, spec, match)):
             problems.setdefault(problem.cause, problem)
-    moves = [
-        move
-        for match, stored in played
-        for move in stored.clocks
-        if move.seat == match.seats.index(BOT) and move.ply >= 0
-    ]
+    clocks = ((move, match) for match, stored in played for move in stored.clocks)
+    moves = [move for move, match in clocks if move.seat == match.seats.index(BOT) and move.ply >= 0]
     return BoardCheck(
-        game=game.spec,
-        players=game.players,
+        board=plan.schedule.boards[index],
         matches=len(played),
         problems=list(problems.values()),
         timed=any(stored.timed for _, stored in played),
         walls=[move.wall for move in moves],
         cpus=[move.cpu for move in moves],
+        printed=next(filter(None, (stored.printed.get(match.seats.index(BOT), "") for match, stored in played)), ""),
         hung=_hung(*played[-1]),
     )
 

@@ -18,15 +18,18 @@ from typing import Any, Literal
 import numpy as np
 
 from arena.core.errors import ConfigError
+from arena.core.files import write_file
 from arena.core.limits import Limits
 from arena.core.machine import cores
 from arena.core.match_ids import Kind
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS, shown_name
 from arena.core.paths import home_folder
+from arena.plan.config import MAX_LABEL
 from arena.plan.dice_keys import has_own_dice, now, with_dice_keys, with_disclosed_keys
+from arena.plan.files import logged_plan, write_plan
 from arena.plan.logs import LOG
-from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
+from arena.registry.bundles import MANIFEST
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.outbox import Outbox
 from arena.runner.run import Outcome, Progress, Run
@@ -35,12 +38,13 @@ from arena.runner.tally import Tally
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.duels import Duel
 from arena.schedule.openings import chosen_plies
-from arena.stats.estimates import Estimate, fixed_estimate, mean_and_variance, stopped_estimate
+from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead, mean_and_variance, stopped_estimate
 from arena.stats.paired import Saving, dice_saving
-from arena.stats.sprt import NORMALIZED, Sprt, elo_from_score
+from arena.stats.sprt import NORMALIZED, elo_from_score
 from arena.store import Store
 from arena.workers.process import WorkerProcess
 from engine import Game, game_type, load_game
+from engine.specs import split_bot_spec
 
 FILLERS = ("greedy", "random")
 """Default bots for the other seats."""
@@ -55,8 +59,6 @@ class Comparison:
     plan: Plan
     entries: tuple[int, int]
     """A and B in the plan."""
-    test: Sprt | None
-    """None when the number of blocks was fixed."""
     end: End
     tally: Tally
     estimate: Estimate | None
@@ -93,9 +95,25 @@ class Comparison:
         return has_own_dice(self.plan.schedule, 0)
 
     @property
-    def duel(self) -> bool:
-        """Whether the blocks are duels, not seat-swapped pairs."""
-        return self.plan.schedule.duel is not None
+    def shared(self) -> list[str]:
+        """What the matches of a block have in common: dice, opening, seeds."""
+        has_dice = load_game(self.board.game, self.board.players).has_chance
+        common = {"dice": has_dice and not self.own_dice, "openings": self.board.opening, "seeds": not self.own_dice}
+        return [what for what, is_common in common.items() if is_common]
+
+    @property
+    def lead(self) -> Lead | None:
+        """Which bot is stronger, and how sure that is; None without a block."""
+        if self.estimate is None:
+            return None
+        test = self.tally.test if self.end == "decided" else None
+        found = lead(self.tally.counts, test)
+        if found.sign == 0 and test is not None:  # the test is one-sided, the interval is not
+            if self.tally.verdict == "H1" and test.elo0 >= 0:
+                return Lead(1, 1 - test.alpha, None)
+            if self.tally.verdict == "H0" and test.elo1 <= 0:
+                return Lead(-1, 1 - test.beta, None)
+        return found
 
     @property
     def elo(self) -> Estimate | None:
@@ -119,14 +137,14 @@ class Comparison:
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data (docs/reference/json.md), a function of the log and of what was asked alone."""
-        tally, test = self.tally, self.test
+        tally, test, ahead = self.tally, self.tally.test, self.lead
         return {
             "a": self.a,
             "b": self.b,
             "game": self.board.game,
             "players": self.board.players,
             "fillers": list(self.fillers),
-            "block": "duel" if self.duel else "pair",
+            "block": "duel" if self.fillers else "pair",
             "seed": self.plan.schedule.seed,
             "opening": self.board.opening,
             "test": {**asdict(test), "lower": test.lower, "upper": test.upper, "llr": tally.llr} if test else None,
@@ -139,6 +157,9 @@ class Comparison:
             "estimate": "median-unbiased" if self.end == "decided" else "mean",
             "score": _plain(self.estimate),
             "return_difference": _plain(self.difference),
+            "stronger": None if ahead is None or ahead.sign == 0 else "a" if ahead.sign > 0 else "b",
+            "confidence": ahead.confidence if ahead else None,
+            "more_matches": None if ahead is None or ahead.more_blocks is None else 2 * ahead.more_blocks,
             "elo": _plain(self.elo),
             "normalized_elo": _plain(self.normalized_elo),
             "forfeits": {"a": tally.forfeits[0], "b": tally.forfeits[1]},
@@ -166,12 +187,13 @@ def compare(
     """
     home_folder(home)
     stop = stop or StopRule()
-    options = RunOptions(cores() if workers is None else workers, "local")
+    options = RunOptions(cores() if workers is None else workers, "local", rated=False)
     worker = WorkerProcess()
     try:
         plan, entries = comparison_plan(matchup, stop.blocks, worker, home)
         folder = home_folder(home) / plan.name
         with Store.create(folder / LOG) as store:
+            _check_name(plan, store)
             plan = with_dice_keys(plan, store)
             plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
             (board,) = plan.schedule.boards
@@ -185,7 +207,9 @@ def compare(
                 store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
             resolved = with_disclosed_keys(plan.resolved(), store)
         found = _comparison(plan, entries, tally, outcome, folder)
-        _write(found, resolved)
+        write_plan(folder, resolved)
+        content = json.dumps(found.as_dict(), indent=1, ensure_ascii=False) + "\n"
+        write_file(folder / "comparison.json", [content.encode()])
         return found
     finally:
         worker.stop()
@@ -198,16 +222,11 @@ def comparison_plan(
     kind = game_type(matchup.game.partition("(")[0])
     game = load_game(matchup.game, kind.min_players if matchup.players is None else matchup.players)
     plies = chosen_plies(matchup.opening, game.default_opening)
-    wanted = [matchup.a, matchup.b, *(matchup.fillers or (FILLERS if game.players > 2 else ()))]
+    asked_for = [matchup.a, matchup.b, *(matchup.fillers or (FILLERS if game.players > 2 else ()))]
+    given, wanted = zip(*map(split_label, asked_for), strict=True)
     named = ["A", "B", *(f"filler {number}" for number in range(1, len(wanted) - 1))]
-    bots = resolve_bots(
-        [Wanted(spec, {}, matchup.isolation) for spec in wanted],
-        [game],
-        (),
-        worker,
-        lambda at: f"{named[at]}: ",
-        home,
-    )
+    asked = [Wanted(spec, {}, matchup.isolation) for spec in wanted]
+    bots = resolve_bots(asked, [game], (), worker, lambda at: f"{named[at]}: ", home)
     for name, bot in zip(named, bots, strict=True):
         if bot.refusals[0] is not None:
             raise ConfigError(f"{name}: {bot.spec} {bot.refusals[0]}")
@@ -215,13 +234,16 @@ def comparison_plan(
         raise ConfigError(f"A and B are the same bot, {bots[0].spec}: there is nothing to compare")
     unique = sorted({bot.identity: bot for bot in bots}.values(), key=lambda bot: (bot.spec, bot.identity))
     a, b, *others = [[each.identity for each in unique].index(bot.identity) for bot in bots]
-    keys = entry_keys([bot.spec for bot in unique], [bot.identity for bot in unique])
+    labels = _labels(given, wanted, bots)
+    named_by = {bot.identity: label or bot.identity for label, bot in reversed([*zip(given, bots, strict=True)])}
+    keys = entry_keys([bot.spec for bot in unique], [named_by[bot.identity] for bot in unique])
     duel = Duel(min(a, b), max(a, b), tuple(sorted(set(others)))) if others else None
     board = single_plan(game, bots[: game.players], matchup.seed, plies).schedule.boards[0]
     schedule = Schedule(
         seed=matchup.seed,
         entries=tuple(
-            Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, unique, strict=True)
+            Entry(labels[bot.identity], key, bot.spec, bot.identity, bot.trusted)
+            for key, bot in zip(keys, unique, strict=True)
         ),
         boards=(replace(board, entries=tuple(range(len(unique))), blocks=blocks),),
         permutations=False,
@@ -231,10 +253,68 @@ def comparison_plan(
         duel=duel,
         secret_dice=Kind.COMMON if matchup.common_dice else Kind.SECRET,
     )
-    return Plan(_name(schedule, unique), schedule, tuple(unique), (), ()), (a, b)
+    name = _name(schedule) if matchup.name is None else f"{COMPARISONS}/{matchup.name}"
+    return Plan(name, schedule, tuple(unique), (), ()), (a, b)
 
 
-def _name(schedule: Schedule, bots: Sequence[ResolvedBot]) -> str:
+def split_label(text: str) -> tuple[str | None, str]:
+    """Split `label=spec`, the label None for a spec alone. Raises `ConfigError` for a label that fits no table."""
+    label, equals, spec = text.partition("=")
+    if not equals or ":" in label or Path(text.partition(":")[0]).exists():
+        return None, text
+    try:
+        return shown_name(label, MAX_LABEL), spec
+    except ValueError as error:
+        raise ConfigError(f"'{text}': the label '{label}' {error}") from None
+
+
+def _labels(given: Sequence[str | None], specs: Sequence[str], bots: Sequence[ResolvedBot]) -> dict[str, str]:
+    """Return the labels of bots by identity: as given, else their names, or where these are equal the ends of paths."""
+    asked: dict[str, tuple[str | None, str, ResolvedBot]] = {}
+    for label, spec, bot in zip(given, specs, bots, strict=True):
+        if bot.identity not in asked or (label and asked[bot.identity][0] is None):
+            asked[bot.identity] = label, spec, bot
+    labels = {identity: label or bot.label for identity, (label, _, bot) in asked.items()}
+    chosen = [label for label, _, _ in asked.values() if label]
+    if len(set(chosen)) < len(chosen):
+        raise ConfigError(f"two bots have the label '{max(chosen, key=chosen.count)}'; give each its own")
+    alike = [each for each in labels if list(labels.values()).count(labels[each]) > 1]
+    ends = {each: _path_ends(asked[each][1]) for each in alike if asked[each][0] is None}
+    for each, own in ends.items():
+        others = [set(other) for identity, other in ends.items() if identity != each]
+        taken = {label for identity, label in labels.items() if identity != each}
+        end = next((end for end in own if end not in taken and not any(end in other for other in others)), None)
+        options = f":{asked[each][2].options}" if asked[each][2].options else ""
+        labels[each] = f"{end}{options}" if end else each[:-24]
+    return labels
+
+
+def _path_ends(spec: str) -> list[str]:
+    """Return the ends of the path of a bot's file or program, the shortest first; none for a bot given by its name."""
+    name = split_bot_spec(spec)[0].partition(":")[0]
+    path = Path(name).resolve()
+    if not path.exists():
+        return []
+    path = path.parent if path.name == MANIFEST else path.with_suffix("")
+    return ["/".join(path.parts[start:]) for start in range(len(path.parts) - 1, 0, -1)]
+
+
+def _check_name(plan: Plan, store: Store) -> None:
+    """Raise `ConfigError` when a log of that name is of another comparison."""
+    if not store.totals()[0]:
+        return
+    there, mine = logged_plan(store).schedule(), plan.schedule
+    asked, had = (
+        ({entry.key for entry in each.entries}, each.boards[0].game, each.boards[0].players, bool(each.duel))
+        for each in (mine, there)
+    )
+    if asked != had:
+        two = " and ".join(entry.label for entry in there.entries)
+        name = plan.name.partition("/")[2]
+        raise ConfigError(f"name = '{name}': is that of another comparison, {two} on {there.boards[0].title}")
+
+
+def _name(schedule: Schedule) -> str:
     """Return the folder of a comparison's log: readable, one for each question; editing a bot does not change it."""
     (board,), duel = schedule.boards, schedule.duel
     keys = [entry.key for entry in schedule.entries]
@@ -259,31 +339,16 @@ def _comparison(plan: Plan, entries: tuple[int, int], tally: Tally, outcome: Out
     units = np.array([(each.units_a, each.units_b, each.seat) for each in tally.evidence], float).reshape(-1, 3)
     estimate = None
     if tally.counts.any():
-        decided = tally.test is not None and tally.verdict is not None
-        estimate = (
-            stopped_estimate(tally.counts, tally.test) if decided and tally.test else fixed_estimate(tally.counts)
-        )
+        stopped = tally.test if tally.verdict is not None else None
+        estimate = stopped_estimate(tally.counts, stopped) if stopped else fixed_estimate(tally.counts)
     saving = dice_saving(units[:, 0] / scale - 1, units[:, 1] / scale - 1, units[:, 2])
-    return Comparison(plan, entries, tally.test, _end(tally, outcome), tally, estimate, saving, outcome, folder)
-
-
-def _end(tally: Tally, outcome: Outcome) -> End:
+    end: End = "fixed" if tally.test is None else "max_blocks"
     if tally.verdict is not None:
-        return "decided"
-    if tally.test is not None and tally.exhausted:
-        return "openings"
-    if outcome.interrupted:
-        return "interrupted"
-    if outcome.not_played:
-        return "not_played"
-    return "fixed" if tally.test is None else "max_blocks"
-
-
-def _write(comparison: Comparison, resolved: ResolvedPlan) -> None:
-    """Write comparison.json and plan.json beside the log."""
-    from arena.core.files import write_file
-    from arena.plan.files import write_plan
-
-    write_plan(comparison.folder, resolved)
-    content = json.dumps(comparison.as_dict(), indent=1, ensure_ascii=False) + "\n"
-    write_file(comparison.folder / "comparison.json", [content.encode()])
+        end = "decided"
+    elif tally.test is not None and tally.exhausted:
+        end = "openings"
+    elif outcome.interrupted:
+        end = "interrupted"
+    elif outcome.not_played:
+        end = "not_played"
+    return Comparison(plan, entries, end, tally, estimate, saving, outcome, folder)

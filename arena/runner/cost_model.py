@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import math
+from collections import Counter
+from collections.abc import Iterable, Sequence
 
 RISE, FALL = 0.2, 0.5
 """Shares of an error that are learned; an estimate that is too high mostly stems from a first match, which compiles."""
+SEEN = 3
+"""Seats that a bot must have played before its estimate is told to anybody."""
+SURPRISE, CALM, FADING = 3.0, 1.0, 0.2
+"""How far estimates are off, as logarithms: taken of the unknown, little enough to tell; and the share of a match."""
 
 
 class CostModel:
@@ -20,25 +26,39 @@ class CostModel:
         self._shares: dict[int, float] = {}
         """By entry."""
         self._sum = 0.0
+        self._seats: Counter[int] = Counter()
+        """By entry."""
+        self._surprise = SURPRISE
 
     def learn(self, seats: Sequence[int], seconds: float) -> None:
         """Learn from a match of these entries."""
         shares = self._shares
-        for entry in seats:
-            if entry not in shares:
-                shares[entry] = seconds / self.players
-                self._sum += shares[entry]
-        error = seconds - sum([shares[entry] for entry in seats])
+        new = [entry for entry in seats if entry not in shares]
+        for entry in new:
+            shares[entry] = seconds / self.players
+            self._sum += shares[entry]
+        expected = sum([shares[entry] for entry in seats])
+        off = SURPRISE if new or expected <= 0 else abs(math.log(max(seconds, 1e-9) / expected))
+        self._surprise += FADING * (off - self._surprise)
+        error = seconds - expected
         change = (RISE if error > 0 else FALL) * error / self.players
         for entry in seats:
-            share = max(shares[entry] + change, 0.0)
-            self._sum += share - shares[entry]
-            shares[entry] = share
+            before = shares[entry]
+            shares[entry] = share = before + change if before + change > 0 else 0.0
+            self._sum += share - before
+            self._seats[entry] += 1
 
     @property
     def known(self) -> bool:
         """Whether any match has been played."""
         return bool(self._shares)
+
+    def settled(self, entries: Iterable[int]) -> bool:
+        """Return whether these entries have been seen often enough, and the latest matches took what was expected.
+
+        Before, estimates hold what the first matches took, which compile.
+        """
+        return self._surprise < CALM and all(self._seats[entry] >= SEEN for entry in entries)
 
     @property
     def mean(self) -> float:

@@ -37,7 +37,7 @@ class RayHandover:
     def update(self, pools: list[Pool], stopping: bool) -> None:
         """Start Ray when enough is left to pay for it, and let it take over from the pools when it is ready."""
         if self._thread is None:
-            pays = self.progress.playing > SETTLED and (self.progress.seconds_left or 0.0) > RAY_PAYS_AFTER
+            pays = self.progress.playing > SETTLED and (self.progress.roughly_left or 0.0) > RAY_PAYS_AFTER
             if pays and self.options.backend == "auto" and self.options.workers > 1 and not stopping:
                 self.start()
         elif self._ended.is_set() and not self._settled:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from arena.core.errors import ConfigError
 from arena.core.limits import Isolation
 from arena.core.machine import cores
+from arena.core.names import plain_name
 from arena.stats.sprt import Sprt
 
 MAX_BLOCKS = 10_000
@@ -32,6 +33,8 @@ class RunOptions:
     """`auto` (local processes, Ray once enough is left to pay for its start), `local` or `ray`."""
     address: str | None = None
     """Address of a running Ray cluster."""
+    rated: bool = True
+    """Whether results will be rated, which is then compiled before play too."""
 
     def __post_init__(self) -> None:
         if self.workers < 1:
@@ -51,7 +54,7 @@ class RunOptions:
 
 @dataclass(frozen=True)
 class Matchup:
-    """Two bots to compare, and the matches they are compared in."""
+    """Two bots to compare, and the matches they are compared in; any of them may be given as `label=spec`."""
 
     a: str
     b: str
@@ -67,9 +70,16 @@ class Matchup:
     """Where all bots run; None leaves each bot its default."""
     common_dice: bool = False
     """Let both matches of a block share secret dice, for sandboxed or submitted bots whose authors are trusted."""
+    name: str | None = None
+    """Name of the comparison; made of board and bots by default."""
 
     def __post_init__(self) -> None:
         check_seed(self.seed)
+        if self.name is not None:
+            try:
+                plain_name(self.name)
+            except ValueError as error:
+                raise ConfigError(f"name = '{self.name}': {error}") from None
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Sequence
 
 from arena.core.errors import StoreError
@@ -61,4 +62,5 @@ class Outbox:
         if passed or new or dropped:
             with self.store.transaction():
                 self.store.add(self.schedule, passed, run)
-                self.store.keep_apart(self.schedule, new, [*(key_of(each.spec) for each in passed), *dropped], run)
+                over = itertools.chain((key_of(each.spec) for each in passed), dropped)
+                self.store.keep_apart(self.schedule, new, over, run)

@@ -43,6 +43,13 @@ class Progress:
     """Seconds from the start of the run to the first reply, with `first_reply` matches."""
     first_reply: int = 0
     seconds_left: float | None = None
+    """Estimate of the time left; None until enough matches of every kind have been played."""
+    roughly_left: float | None = None
+    """The same from the first results on, which may be far off: the first match of a kind compiles."""
+    settled: bool = False
+    """Whether the time left was known at any time."""
+    phase: str = ""
+    """What is done beside or after playing, such as compiling or rating."""
     where: str = ""
     """What plays, if not local processes, or what the run waits for."""
     sums: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
@@ -79,21 +86,28 @@ class Progress:
         return 0.0 if self.first_match is None else time.monotonic() - self.started - self.first_match
 
     @property
-    def line(self) -> str:
-        """All of it in a line."""
-        where = f", {self.where}" if self.where else ""
-        done = self.found + self.played
-        return f"{done:,}/{self.total:,} matches, {self.rate:,.0f}/s{where}, left {self.eta}"
+    def parts(self) -> list[str]:
+        """All of it in words: what is not known yet is left out."""
+        parts = [f"{self.found + self.played:,}/{self.total:,} matches", self.phase]
+        if not self.phase:
+            parts += [per_second(self.rate)] * (self.played > 0) + [self.where]
+            parts += [f"left {duration(self.seconds_left)}"] if self.seconds_left is not None else []
+        return [part for part in parts if part]
 
     @property
-    def eta(self) -> str:
-        """Time left as h:mm:ss."""
-        return "-:--:--" if self.seconds_left is None else duration(self.seconds_left)
+    def line(self) -> str:
+        """All of it in a line."""
+        return ", ".join(self.parts)
 
     @property
     def left(self) -> int:
         """Matches still to be played."""
         return self.total - self.found - self.played - self.failed
+
+
+def per_second(rate: float) -> str:
+    """Return a rate in words; a low one is not rounded to 0."""
+    return f"{rate:.2g}/s" if rate < 1 else f"{rate:,.1f}/s" if rate < 100 else f"{rate:,.0f}/s"
 
 
 def duration(length: float) -> str:

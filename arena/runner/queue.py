@@ -6,7 +6,7 @@ None of it affects results.
 from __future__ import annotations
 
 import itertools
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -90,6 +90,13 @@ class MatchQueue:
         mean = sum(size * mean for size, mean in sizes) / max(sum(size for size, _ in sizes), 1)
         return (self.total - self.found - self.played) * mean
 
+    def estimate(self) -> float | None:
+        """Return how long the rest takes one worker; None until every board with matches left tells it reliably."""
+        left = [board for board in self.boards if board.total > board.found + board.played and not board.is_stopped]
+        if not left or not all(board.costs.settled(board.schedule.boards[board.number].entries) for board in left):
+            return None
+        return sum((board.total - board.found - board.played) * board.costs.mean for board in left)
+
     def reasons(self, given_up_only: bool) -> list[str]:
         """Return why matches were not played, a line each or a line for many; of an interrupted run those given up."""
         given_up = self.not_played
@@ -98,7 +105,7 @@ class MatchQueue:
             return lines
         for board, planned in zip(self.boards, self.planned.boards, strict=True):
             left = board.gate.left - sum(spec.block.board == board.number for spec in given_up)
-            if left and board.number in self.game_faults:
+            if left and board.is_stopped:
                 lines.append(f"{left:,} on {planned.title}, for the game failed; the same command tries again")
             elif left:
                 reached = board.gate.reached
@@ -123,8 +130,9 @@ class MatchQueue:
         if not matches:
             return None
         board = self._board(matches[0][0])
+        sizes = Counter([spec.seats for spec, _ in matches])
         costs = board.costs
-        seconds = sum(costs.match(spec.seats) for spec, _ in matches) if costs.known else UNKNOWN
+        seconds = sum(n * costs.match(seats) for seats, n in sizes.items()) if costs.known else UNKNOWN
         return Chunk(matches, board.number, seconds=seconds, spent=self.retries.spent)
 
     def ahead(self, workers: int) -> int:
@@ -151,16 +159,6 @@ class MatchQueue:
         self._returned = deque(match for match in self._returned if match[0].block.board != number)
         self._last = deque(other for other in self._last if other.block.board != number)
 
-    def abandon(self) -> None:
-        """Leave the rest to another run."""
-        for board in self.boards:
-            board.gate.abandon()
-
-    def count_rest(self) -> None:
-        """Search the log for the rest of the plan, for the totals alone."""
-        for board in self.boards:
-            board.count_rest()
-
     def _board(self, spec: MatchSpec) -> BoardQueue:
         return self.boards[spec.block.board]
 
@@ -174,6 +172,8 @@ class MatchQueue:
         while self._returned and len(matches) < MAX_CHUNK:
             spec = self._returned[0][0]
             board = self._board(spec)
+            if not board.compiled:
+                break
             if board.withdraw(spec):
                 self._returned.popleft()
                 continue

@@ -7,25 +7,29 @@ bot's code.
 from __future__ import annotations
 
 import contextlib
+import gc
 import json
 import queue
+import signal
+import threading
 import time
 from collections import defaultdict
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from arena.core.errors import ArenaError, WorkerError
 from arena.plan.files import logged_plan
 from arena.plan.resolve import Plan
+from arena.runner.board_queue import BoardQueue
+from arena.runner.compiling import CompileChunk, CompileStage
 from arena.runner.gate import Gate
 from arena.runner.handover import RayHandover
 from arena.runner.options import RunOptions
 from arena.runner.progress import Outcome, Progress
 from arena.runner.queue import MAX_CHUNK, MatchQueue, chunk_seconds
-from arena.runner.signals import interrupts
 from arena.store import Store
 from arena.workers.messages import Death, GameStopped, Lost, Played, decode
-from arena.workers.pools import LISTEN, LocalPool, Pool, Reply
+from arena.workers.pools import LISTEN, Chunk, LocalPool, Pool, Reply
 from arena.workers.process import WorkerProcess
 
 __all__ = ["Outcome", "Progress", "Run"]
@@ -58,6 +62,9 @@ class Run:
         self.busy: defaultdict[tuple[int, int], float] = defaultdict(float)
         """By pool and worker: seconds that the chunks it holds are expected to take."""
         self.stopping = self.hurry = False
+        self.compiling = CompileStage()
+        self.local: Pool | None = None
+        """Those processes of `pools` that are on this machine."""
         self.pools: list[Pool] = []
         self.ray = RayHandover(options, plan.message(), self.replies, self.progress)
         self.written = time.monotonic()
@@ -72,7 +79,7 @@ class Run:
             return Outcome(self.progress, False, [], time.monotonic() - started)
         self._begin(resolved.as_json())
         if missing:
-            with interrupts(self._interrupt):
+            with _interrupts(self._interrupt):
                 self._play_missing()
         return Outcome(
             self.progress,
@@ -87,11 +94,13 @@ class Run:
         if not self.first.name:
             self.first.start()
         bots = [bot.row for bot in self.plan.bots]
-        bundles = {key: json.dumps(files) for key, files in self.plan.bundles().items()}
+        sources = {bot.bundle.hash: sorted(bot.bundle.files.items()) for bot in self.plan.bots}
+        bundles = {key: json.dumps({name: text.hex() for name, text in files}) for key, files in sources.items()}
         started, versions = datetime.now(UTC).isoformat(), json.dumps(self.first.versions)
         self.run = self.store.begin_run(resolved, versions, started, bots, bundles)
 
     def _play_missing(self) -> None:
+        gc.freeze()  # what is there stays; looking through it again and again took 10 µs a match
         try:
             self._start_workers()
             self._play_stage()
@@ -102,10 +111,13 @@ class Run:
                 self._write()
             finally:
                 self._end_workers()
-        self.matches.abandon()
+                gc.unfreeze()
+        for board in self.matches.boards:
+            board.gate.abandon()
         self._update_progress()
         if self.stopping and self.store.totals()[0] > self.progress.found + self.progress.played:
-            self.matches.count_rest()
+            for board in self.matches.boards:
+                board.count_rest()
             self._update_progress()
         self.show(self.progress)
 
@@ -113,14 +125,26 @@ class Run:
         if self.options.needs_ray:
             self.ray.start()
         if self.options.backend != "ray":
-            self.pools.append(LocalPool(self.options.workers, self.plan.message(), self.replies, self.first))
+            self.local = LocalPool(self.options.workers, self.plan.message(), self.replies, self.first)
+            self.pools.append(self.local)
+            boards = [(board.number, self.plan.schedule.boards[board.number].entries) for board in self._unfinished()]
+            self.compiling = CompileStage(self.plan.message(), boards, self.options.rated)
+            self._note_compiled()
+
+    def _unfinished(self) -> list[BoardQueue]:
+        return [board for board in self.matches.boards if not board.exhausted]
+
+    def _note_compiled(self) -> None:
+        """Let boards play whose code is ready."""
+        for board in self.matches.boards:
+            board.compiled = self.compiling.is_ready(board.number)
 
     def _play_stage(self) -> None:
         """Play until nothing is missing, of adaptive boards in their present stage."""
         while not self.hurry:
             self.ray.update(self.pools, self.stopping)
             self._hand_out()
-            if not self.in_flight and (self.stopping or not self.matches.any_missing()) and not self.matches.recheck():
+            if self._is_played():
                 break
             self._take_replies()
             if time.monotonic() - self.written > WRITE_EVERY or self.matches.outbox.size > MAX_CHUNK:
@@ -129,6 +153,14 @@ class Run:
             self._update_progress()
             self.show(self.progress)
         self._write()
+
+    def _is_played(self) -> bool:
+        """Return whether a stage has ended; what is only being compiled is not waited for when the run is to stop."""
+        if self.in_flight > (len(self.compiling.running) if self.stopping else 0):
+            return False
+        if not self.stopping and (self.compiling.active or self.matches.any_missing()):
+            return False
+        return not self.matches.recheck()
 
     def _end_workers(self) -> None:
         self.ray.end(self.pools)
@@ -148,15 +180,28 @@ class Run:
 
     def _hand_out(self) -> None:
         """Keep every worker busy, and where chunks are short a chunk ahead."""
+        if self.compiling.active and not (self.local and self.local.size):
+            self.compiling.drop()
+            self._note_compiled()
         for number, pool in reversed([*enumerate(self.pools)]):
             while not self.stopping and (worker := self._free_worker(number, pool)) is not None:
-                chunk = self.matches.next_chunk(self._size)
+                chunk = self._next_chunk(number, worker)
                 if chunk is None:
-                    return
+                    break
                 chunk.worker = number, worker
                 self.in_flight += 1
                 self.busy[chunk.worker] += chunk.seconds
                 pool.submit(worker, chunk)
+
+    def _next_chunk(self, number: int, worker: int) -> Chunk | None:
+        """Return matches of boards whose code is ready, or an order to compile."""
+        pool = self.pools[number]
+        compiles = pool is self.local and self.compiling.active
+        if compiles and (self.compiling.wants(pool.size) or not any(board.ready for board in self.matches.boards)):
+            order = self.compiling.next((number, worker))
+            if order is not None:
+                return order
+        return self.matches.next_chunk(self._size) or (self.compiling.next((number, worker)) if compiles else None)
 
     def _free_worker(self, number: int, pool: Pool) -> int | None:
         """Return the worker of a pool that another chunk should go to."""
@@ -177,6 +222,10 @@ class Run:
         self.busy[chunk.worker] -= chunk.seconds
         if isinstance(answer, BaseException):
             raise answer if isinstance(answer, ArenaError) else WorkerError(f"a worker failed: {answer}")
+        if isinstance(chunk, CompileChunk):
+            self.compiling.done(chunk)
+            self._note_compiled()
+            return
         message = decode(answer) if isinstance(answer, bytes) else answer
         match message:
             case Lost():
@@ -207,5 +256,26 @@ class Run:
         matches, progress = self.matches, self.progress
         progress.total, progress.found, progress.played = matches.total, matches.found, matches.played
         progress.failed = len(matches.not_played)
-        seconds = matches.seconds_left()
+        progress.phase = self.compiling.line
+        roughly, seconds = matches.seconds_left(), matches.estimate()
+        if self.compiling.active:  # boards that are not ready have told nothing yet
+            roughly = seconds = None
+        progress.roughly_left = None if roughly is None else roughly / self._size
         progress.seconds_left = None if seconds is None else seconds / self._size
+        progress.settled |= seconds is not None
+
+
+@contextlib.contextmanager
+def _interrupts(call: Callable[[], None]) -> Iterator[None]:
+    """Call a function on SIGINT, SIGTERM and SIGHUP, so that no exception comes in the middle of a transaction."""
+    numbers = [signal.SIGINT, signal.SIGTERM]
+    if signal.getsignal(signal.SIGHUP) != signal.SIG_IGN:  # `nohup` ignores it
+        numbers.append(signal.SIGHUP)
+    if threading.current_thread() is not threading.main_thread():  # only that can set handlers
+        numbers = []
+    previous = {number: signal.signal(number, lambda *_: call()) for number in numbers}
+    try:
+        yield
+    finally:
+        for number, handler in previous.items():
+            signal.signal(number, handler)

@@ -3,24 +3,27 @@
 from __future__ import annotations
 
 import secrets
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import get_args
 
-from arena.core.errors import ConfigError, WorkerError
+from arena.core.errors import ConfigError, StoreError, WorkerError
 from arena.core.limits import Isolation
+from arena.core.machine import cores
 from arena.core.paths import home_folder
 from arena.match.dice import key_hash
 from arena.match.game_faults import GameError
+from arena.match.replay import Told
 from arena.match.result import MatchRow
 from arena.match.stored import Place, SecretKey, StoredMatch, stored_match
 from arena.plan.resolve import Plan, Wanted, resolve_bots, single_plan
 from arena.registry.discovery import spec_of
+from arena.runner.compiling import compile_ahead
 from arena.runner.options import check_seed
 from arena.schedule.blocks import MatchSpec
 from arena.schedule.openings import chosen_plies
-from arena.workers.messages import Death, GameStopped, Played, decode
+from arena.workers.messages import Death, GameStopped, Played, Retell, Retold, decode
 from arena.workers.pools import Charged, Chunk
 from arena.workers.process import STARTS, WorkerProcess
 from engine import load_game
@@ -33,16 +36,20 @@ def play_match(
     opening: str | None = None,
     isolation: Isolation | Sequence[Isolation | None] | None = None,
     home: str | Path | None = None,
+    show: Callable[[str], None] = lambda line: None,
 ) -> StoredMatch:
     """Play one match outside any log: bots by seat, all chance from the seed. A worker process runs the bots.
 
     The same seed gives the same match. Without one it is 0, and drawn at random where a sandboxed or submitted bot
     plays, which could guess a small one; it is the `seed` of the result.
     A bot is given by its spec, or by its class, which must stand in a file. `isolation` is one level for all bots, or
-    one by seat; None leaves a bot where it runs by itself.
+    one by seat; None leaves a bot where it runs by itself. `show` is called with a line while code is compiled.
     """
     home_folder(home)
-    specs = _specs(bots)
+    if isinstance(bots, (str, type)) or not isinstance(bots, Iterable):
+        name = bots.__name__ if isinstance(bots, type) else repr(bots)
+        raise ConfigError(f"bots = {name}: must be a list with a bot for each seat, such as ['random', 'greedy']")
+    specs = [spec_of(bot) for bot in bots]
     if seed is not None:
         check_seed(seed)
     levels = [isolation] * len(specs) if isolation is None or isinstance(isolation, str) else list(isolation)
@@ -63,18 +70,11 @@ def play_match(
         if seed is None:
             seed = 0 if all(bot.trusted for bot in found) else random_seed()
         plan = single_plan(loaded, found, seed, plies)
+        compile_ahead(plan, cores(), show, worker)
         worker.give_plan(plan.message())
         return play_specs(plan, [single_match(plan)], worker)[0]
     finally:
         worker.stop()
-
-
-def _specs(bots: object) -> list[str]:
-    """Return the specs of bots by seat, as `play_match` takes them."""
-    if isinstance(bots, (str, type)) or not isinstance(bots, Iterable):
-        name = bots.__name__ if isinstance(bots, type) else repr(bots)
-        raise ConfigError(f"bots = {name}: must be a list with a bot for each seat, such as ['random', 'greedy']")
-    return [spec_of(bot) for bot in bots]
 
 
 def random_seed() -> int:
@@ -95,8 +95,9 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
     charged: list[Charged] = [(spec, []) for spec in specs]
     forgiven, killed = False, 0
     rows: list[MatchRow] = []
+    printed: list[dict[int, str]] = []
     while left := charged[len(rows) :]:
-        reply = worker.play(Chunk(left, 0).message())
+        reply = worker.play(Chunk(left, 0, listens=True).message())
         if not isinstance(reply, Death):
             played = decode(reply)
             if isinstance(played, GameStopped):
@@ -104,6 +105,7 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
                 raise GameError(replace(played.fault, game=board.game, players=board.players))
             assert isinstance(played, Played)
             rows += played.rows
+            printed += [dict(played.printed.get(number, {})) for number in range(len(played.rows))]
             continue
         if reply.starved and not forgiven:
             forgiven = True
@@ -115,17 +117,32 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
         if reply.seat < 0 or any(reply.seat == charge.seat for charge in charges):
             raise WorkerError(f"the match could not be played: its worker process ended ({reply.how or reply.cause})")
         charges.append(reply.charge())
-    return [_stored(plan, spec, row) for spec, row in zip(specs, rows, strict=True)]
+    stored = (_stored(plan, spec, row) for spec, row in zip(specs, rows, strict=True))
+    return [replace(match, printed=ends) for match, ends in zip(stored, printed, strict=True)]
+
+
+def retold(match: StoredMatch, audit: bool, drawn: bool) -> Sequence[Told]:
+    """Return the plies of a match, replayed by a worker process; `drawn` with drawings, in an `audit` with their draws.
+
+    Raises `StoreError` when the match cannot be replayed.
+    """
+    worker = WorkerProcess()
+    try:
+        keys = match.keys if audit else None
+        reply = worker.call(Retell(replace(match, secret=None), keys, drawn), Retold)
+    finally:
+        worker.stop()
+    if isinstance(reply, Death):
+        raise WorkerError(f"the match could not be replayed: its worker process ended ({reply.how or reply.cause})")
+    if reply.refusal:
+        raise StoreError(reply.refusal)
+    return reply.plies
 
 
 def _stored(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
     schedule, block = plan.schedule, spec.block
     board = schedule.boards[block.board]
-    secret = next((_undisclosed(key) for key in plan.secret_keys if key_hash(key) == block.key), None)
+    secret = next((SecretKey(key, block.key, "", None) for key in plan.secret_keys if key_hash(key) == block.key), None)
     where = (board.game, board.players, block.round, board.opening, schedule.seed, block.dice, secret)
     place = Place(block.identity, block.id, spec.lineup, *where)
     return stored_match(place, row, [schedule.entries[entry].spec for entry in spec.seats])
-
-
-def _undisclosed(key: bytes) -> SecretKey:
-    return SecretKey(key, key_hash(key), "", None)

@@ -49,10 +49,6 @@ def _mask() -> int:
     return mask
 
 
-def _set_collecting(on: bool) -> None:
-    (gc.enable if on else gc.disable)()
-
-
 def _set_handlers(handlers: list[Any]) -> None:
     for number, handler in zip(HANDLED, handlers, strict=True):
         if handler is not None and _signal.getsignal(number) is not handler:
@@ -64,10 +60,6 @@ def _set_environment(environment: dict[bytes, bytes]) -> None:
     for name, value in environment.items():
         if _environment.get(name) != value:
             os.environb[name] = value
-
-
-def _filters() -> list[Any]:
-    return [*warnings.filters]
 
 
 def _set_filters(filters: list[Any]) -> None:
@@ -83,10 +75,6 @@ def _attributes(names: tuple[str, ...]) -> Shared:
     )
 
 
-def _limits() -> list[tuple[int, int]]:
-    return [resource.getrlimit(kind) for kind in LIMITS]
-
-
 def _set_limits(limits: list[tuple[int, int]]) -> None:
     for kind, limit in zip(LIMITS, limits, strict=True):
         resource.setrlimit(kind, limit)
@@ -98,7 +86,7 @@ def _timer(kind: int) -> Shared:
 
 STREAMED = _attributes(STREAMS)
 LASTING = (
-    Shared(_limits, _set_limits),
+    Shared(lambda: [*map(resource.getrlimit, LIMITS)], _set_limits),
     Shared(lambda: os.getpriority(os.PRIO_PROCESS, 0), lambda value: os.setpriority(os.PRIO_PROCESS, 0, value)),
 )
 """Settings that a process without rights may only make worse."""
@@ -110,7 +98,7 @@ SHARED = (
     Shared(sys.getprofile, sys.setprofile),
     Shared(threading.gettrace, cast("Callable[[Any], object]", threading.settrace)),
     Shared(threading.getprofile, cast("Callable[[Any], object]", threading.setprofile)),
-    Shared(gc.isenabled, _set_collecting),
+    Shared(gc.isenabled, lambda on: (gc.enable if on else gc.disable)()),
     Shared(gc.get_threshold, lambda threshold: gc.set_threshold(*threshold)),
     Shared(
         lambda: _signal.pthread_sigmask(signal.SIG_BLOCK, ()),
@@ -122,7 +110,7 @@ SHARED = (
     Shared(os.getcwd, os.chdir),
     Shared(_mask, os.umask),
     Shared(_environment.copy, _set_environment),
-    Shared(_filters, _set_filters),
+    Shared(lambda: [*warnings.filters], _set_filters),
     Shared(lambda: repr(decimal.getcontext()), lambda _: decimal.setcontext(_context.copy())),
     Shared(lambda: locale.setlocale(locale.LC_ALL), lambda name: locale.setlocale(locale.LC_ALL, name)),
     Shared(np.geterr, lambda errors: np.seterr(**errors)),

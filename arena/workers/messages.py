@@ -13,9 +13,26 @@ from arena.core import records
 from arena.core.limits import Isolation, Limits
 from arena.match.faults import Charge
 from arena.match.game_faults import GameFault
+from arena.match.replay import Told
 from arena.match.result import MatchRow
+from arena.match.stored import StoredMatch
 from arena.registry.bundles import Bundle
 from engine.specs import Value
+
+RULES = -1
+"""In place of an entry: the rules of a board's game."""
+
+
+RATINGS = -1
+"""In place of a board, with `RULES`: what rates results."""
+
+
+class Start(NamedTuple):
+    """First words to the supervisor of a worker, which adopts them before it forks the worker."""
+
+    folder: str
+    """To work in."""
+    environment: dict[str, str]
 
 
 class Hello(NamedTuple):
@@ -48,6 +65,24 @@ class Description(NamedTuple):
 
     content: Any
     """As the bot gave it, unchecked: `arena.registry.declarations.read` is to look at it."""
+
+
+class Retell(NamedTuple):
+    """Ask for the plies of a match."""
+
+    match: StoredMatch
+    keys: tuple[bytes, bytes] | None
+    """Of its dice and bots' seeds, to recompute every draw."""
+    drawn: bool
+    """Whether states are to be drawn."""
+
+
+class Retold(NamedTuple):
+    """Reply to `Retell`."""
+
+    plies: Sequence[Told]
+    refusal: str
+    """Why the match cannot be replayed; empty when it can."""
 
 
 class PlannedBoard(NamedTuple):
@@ -119,6 +154,19 @@ class PlayChunk(NamedTuple):
     matches: Sequence[MatchOrder]
     spent: Sequence[int]
     """Entries for which no match is replayed any more when their process is killed from outside."""
+    listens: bool
+    """Whether to tell what bots printed."""
+
+
+class Compile(NamedTuple):
+    """Order to compile what matches of the plan will call."""
+
+    code: Sequence[tuple[int, int]]
+    """Boards, each with an entry that plays there or `RULES`; or `RATINGS`."""
+
+
+class Compiled(NamedTuple):
+    """Reply to `Compile`: done, as far as it can be; what cannot be compiled fails in its first match."""
 
 
 class Played(NamedTuple):
@@ -127,6 +175,8 @@ class Played(NamedTuple):
     rows: Sequence[MatchRow]
     killed: Mapping[int, Sequence[int]]
     """By number of the match in the chunk: entries whose processes were killed from outside."""
+    printed: Mapping[int, Mapping[int, str]]
+    """By number of the match and by seat: the end of what its bot printed, where that was asked for."""
 
 
 class PlayedLast(Played):
@@ -244,9 +294,13 @@ Message = (
     | Greeting
     | Describe
     | Description
+    | Retell
+    | Retold
     | WorkerPlan
     | PlanRead
     | PlayChunk
+    | Compile
+    | Compiled
     | Played
     | PlayedLast
     | GameStopped

@@ -53,6 +53,8 @@ class Chunk:
     """The pool and the worker that it went to."""
     spent: tuple[int, ...] = ()
     """Entries for which no match is replayed any more when their process is killed from outside."""
+    listens: bool = False
+    """Whether it matters what bots print."""
 
     def message(self) -> bytes:
         """Return the chunk as it is sent to a worker."""
@@ -60,7 +62,7 @@ class Chunk:
             MatchOrder(spec.block.board, spec.seats, spec.block.key, spec.stream_ids, spec.lineup, charges)
             for spec, charges in self.matches
         ]
-        return encode(PlayChunk(orders, self.spent))
+        return encode(PlayChunk(orders, self.spent, self.listens))
 
 
 Answer = bytes | Death | Lost | BaseException

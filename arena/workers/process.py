@@ -7,7 +7,6 @@ import mmap
 import os
 import signal
 import socket
-import subprocess
 import sys
 import tempfile
 import threading
@@ -15,20 +14,18 @@ import time
 from multiprocessing.connection import Connection
 from typing import NamedTuple, TypeVar
 
+from arena.core import records
 from arena.core.errors import UnwritableError, WorkerError, has_no_room, no_room
 from arena.core.files import own_folder
-from arena.core.process_trees import PATIENCE, STOPPED, WAITING, end_tree, send, thread_states
+from arena.core.process_trees import PATIENCE, STOPPED, WAITING, end_session, end_tree, send, thread_states, wait_for
 from arena.core.versions import code_hash
 from arena.match.heartbeat import NOBODY, SIZE, STARVED, Activity, Heartbeat
 from arena.registry.plugin_games import folders_for
 from arena.workers import messages
+from arena.workers.parent import START_LIMIT, Killed, environment, parent_for
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
-"""Environment of every process that bots run in: sums of several threads, and hashes, would differ from run to run."""
 GRACE = 2.0
 """Seconds that a bot may overrun its limit before its whole process is ended (its own alarm comes first)."""
-START_LIMIT = 120.0
 STARTS = 3
 """Tries to start a worker that is killed before it plays."""
 END_LIMIT = 2 * PATIENCE
@@ -41,10 +38,6 @@ LONGEST_LOOK = 1.0
 
 
 Reply = TypeVar("Reply", bound=messages.Message)
-
-
-class Killed(WorkerError):
-    """A worker process ended before it played, and did not say why."""
 
 
 class Seen(NamedTuple):
@@ -77,6 +70,34 @@ class StallDetector:
         return bool(states & STOPPED or (between_moves and states and not states & WAITING))
 
 
+class Supervisor:
+    """The process above a worker, whose number is its own until it is reaped."""
+
+    def __init__(self, games: tuple[str, ...], descriptors: list[int]) -> None:
+        """Fork it; see `arena.workers.supervisor`. Raises `WorkerError`."""
+        self.parent = parent_for(games)
+        self._number, self._descriptor = self.parent.fork(descriptors)
+
+    def ends(self) -> bool:
+        """Return whether it ends in a while, as it does when its worker has."""
+        return wait_for(self._descriptor, self._number, END_LIMIT)
+
+    def end(self) -> int:
+        """End it and all below it; return how it ended, negative for a signal."""
+        try:
+            signal.pidfd_send_signal(self._descriptor, 0)
+            for number in (signal.SIGTERM, signal.SIGCONT):
+                send(self._number, number)
+            self.ends()
+            end_tree(self._number)  # what a supervisor that was killed has left
+            self.ends()
+        except ProcessLookupError:  # the parent is gone too, and its number is free
+            end_session(self._number)
+        finally:
+            os.close(self._descriptor)
+        return self.parent.reap(self._number)
+
+
 class WorkerProcess:
     """A worker, started again with the same plan whenever it dies.
 
@@ -88,8 +109,7 @@ class WorkerProcess:
         self._plan: messages.WorkerPlan | None = None
         self._games: tuple[str, ...] = ()
         """Folders that it imports the plan's games from first."""
-        self._process: subprocess.Popen[bytes] | None = None
-        """Of the supervisor."""
+        self._supervisor: Supervisor | None = None
         self._worker = 0
         """The number of the worker's process."""
         self._ending = threading.Lock()
@@ -125,23 +145,16 @@ class WorkerProcess:
             self._heartbeat.rest(0)
             self._folder = contextlib.ExitStack()
             folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
-            path = os.pathsep.join([*self._games, *filter(None, [os.environ.get("PYTHONPATH")])])
-            environment = {**os.environ, **ALIKE, "PYTHONPATH": path}
-            self._process = subprocess.Popen(
-                [
-                    *(sys.executable, "-P", "-m", "arena.workers.supervisor", str(os.getpid())),
-                    *(str(theirs.fileno()), str(beats.fileno()), folder),
-                ],
-                pass_fds=(theirs.fileno(), beats.fileno()),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=complaints,
-                cwd=folder,
-                env=environment,
-                start_new_session=True,
-            )
-            theirs.close()
             self._connection = Connection(ours.detach())
+            try:
+                self._supervisor = Supervisor(self._games, [theirs.fileno(), beats.fileno(), complaints.fileno()])
+            except BaseException:
+                self._folder.close()
+                raise
+            theirs.close()
+            start = messages.Start(folder, environment(self._games))
+            with contextlib.suppress(OSError):  # it has ended, which the next message finds out
+                self._connection.send_bytes(records.encode(start))
             greeting = self.call(messages.Hello(), messages.Greeting, START_LIMIT)
             if isinstance(greeting, messages.Death):
                 complaints.seek(0)
@@ -165,7 +178,7 @@ class WorkerProcess:
         A worker started later gets it by itself. Raises `WorkerError` when it cannot play the plan.
         """
         self._plan = plan
-        if self._process is None or _game_folders(plan) != self._games:
+        if self._supervisor is None or _game_folders(plan) != self._games:
             self.stop()
             self.start()
             return
@@ -175,6 +188,8 @@ class WorkerProcess:
             self.start()
 
     def _tell_plan(self, plan: messages.WorkerPlan) -> None:
+        if self._supervisor is not None:
+            self._supervisor.parent.load((board.game, board.players) for board in plan.boards)
         reply = self.call(plan, messages.PlanRead, START_LIMIT)
         if isinstance(reply, messages.Death):
             raise Killed(f"a worker process ended while it read the plan ({reply.how})")
@@ -188,7 +203,7 @@ class WorkerProcess:
 
         After a death the next message goes to a fresh process.
         """
-        if self._process is None:
+        if self._supervisor is None:
             self.start()
         frame = self._exchange(messages.encode(message), limit)
         if isinstance(frame, messages.Death):
@@ -204,7 +219,7 @@ class WorkerProcess:
         So it does when a match has spoiled the process for others: then the reply has no rows of the matches after it.
         Raises `UnwritableError` when it has no room for what it keeps on disk.
         """
-        if self._process is None:
+        if self._supervisor is None:
             self.start()
         reply = self._exchange(chunk, None)
         if isinstance(reply, bytes) and messages.is_kind(reply, messages.NoRoom):
@@ -246,7 +261,8 @@ class WorkerProcess:
         starved = cause == "timeout" and self._starved()
         code = None
         if not how:
-            code = _code_of(self._process.pid) if cause != "timeout" and self._process is not None else None
+            ended = cause != "timeout" and self._supervisor is not None and self._supervisor.ends()
+            code = self.stop() if ended else None
             how = "it hung" if cause == "timeout" else "it does not answer" if code is None else in_words(code)
         self.stop()
         return messages.Death(
@@ -260,20 +276,17 @@ class WorkerProcess:
         used = processor_time(self._worker) - self._seen.cpu
         return used < STARVED * (time.monotonic_ns() - self._seen.since)
 
-    def stop(self) -> None:
-        """End it, whatever it does; any thread may call this."""
+    def stop(self) -> int | None:
+        """End it, whatever it does, and return how it ended if it was there; any thread may call this."""
         with self._ending:
-            if self._process is None:
-                return
-            for number in (signal.SIGTERM, signal.SIGCONT):
-                send(self._process.pid, number)
-            _code_of(self._process.pid)
-            end_tree(self._process.pid)  # what a supervisor that was killed has left
-            self._process.wait()
-            self._process = None
+            if self._supervisor is None:
+                return None
+            code = self._supervisor.end()
+            self._supervisor = None
             self._connection.close()
             self._heartbeat.close()
             self._folder.close()
+            return code
 
 
 def _game_folders(plan: messages.WorkerPlan) -> tuple[str, ...]:
@@ -284,18 +297,7 @@ def _game_folders(plan: messages.WorkerPlan) -> tuple[str, ...]:
 def _plays_bots() -> bool:
     """Return whether this process is itself one in which bots run."""
     program = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return program is not None and program.name.startswith(("arena.workers.supervisor", "arena.workers.sandbox."))
-
-
-def _code_of(process: int) -> int | None:
-    """Wait for a child without reaping it; return its exit code, negative for a signal, None when it does not end."""
-    until = time.monotonic() + END_LIMIT
-    with contextlib.suppress(ChildProcessError):
-        while time.monotonic() < until:
-            if (ended := os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT)) is not None:
-                return ended.si_status if ended.si_code == os.CLD_EXITED else -ended.si_status
-            time.sleep(0.001)
-    return None
+    return program is not None and program.name.startswith(("arena.workers.preloaded", "arena.workers.sandbox."))
 
 
 def in_words(code: int) -> str:

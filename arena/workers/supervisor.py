@@ -1,54 +1,74 @@
-"""Run as the parent of a worker: end it, and all that bots started, when its driver says so or is gone.
+"""The parent of one worker: ends it, and all that bots started, when its driver says so or is gone.
 
 No bot's code runs here, so it can act whatever the worker does: stopped, stuck in foreign code, or dead. What bots'
-processes leave behind becomes its child, and it ends as the worker did. Run as `python -m arena.workers.supervisor
-DRIVER ...`, with the driver's process number and the arguments of `arena.workers.worker`, which is forked from it.
+processes leave behind becomes its child, and it ends as the worker did. It is forked by `arena.workers.preloaded`, and
+forks the worker.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import sys
+import tempfile
+from multiprocessing.connection import Connection
 
-from arena.core.process_trees import close_to_others, end_below, keep_orphans, signal_at_parents_end
+from arena.core import records
+from arena.core.files import remove
+from arena.core.process_trees import end_below, keep_orphans, signal_at_parents_end
+from arena.workers.messages import Start
+from arena.workers.parent import CACHE
+from arena.workers.worker import main as work
 
 SIGNALS = (signal.SIGCHLD, signal.SIGCONT, signal.SIGTERM)
-"""A child has ended; the driver is gone, even while this process was stopped; the driver orders the end."""
+"""A child has ended; the parent is gone, even while this process was stopped; the driver orders the end."""
 LOOK = 0.5
-"""Seconds from one look at the driver to the next, should a signal go astray."""
+"""Seconds from one look at the parent to the next, should a signal go astray."""
 
 
-def main(driver: int, arguments: list[str]) -> None:
-    """Start a worker, wait for the end of it or of the driver, and leave nothing behind."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the driver, which then lets its workers finish
+def supervise(parent: int, connection: int, heartbeat: int, complaints: int) -> None:
+    """Start a worker, wait for the end of it or of the parent, and leave nothing behind; takes three descriptors."""
+    os.setsid()
+    os.dup2(complaints, 2)
+    os.close(complaints)
     keep_orphans()
-    close_to_others()
     signal_at_parents_end(signal.SIGCONT)
     before = signal.pthread_sigmask(signal.SIG_BLOCK, SIGNALS)
+    channel = Connection(connection)
+    start = records.decode(Start, channel.recv_bytes())
+    _adopt(start)
     worker = os.fork()
     if worker == 0:
         os.setpgid(0, 0)  # a bot that kills its process group spares this process
         signal_at_parents_end(signal.SIGKILL)
         signal.pthread_sigmask(signal.SIG_SETMASK, before)
-        from arena.workers.worker import main as work
-
-        work(arguments)
+        work(channel, heartbeat)
         os._exit(0)  # whatever threads of bots are still there
-    os.close(int(arguments[0]))  # the driver is to see that the worker's end is closed
-    status = _wait(worker, driver)
+    channel.close()  # the driver is to see that the worker's end is closed
+    status = _wait(worker, parent)
     end_below(os.getpid())
-    if os.path.lexists(arguments[2]):
-        from arena.core.files import remove  # not before: what supervisors load, all workers' memory holds
-
-        remove(arguments[2])
+    if os.path.lexists(start.folder):
+        remove(start.folder)
     _end_with(status)
 
 
-def _wait(worker: int, driver: int) -> int:
-    """Return how the worker has ended; 0 when the driver orders the end or is gone."""
-    while os.getppid() == driver:
+def _adopt(start: Start) -> None:
+    """Become a process like one that the driver has started anew: folder, environment, random numbers, collector."""
+    os.chdir(start.folder)
+    for name in os.environ.keys() - start.environment.keys() - {CACHE}:
+        del os.environ[name]
+    os.environ.update(start.environment)
+    tempfile.tempdir = None
+    if "numpy.random" in sys.modules:
+        sys.modules["numpy.random"].seed()  # Python's and Numba's generators see to it themselves
+    gc.enable()
+
+
+def _wait(worker: int, parent: int) -> int:
+    """Return how the worker has ended; 0 when the driver orders the end or the parent is gone."""
+    while os.getppid() == parent:
         if (status := _reap(worker)) is not None:
             return status
         received = signal.sigtimedwait(SIGNALS, LOOK)
@@ -76,7 +96,3 @@ def _end_with(status: int) -> None:
         signal.pthread_sigmask(signal.SIG_UNBLOCK, [number])
         os.kill(os.getpid(), number)
     os._exit(os.waitstatus_to_exitcode(status))
-
-
-if __name__ == "__main__":
-    main(int(sys.argv[1]), sys.argv[2:])

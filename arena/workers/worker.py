@@ -1,4 +1,4 @@
-"""A worker process: loads bots from bundles and plays the matches it is handed. Started by `arena.workers.supervisor`.
+"""A worker process: loads bots from bundles and plays the matches it is handed. Forked by `arena.workers.supervisor`.
 
 It exchanges `arena.workers.messages` over one socket with whoever spawned it (`arena.workers.process`); it never sees
 the log. Its heartbeat (which match, seat and ply, until when) is a small shared file, by which the driver finds a
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import mmap
 import os
 import platform
@@ -21,27 +22,33 @@ from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
 
 import engine
-from arena.core.errors import BotError, has_no_room, no_room
-from arena.core.process_trees import close_to_others, keep_orphans
+from arena.core.errors import BotError, StoreError, has_no_room, no_room
+from arena.core.process_trees import keep_orphans
 from arena.core.versions import code_hash, versions
 from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.dice import Streams
+from arena.match.faults import MAX_TRACEBACK
 from arena.match.game_faults import GameFailed, fault_of
 from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
 from arena.match.player import Contestant, Entrant
+from arena.match.printed import PRINTED, WITH_FAULT
 from arena.match.referee import Report, play_match, warm_up
+from arena.match.replay import Told, replay
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
 from arena.registry.describe import OTHERWISE, defaults, describe, is_as_planned
 from arena.registry.loader import is_built_in, lay_out, load_class, made
 from arena.workers import messages
-from arena.workers.compile_once import compile_once
+from arena.workers.compile_once import CompiledCode
 from arena.workers.interpreter import Interpreter
+from arena.workers.messages import RATINGS, RULES
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
     from arena.workers.sandbox.process_pool import ProcessPool
 
+ASKED_DIRECTLY = {("bots.random_bot", "Random")}
+"""Modules and classes of the built-in bots that are asked directly; tests hold their matches against the usual way."""
 BEAT = 0.5
 """Seconds between two beats."""
 WAITING = 10
@@ -81,9 +88,7 @@ class IsolatedBots:
         """Ask a bot where it is to play what it declares."""
         if request.bundle.is_program or request.isolation == "none":
             return messages.Description(describe(request.bundle, request.name, request.class_name, request.boards))
-        from arena.workers.sandbox.describe import describe_isolated
-
-        return messages.Description(describe_isolated(self.pool, request))
+        return messages.Description(self.pool.describe(request))
 
     def refusal(self, bots: Sequence[messages.PlannedBot]) -> str:
         """Return why this machine cannot isolate bots of a plan; empty when it can."""
@@ -93,6 +98,14 @@ class IsolatedBots:
 
         missing = missing_requirements()
         return f"{platform.node()} cannot sandbox bots: {missing}" if missing else ""
+
+    def compile(self, bundle: Bundle, game: engine.Game) -> None:
+        """Compile what a bot uses of ours; what it compiles of its own is kept by its process source."""
+        from arena.workers.sandbox.preload import Preload, load
+        from arena.workers.sandbox.process_source import trusted_modules
+
+        own = (name for name in trusted_modules(bundle) if name.startswith("bots."))
+        load(Preload(tuple(own), ((game.spec, game.players),)))
 
     def close(self) -> None:
         """End their processes."""
@@ -115,6 +128,8 @@ class LoadedPlan:
         """Entries whose code runs here and is not our own: only these may change the interpreter."""
         self.report = report
         self.isolated = isolated
+        self.code = CompiledCode(plan)
+        self.compile = functools.cache(self._compile)
         self.game = functools.cache(self._game)
         self.contestant = functools.cache(self._contestant)
 
@@ -125,10 +140,37 @@ class LoadedPlan:
             game = engine.load_game(name, players)
         except Exception as error:
             raise GameFailed(fault_of(error, [], None)) from error
-        compiling = compile_once(game.name, lambda: self.report(NOBODY, 0, 0.0)) if game.kernels else nullcontext()
-        with compiling:
+        with self.code.compiling(board, RULES, self._wait) if game.kernels else nullcontext():
             warm_up(game)
+        gc.freeze()  # as in `arena.runner.run`
         return game
+
+    def _wait(self) -> None:
+        """Say that this process is alive while it waits for another one."""
+        self.report(NOBODY, 0, 0.0)
+
+    def _compile(self, board: int, entry: int) -> None:
+        """Compile what an entry uses of ours on a board, so that its clock need not pay for it.
+
+        No code of a bot that is not our own runs here: it belongs under its clock. Errors are left for its first match.
+        """
+        if board == RATINGS:
+            from arena.stats.bootstrap import warm_up as rate  # of no use to who only plays
+
+            with self.code.compiling(board, entry, self._wait):
+                return rate()
+        game = self.game(board)
+        if entry == RULES or self.code.is_compiled(board, entry):
+            return
+        with contextlib.suppress(Exception), self.code.compiling(board, entry, self._wait):
+            bot = self.plan.bots[entry]
+            bundle = self.plan.bundle_of(bot)
+            if bot.isolation == "none" and is_built_in(bundle.files):
+                contestant = self.contestant(entry)
+                if isinstance(contestant, Contestant):
+                    contestant.make(game, 0, 0, contestant.params).prepare()
+            else:
+                self.isolated.compile(bundle, game)
 
     def _contestant(self, entry: int) -> Entrant:
         """Return what takes a seat for an entry; errors in making it are the bot's fault in each match."""
@@ -154,22 +196,26 @@ class LoadedPlan:
             self.interpreter.accept_threads()
             if not is_as_planned(defaults(bot_class), bot.params, bot.options):
                 raise BotError(OTHERWISE)
-            return Contestant(functools.partial(made, bot_class), bot.params)
+            direct = entry not in self.foreign and (bot.module, bot.class_name) in ASKED_DIRECTLY
+            return Contestant(functools.partial(made, bot_class), bot.params, direct)
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
 
-    def play(self, order: messages.MatchOrder, spent: Sequence[int]) -> tuple[MatchRow, list[int]]:
-        """Play one match; return its result and the entries whose processes were killed from outside meanwhile.
+    def play(self, order: messages.MatchOrder, spent: Sequence[int]) -> tuple[MatchRow, list[int], dict[int, str]]:
+        """Play one match; return its result, the entries whose processes were killed from outside, what was printed.
 
-        For the entries in `spent` that is a fault.
+        For the entries in `spent` being killed is a fault. What was printed is by seat, the end of it.
         """
         game = self.game(order.board)
         seats = order.seats
+        for entry in seats:
+            self.compile(order.board, entry)
         contestants = [self.contestant(entry) for entry in seats]
         foreign = not self.foreign.isdisjoint(seats)
         if foreign or self.interpreter.touched:
             self.interpreter.restore(max(self.recursion.get(entry, 0) for entry in seats))
         self.interpreter.touched = foreign
+        PRINTED.take()  # what a match that failed has left
         started = time.perf_counter()
         result = play_match(
             game,
@@ -182,7 +228,24 @@ class LoadedPlan:
             spent=[seat for seat, entry in enumerate(seats) if entry in spent],
         )
         row = row_of(result, order.lineup, time.perf_counter() - started)
-        return row, [seats[seat] for seat in result.killed]
+        printed = PRINTED.take()
+        for seat in printed.keys() & row.details.keys():
+            if self.plan.bots[seats[seat]].isolation == "none":  # the faults of others hold it
+                detail = f"{printed[seat][-WITH_FAULT:].rstrip()}\n{row.details[seat]}"
+                row = row._replace(details={**row.details, seat: detail[-MAX_TRACEBACK:]})
+        return row, [seats[seat] for seat in result.killed], printed
+
+
+def _retold(request: messages.Retell) -> messages.Retold:
+    try:
+        plies = replay(request.match, request.keys)
+        told = [
+            Told(ply.number, ply.seat, ply.text, ply.by, ply.expected, str(ply.state) if request.drawn else "")
+            for ply in plies
+        ]
+        return messages.Retold(told, "")
+    except StoreError as error:
+        return messages.Retold([], str(error))
 
 
 def _raise(error: BaseException, *_: object) -> None:
@@ -214,11 +277,18 @@ class Worker:
                 self.interpreter.restore()
                 self.interpreter.touched = True
                 return self.isolated.describe(message)
+            case messages.Retell():
+                return _retold(message)
             case messages.WorkerPlan():
                 self.interpreter.accept_threads()
                 self.isolated.expect(message)
                 self.plan = LoadedPlan(message, self.report, self.isolated, self.interpreter)
                 return messages.PlanRead(self.isolated.refusal(message.bots))
+            case messages.Compile() if self.plan is not None:
+                for board, entry in message.code:
+                    with contextlib.suppress(GameFailed):
+                        self.plan.compile(board, entry)
+                return messages.Compiled()
             case messages.PlayChunk() if self.plan is not None:
                 return self.results(self.plan, message)
         raise ValueError(f"a worker cannot answer {type(message).__name__} now")
@@ -230,17 +300,19 @@ class Worker:
 
         After a match that has spoiled this process the rest of the chunk is left to another.
         """
-        rows, killed = [], {}
+        rows, killed, printed = [], {}, {}
         try:
             for self.number, order in enumerate(chunk.matches):
                 self.heartbeat.rest(self.number)
-                row, entries = plan.play(order, chunk.spent)
+                row, entries, ends = plan.play(order, chunk.spent)
                 rows.append(row)
+                if ends and chunk.listens:
+                    printed[self.number] = ends
                 if entries:
                     killed[self.number] = entries
                 if self.is_spoiled():
-                    return messages.PlayedLast(rows, killed)
-            return messages.Played(rows, killed)
+                    return messages.PlayedLast(rows, killed, printed)
+            return messages.Played(rows, killed, printed)
         except GameFailed as failed:
             return messages.GameStopped(self.number, failed.fault)
         except OSError as error:
@@ -254,12 +326,12 @@ class Worker:
         return self.interpreter.touched and self.interpreter.is_spoiled()
 
 
-def main(arguments: list[str]) -> None:
-    """Serve the socket until it closes; arguments are its descriptor, the heartbeat file's, and the working folder."""
+def main(connection: Connection, heartbeat: int) -> None:
+    """Serve a connection until it closes; `heartbeat` is the descriptor of a file."""
     keep_orphans()
-    close_to_others()
-    connection = Connection(int(arguments[0]))
-    worker = Worker(Heartbeat(mmap.mmap(int(arguments[1]), SIZE)))
+    sys.stdout = sys.stderr = PRINTED.as_text()
+    worker = Worker(Heartbeat(mmap.mmap(heartbeat, SIZE)))
+    PRINTED.seat = lambda: worker.heartbeat.read().seat
     threading.Thread(target=_beat, args=(worker.heartbeat,), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:
@@ -293,7 +365,7 @@ def _beat(heartbeat: Heartbeat) -> None:
 
 
 def _silence_bots() -> None:
-    """Drop what bots print: the terminal is the driver's."""
+    """Drop what bots write past `PRINTED`: the terminal is the driver's."""
     sys.stdin = open(os.devnull)  # noqa: SIM115 - for the life of the process
     null = os.open(os.devnull, os.O_RDWR)
     for descriptor in (0, 1, 2):

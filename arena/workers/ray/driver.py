@@ -15,6 +15,7 @@ import functools
 import itertools
 import logging
 import os
+import platform
 import queue
 import shutil
 import socket
@@ -36,9 +37,9 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from arena.core.errors import WorkerError
-from arena.core.versions import code_hash, versions
+from arena.core.versions import code_hash, differences, versions
 from arena.workers import messages
-from arena.workers.ray.worker import RayWorker
+from arena.workers.process import WorkerProcess
 
 LOOK_EVERY = 1.0
 """Seconds between two looks at which nodes the cluster has."""
@@ -51,6 +52,34 @@ KNOCK_LIMIT = 10.0
 SURVEY_LIMIT = 30.0
 LOSSES = 8
 """Workers that a node may lose in a row, for each of its processors, before it is left out."""
+
+
+class RayWorker:
+    """One worker process, on whichever node Ray put this actor."""
+
+    def __init__(self, folder: str | None) -> None:
+        self._worker = WorkerProcess(folder)
+
+    def start(self, plan: messages.WorkerPlan, code: str, theirs: dict[str, str]) -> tuple[str, list[str]]:
+        """Spawn the process and tell it the plan; its host, and what is worth a remark.
+
+        `code` and `theirs` are the driver's. Raises `WorkerError` when this node cannot play or would play otherwise.
+        """
+        if code != code_hash():
+            raise WorkerError("it has another version of engine or arena than this command; install the same")
+        refused, remarks = differences(versions(), theirs)
+        if refused:
+            raise WorkerError(f"{'; '.join(refused)}; install the same versions")
+        self._worker.give_plan(plan)
+        return platform.node(), remarks
+
+    def play(self, chunk: bytes) -> tuple[str, bytes | messages.Death]:
+        """Return the process's name for the log, and its reply to a chunk."""
+        reply = self._worker.play(chunk)
+        return self._worker.name, reply
+
+    def stop(self) -> None:
+        self._worker.stop()
 
 
 ACTOR: Any = ray.remote(num_cpus=1, max_restarts=0)(RayWorker)
@@ -154,9 +183,10 @@ class Driver:
     def start(self, node: str) -> None:
         """Ask for an actor on a node; whether and when it comes is another matter."""
         number = next(self.numbers)
-        actor = ACTOR.options(
-            scheduling_strategy=NodeAffinitySchedulingStrategy(node, soft=False), runtime_env={"env_vars": OF_ACTORS}
-        ).remote(None if self.order.address else self.order.folder)
+        where = NodeAffinitySchedulingStrategy(node, soft=False)
+        actor = ACTOR.options(scheduling_strategy=where, runtime_env={"env_vars": OF_ACTORS}).remote(
+            None if self.order.address else self.order.folder
+        )
         self.workers[number] = Worker(node, actor)
         self.nodes[node].workers.add(number)
         self.when_done(actor.start.remote(self.plan, code_hash(), versions()), self.started, number)
@@ -304,14 +334,8 @@ def survey(address: str) -> list[dict[str, Any]]:
             arena, code, all_versions = version("pyramid-arena"), code_hash(), versions()
         except (ImportError, PackageNotFoundError):
             arena, code, all_versions = "", "", {}
-        found: dict[str, Any] = {
-            "python": platform.python_version(),
-            "ray": version("ray"),
-            "arena": arena,
-            "code": code,
-        }
-        found["versions"] = all_versions
-        return {**found, "time": time.time()}
+        found = {"python": platform.python_version(), "ray": version("ray"), "arena": arena, "code": code}
+        return {**found, "versions": all_versions, "time": time.time()}
 
     try:
         connect(messages.ClusterOrder(address, 1, "", None))

@@ -103,14 +103,18 @@ class BotProcess:
         self.close()
 
     def _exchange(self, line: bytes, limit: float, slack: float) -> bytes:
-        if self._waiting():
+        if any(descriptor == self.from_bot and event & select.POLLIN for descriptor, event in self._poll.poll(0)):
             raise Fault("protocol", "it wrote to standard output before it was asked")
         deadline = time.monotonic() + limit + slack
         unsent = memoryview(line)
         said = b""
         while True:
-            if unsent:
-                unsent = self._send(unsent)
+            try:
+                unsent = unsent[os.write(self.to_bot, unsent) if unsent else 0 :]
+            except BlockingIOError:
+                pass
+            except BrokenPipeError:
+                raise self._ended("input") from None
             wait = min(deadline - time.monotonic(), LOOK if not unsent else 0.001)
             if wait <= 0:
                 raise Fault("timeout", f"no answer within {limit:g} s")
@@ -120,18 +124,13 @@ class BotProcess:
                 else:
                     said = self._read(said)
             self._look()
-            if b"\n" in said:
-                return self._one_line(said)
-            if len(said) > MAX_LINE:
+            line, end, rest = said.partition(b"\n")
+            if rest:
+                raise Fault("protocol", "more than one line in answer")
+            if len(line) > MAX_LINE:
                 raise Fault("protocol", f"a line of more than {MAX_LINE} bytes")
-
-    def _send(self, unsent: memoryview) -> memoryview:
-        try:
-            return unsent[os.write(self.to_bot, unsent) :]
-        except BlockingIOError:
-            return unsent
-        except BrokenPipeError:
-            raise self._ended("input") from None
+            if end:
+                return line
 
     def _read(self, said: bytes) -> bytes:
         try:
@@ -158,15 +157,6 @@ class BotProcess:
     def out_of_memory(self) -> bool:
         """Whether the kernel has killed for want of memory, anywhere on this machine, since the process was started."""
         return oom_kills() > self.oom_kills
-
-    def _one_line(self, said: bytes) -> bytes:
-        line, _, rest = said.partition(b"\n")
-        if rest or len(line) > MAX_LINE:
-            raise Fault("protocol", "more than one line in answer" if rest else f"a line of over {MAX_LINE} bytes")
-        return line
-
-    def _waiting(self) -> bool:
-        return any(descriptor == self.from_bot and event & select.POLLIN for descriptor, event in self._poll.poll(0))
 
     def _understood(self, line: bytes) -> dict[str, Any]:
         try:
@@ -195,6 +185,16 @@ class BotProcess:
         if len(self._said) > MAX_STDERR:
             self._said = self._said[: MAX_STDERR // 2] + self._said[-MAX_STDERR // 2 :]
 
+    def forget(self) -> None:
+        """Begin a match, in whose faults what it wrote before is not told."""
+        self._said = b""
+
+    def heard(self) -> str:
+        """Take what it has written to stderr by now, and return the end."""
+        if self.open and any(descriptor == self.stderr for descriptor, _ in self._poll.poll(0)):
+            self._listen()
+        return self.last_words
+
     @property
     def last_words(self) -> str:
         """The end of what it wrote to stderr."""
@@ -216,23 +216,22 @@ class BotProcess:
         wake(self.pid)
         if resident(self.pid) > self.memory:
             raise Fault("memory", f"it uses more than {self.memory >> 20} MiB")
-        if self._threads() > MOST_THREADS:
+        own = threads_of(self.pid)
+        if own > MOST_THREADS or own + sum(map(threads_of, below(self.pid))) > MOST_THREADS:
             raise Fault("memory", f"it runs more than {MOST_THREADS} threads")
         if self.tmp and self._files() > MOST_FILES:
             raise Fault("memory", f"it made more than {MOST_FILES:,} files")
 
     def _files(self) -> int:
         """Return how many files it has made; 0 while its sandbox is being made and it still sees the machine's."""
-        with contextlib.suppress(OSError), _folder(self.tmp) as folder:  # it may just have ended
+        with (
+            contextlib.suppress(OSError),
+            opened(self.tmp, os.O_PATH | os.O_DIRECTORY) as folder,
+        ):  # it may just have ended
             if not os.path.samestat(os.fstat(folder), os.stat("/tmp")):
                 files = os.fstatvfs(folder)
                 return files.f_files - files.f_ffree
         return 0
-
-    def _threads(self) -> int:
-        """Return how many threads it has, with those of its children."""
-        own = threads_of(self.pid)
-        return own if own > MOST_THREADS else own + sum(map(threads_of, below(self.pid)))
 
     def _signal(self, number: signal.Signals) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -272,8 +271,9 @@ def oom_kills() -> int:
 
 
 @contextlib.contextmanager
-def _folder(path: str) -> Iterator[int]:
-    descriptor = os.open(path, os.O_PATH | os.O_DIRECTORY | os.O_CLOEXEC)
+def opened(path: str, flags: int, folder: int | None = None) -> Iterator[int]:
+    """Give a descriptor of a path, below a folder if one is given by its own; raises `OSError`."""
+    descriptor = os.open(path, flags | os.O_CLOEXEC, dir_fd=folder)
     try:
         yield descriptor
     finally:

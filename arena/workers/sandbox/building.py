@@ -22,6 +22,7 @@ from arena.core.process_trees import below, resident, threads_of, wait_for, wake
 from arena.match.faults import Fault, Killed
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import Program
+from arena.workers.sandbox.bot_process import opened
 from arena.workers.sandbox.launch import MOST_FILES
 from arena.workers.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
 from arena.workers.sandbox.process_source import bound_threads
@@ -115,7 +116,8 @@ def _build_in_sandbox(program: Program, files: Mapping[str, bytes], folder: Path
             place = None
             if there:
                 with contextlib.suppress(OSError):  # it has just ended, and how is seen below
-                    place = stack.enter_context(_place(number))
+                    held = stack.enter_context(opened(f"/proc/{number}/root{INSIDE}", os.O_DIRECTORY))
+                    place = Path(f"/proc/self/fd/{held}")  # also when the sandbox is gone
             if place is not None:
                 _write(files, place)
                 with contextlib.suppress(BrokenPipeError):
@@ -125,16 +127,6 @@ def _build_in_sandbox(program: Program, files: Mapping[str, bytes], folder: Path
         if place is not None:
             with _explained(program):
                 _copy(place, folder)
-
-
-@contextlib.contextmanager
-def _place(number: int) -> Iterator[Path]:
-    """Give a path to a sandbox's own folder for its build, also when the sandbox is gone."""
-    held = os.open(f"/proc/{number}/root{INSIDE}", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        yield Path(f"/proc/self/fd/{held}")
-    finally:
-        os.close(held)
 
 
 def _build_here(program: Program, folder: Path, until: float) -> None:

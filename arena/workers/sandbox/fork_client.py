@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import functools
-import json
 import os
 import signal
 import socket
@@ -15,16 +14,18 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from arena.core import records
 from arena.core.errors import WorkerError, has_no_room
 from arena.core.files import own_folder
 from arena.core.limits import Limits
 from arena.core.process_trees import wait_for
 from arena.registry.bundles import Bundle, packed
-from arena.workers.process import ALIKE
+from arena.workers.parent import ALIKE
+from arena.workers.process import STARTS
 from arena.workers.sandbox.bot_process import BotProcess
-from arena.workers.sandbox.forkserver import FORK, REAP, SWEEP
+from arena.workers.sandbox.forkserver import FORK, REAP, SWEEP, Child, Setup
 from arena.workers.sandbox.levels import Spawn, import_paths, python, python_paths, trusted_sources
-from arena.workers.sandbox.preload import Preload, import_modules, prepare_game
+from arena.workers.sandbox.preload import Preload, load
 from arena.workers.sandbox.process_source import (
     RemoteBot,
     bound_threads,
@@ -34,8 +35,8 @@ from arena.workers.sandbox.process_source import (
 )
 from arena.workers.sandbox.seccomp import bpf
 from engine import Game
-from engine.cache import cache_root
-from engine.kernel import numba_cache, numba_folder
+from engine.cache import cache_root, kernel_cache
+from engine.kernel import numba_folder
 
 if TYPE_CHECKING:
     from arena.core.limits import Isolation
@@ -44,7 +45,7 @@ FORKSERVER = Path(__file__).with_name("forkserver.py")
 KERNELS = "/kernels"
 """Where a sandbox finds compiled code."""
 PREPARE_LIMIT = 600.0
-"""Seconds that a fork server may take to start, or to load a game."""
+"""Seconds that a fork server may take to start and load, or to answer."""
 
 
 class ForkClient:
@@ -61,18 +62,11 @@ class ForkClient:
         if isolation == "process":
             folder = str(self._stack.enter_context(own_folder(os.getcwd(), "bots-")))
         try:
-            self._load()
+            load(preload)  # here first: only this process can fill the machine's cache of compiled code
             self._start(folder)
         except BaseException:
             self._stack.close()
             raise
-
-    def _load(self) -> None:
-        """Load the preload here first: only this process can fill the machine's cache of compiled code."""
-        import_modules(self.preload.modules)
-        for game, players in self.preload.boards:
-            with contextlib.suppress(Exception):  # a game at fault is found where it is played
-                prepare_game(self.preload.modules, game, players)
 
     def _start(self, folder: str) -> None:
         self._stderr = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
@@ -96,11 +90,7 @@ class ForkClient:
                 if has_no_room(error):
                     raise
                 raise WorkerError(f"the parent of bots' processes did not start: {error}") from None
-        seccomp = bpf().hex() if self.isolation == "sandbox" else ""
-        self._call({"do": "load", "filter": seccomp, "modules": self.preload.modules})
-        for game, players in self.preload.boards:
-            self._call({"do": "warm", "modules": self.preload.modules, "game": game, "players": players})
-        self._call({"do": "settle"})
+        self._set_up(Setup(bpf() if self.isolation == "sandbox" else b"", self.preload))
         for _ in range(2):
             self._try_out()
 
@@ -113,15 +103,26 @@ class ForkClient:
         """Do nothing: every match has a process of its own."""
 
     def open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
+        """Return a new process for a bot; raises `WorkerError` when the server has ended.
+
+        In the sandbox no bot can end it, so that it is started again there, a few times.
+        """
+        for _ in range(STARTS - 1 if self.isolation == "sandbox" else 0):
+            with contextlib.suppress(WorkerError):
+                return self._open(bot, limits)
+            self._stack.close()
+            self._start("/tmp")
+        return self._open(bot, limits)
+
+    def _open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
         seconds = processor_seconds(limits)
-        message = {"memory": limits.memory, "seconds": seconds}
         named = bot.class_name.encode() + b"\n" + packed(bot.bundle)
         with (
             open_pipes() as (pipes, theirs),
             _in_memory(named) as source,
             _in_memory(packed(self.kernels)) as kernels,
         ):
-            self._order(json.dumps(message).encode(), [*theirs, source, kernels])
+            self._order(records.encode(Child(limits.memory, seconds)), [*theirs, source, kernels])
             process = self._answer(1)[1][0]
         number = _number_of(process)
         if self.isolation == "sandbox":
@@ -137,7 +138,7 @@ class ForkClient:
 
     def _try_out(self) -> None:
         """Have it start a child that ends at once, so that nothing is done for the first time in a match."""
-        self._order(b"{}", [])
+        self._order(b"[]", [])
         os.close(self._answer(1)[1][0])
         self.code()
         self._sweep()
@@ -164,10 +165,10 @@ class ForkClient:
         with contextlib.suppress(OSError):  # the next call tells that it is gone
             self._socket.send(SWEEP)
 
-    def _call(self, message: dict[str, Any]) -> None:
-        """Send a message and wait until it is done; raises `WorkerError` when the server has ended."""
+    def _set_up(self, setup: Setup) -> None:
+        """Wait until the server has loaded all; raises `WorkerError` when it has ended."""
         with contextlib.suppress(EOFError, OSError):
-            self._connection.send_bytes(json.dumps(message).encode())
+            self._connection.send_bytes(records.encode(setup))
             if self._wait():
                 self._connection.recv_bytes()
                 return
@@ -233,8 +234,8 @@ def _kernels() -> list[tuple[str, str]]:
     names = sorted({numba_folder(source) for source in trusted_sources()})
     for name in names:
         with contextlib.suppress(OSError):
-            os.makedirs(os.path.join(numba_cache(), name), exist_ok=True)
-    folders = [(os.path.join(numba_cache(), name), f"{KERNELS}/{name}") for name in names]
+            os.makedirs(os.path.join(kernel_cache(), name), exist_ok=True)
+    folders = [(os.path.join(kernel_cache(), name), f"{KERNELS}/{name}") for name in names]
     return [(outside, inside) for outside, inside in folders if os.path.isdir(outside)]
 
 

@@ -2,9 +2,8 @@
 
 It runs inside the sandbox (or, at level `process`, beside it) and never sees a bot's code: the child loads the bot. So
 nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. The
-client, `arena.workers.sandbox.fork_client`, sends JSON over the socket that is this process's standard input, and with
-each order to fork a socket that only the child reads: from it come the bot's limits, the ends of three pipes and two
-files, the bot's source and what it has compiled before.
+client, `arena.workers.sandbox.fork_client`, sends orders over the socket that is this process's standard input, and
+with each order to fork a socket that only the child reads.
 
 In the sandbox each child gets a /tmp of its own and the same process number, and finds /proc empty: what the kernel
 counts, or keeps of a folder or of this process, would tell one match about another.
@@ -23,19 +22,19 @@ if __name__ == "__main__":
 
 import ctypes
 import gc
-import json
 import signal
 import socket
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
+from arena.core import records
 from arena.core.files import remove
 from arena.core.process_trees import close_to_others, end_below, keep_orphans
 from arena.registry.bundles import unpacked
 from arena.workers.sandbox import launch
 from arena.workers.sandbox.numba_locator import lay_out
-from arena.workers.sandbox.preload import import_modules, prepare_game
+from arena.workers.sandbox.preload import Preload, load
 from arena.workers.sandbox.protocol_client import ProtocolClient
 
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
@@ -50,6 +49,23 @@ CHILD_MESSAGE = 4096
 LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
 
 
+class Setup(NamedTuple):
+    """First message to a fork server."""
+
+    filter: bytes
+    """The seccomp filter of children; empty outside the sandbox."""
+    preload: Preload
+
+
+class Child(NamedTuple):
+    """Message to a child; with it come the ends of three pipes, the bot's source and what it has compiled before."""
+
+    memory: int
+    """MiB that it may use."""
+    seconds: float
+    """Of processor time."""
+
+
 class ForkServer:
     """Serves one client."""
 
@@ -58,17 +74,21 @@ class ForkServer:
         self.socket = socket.socket(fileno=os.dup(0))
         self.connection = Connection(os.dup(0))
         self.child = 0
-        self.settled = False
-        self.filter = b""
         self.folder = Path.cwd()
 
     def serve(self) -> None:
-        """Serve until the client is gone: messages in JSON until all is loaded, from then on orders of a byte."""
+        """Load what the first message names, freeze, and take orders of a byte until the client is gone.
+
+        It is frozen with all loaded, so that no child can tell how many were before.
+        """
         with contextlib.suppress(EOFError, OSError):
-            while not self.settled:
-                message = json.loads(self.connection.recv_bytes())
-                getattr(self, f"do_{message['do']}")(message)
-                self.connection.send_bytes(b"done")
+            setup = records.decode(Setup, self.connection.recv_bytes())
+            self.filter = setup.filter
+            load(setup.preload)
+            gc.collect()
+            gc.disable()
+            gc.freeze()
+            self.connection.send_bytes(b"done")
             self.take_orders()
         self.sweep()
 
@@ -84,23 +104,6 @@ class ForkServer:
                 self.sweep()
             else:
                 return
-
-    def do_load(self, message: dict[str, Any]) -> None:
-        """Keep the seccomp filter of children, and import modules of ours and a few installed packages."""
-        self.filter = bytes.fromhex(message["filter"])
-        import_modules(message["modules"])
-
-    def do_warm(self, message: dict[str, Any]) -> None:
-        """Load a game, and what our own bots among some modules prepare for it."""
-        with contextlib.suppress(Exception):  # a game at fault is found where it is played
-            prepare_game(tuple(message["modules"]), message["game"], message["players"])
-
-    def do_settle(self, message: dict[str, Any]) -> None:
-        """Freeze this process, which has loaded all, so that no child can tell how many were before."""
-        self.settled = True
-        gc.collect()
-        gc.disable()
-        gc.freeze()
 
     def fork(self, orders: int) -> None:
         """Start a child for one match and send a descriptor of its process back."""
@@ -134,18 +137,18 @@ class ForkServer:
             os.setsid()
             with socket.socket(fileno=orders) as connection:
                 content, descriptors, _, _ = socket.recv_fds(connection, CHILD_MESSAGE, 5)
-            message = json.loads(content)
+            allowed = records.decode(Child, content)
             compiled = unpacked(_received(descriptors.pop()))
             name, _, source = _received(descriptors.pop()).partition(b"\n")
             _lay_out_descriptors(descriptors)
-            memory = message["memory"] + _megabytes_of_data()
+            memory = allowed.memory + _megabytes_of_data()
             if self.sandboxed:
                 _set_apart()
                 launch.control(launch.PR_SET_THP_DISABLE, 1)
                 lay_out(compiled.files)
             launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)
             launch.control(launch.PR_SET_NO_NEW_PRIVS, 1)
-            launch.limit(memory, message["seconds"])
+            launch.limit(memory, allowed.seconds)
             if self.sandboxed:
                 _put_on(self.filter)
             ProtocolClient(unpacked(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()

@@ -21,12 +21,12 @@ from arena.match.faults import Fault
 from arena.match.player import Answer, Contestant, Entrant, First, MatchView, Player
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle, packed, unpacked
+from arena.workers.sandbox.bot_process import opened
 from arena.workers.sandbox.numba_locator import OWN
 from arena.workers.sandbox.process_source import ProcessSource, RemoteBot
 from arena.workers.sandbox.remote_player import RemotePlayer
 from engine import Game
-from engine.cache import cache_root
-from engine.kernel import numba_cache
+from engine.cache import cache_root, kernel_cache
 
 MOVES = 3
 """Moves of the bot in a trial match."""
@@ -35,6 +35,7 @@ LIMITS = Limits(seconds_per_move=20.0, seconds_to_prepare=120.0)
 _known: dict[str, Bundle] = {}
 MOST_BYTES = 64 * 2**20
 MOST_FILES = 4000
+FOLDER, FILE = os.O_NOFOLLOW | os.O_DIRECTORY, os.O_NOFOLLOW | os.O_NONBLOCK
 ENDS = (".nbi", ".nbc")
 """Suffixes of Numba's files: indexes, and code."""
 
@@ -46,7 +47,7 @@ def compiled_kernels(bot: RemoteBot, source: ProcessSource, game: Game) -> Bundl
     """
     if bot.isolation != "sandbox" or not any(name.partition(".")[0] == "numba" for name in bot.modules):
         return Bundle("", {})
-    parts = (bot.bundle.hash, bot.class_name, game.spec, str(game.players), numba_cache())
+    parts = (bot.bundle.hash, bot.class_name, game.spec, str(game.players), str(kernel_cache()))
     key = hashlib.blake2b(" ".join(parts).encode(), digest_size=16).hexdigest()
     if key not in _known:
         kept = cache_root() / "kernels" / key
@@ -67,29 +68,22 @@ def compile_in_trial(bot: RemoteBot, source: ProcessSource, game: Game) -> dict[
     return trial.found
 
 
-class _Trial:
-    """A bot in a trial match."""
+class _Trial(RemotePlayer):
+    """A bot that joins a trial match, plays a few moves, then has its files read and forfeits."""
 
     def __init__(self, bot: RemoteBot, source: ProcessSource) -> None:
         self.bot, self.source = bot, source
         self.found: dict[str, bytes] = {}
+        self.moves = 0
 
     def join(self, match: MatchView, seat: int) -> Player:
-        return _TrialPlayer(self, match, seat)
-
-
-class _TrialPlayer(RemotePlayer):
-    """Plays a few moves, then has its files read and forfeits."""
-
-    def __init__(self, trial: _Trial, match: MatchView, seat: int) -> None:
-        super().__init__(trial.bot, trial.source, match, seat)
-        self.trial = trial
-        self.moves = 0
+        super().__init__(self.bot, self.source, match, seat)
+        return self
 
     def choose(self, limit: float) -> Answer:
         if self.moves == MOVES:
             self.look()
-            raise Fault("crash", "it has compile_in_trial enough")
+            raise Fault("crash", "it has compiled enough")
         self.moves += 1
         return super().choose(limit)
 
@@ -98,11 +92,14 @@ class _TrialPlayer(RemotePlayer):
             self.look()
         super().close()
 
+    def keep_printed(self, text: str) -> None:
+        """Do nothing: it was no match."""
+
     def look(self) -> None:
         """Take what the stopped process has compiled."""
-        if self.bot_process is not None and self.bot_process.open and not self.trial.found:
+        if self.bot_process is not None and self.bot_process.open and not self.found:
             with contextlib.suppress(OSError):
-                self.trial.found = dict(_files(f"/proc/{self.bot_process.pid}/root{OWN}"))
+                self.found = dict(_files(f"/proc/{self.bot_process.pid}/root{OWN}"))
 
 
 def _files(folder: str) -> Iterator[tuple[str, bytes]]:
@@ -122,11 +119,11 @@ def _files(folder: str) -> Iterator[tuple[str, bytes]]:
 
 
 def _opened(folder: str) -> Iterator[tuple[str, int]]:
-    with _open(folder, os.O_DIRECTORY) as top:
+    with opened(folder, FOLDER) as top:
         for name in _named(top):
-            with contextlib.suppress(OSError), _open(name, os.O_DIRECTORY, top) as middle:
+            with contextlib.suppress(OSError), opened(name, FOLDER, top) as middle:
                 for file in _named(middle, ENDS):
-                    with contextlib.suppress(OSError), _open(file, os.O_NONBLOCK, middle) as descriptor:
+                    with contextlib.suppress(OSError), opened(file, FILE, middle) as descriptor:
                         yield f"{name}/{file}", descriptor
 
 
@@ -134,15 +131,6 @@ def _named(folder: int, ends: tuple[str, ...] = ("",)) -> list[str]:
     """Return the names in a folder that mean one file each and nothing more, in order."""
     names = [name for name in os.listdir(folder) if name.isprintable() and is_plain_path(name) and name.endswith(ends)]
     return sorted(names)[:MOST_FILES]
-
-
-@contextlib.contextmanager
-def _open(name: str, flags: int, folder: int | None = None) -> Iterator[int]:
-    descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC | flags, dir_fd=folder)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
 
 
 def _keep(path: Path, content: bytes) -> None:

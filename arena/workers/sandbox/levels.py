@@ -86,7 +86,10 @@ class Spawn:
             if self.isolation == "sandbox":
                 arguments = b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0"
                 arguments_fd = _kept(stack, arguments)
-                status, status_in = _status_pipe(stack)
+                status, low = os.pipe()
+                stack.callback(os.close, status)
+                status_in = _out_of_the_way(low)
+                os.close(low)
                 keep += [arguments_fd, status_in]
                 if self.limits is not None:
                     command = ["/bin/sh", "-c", TAKE_OVER, "sh", *command]
@@ -100,7 +103,7 @@ class Spawn:
                 stdout=stdout,
                 stderr=stderr,
                 cwd=self.folder if self.isolation == "process" else "/",
-                env={**_spare(), **self.environment},
+                env={**{name: os.environ[name] for name in SPARE if name in os.environ}, **self.environment},
                 pass_fds=keep,
                 start_new_session=self.isolation == "process",
             )
@@ -110,7 +113,10 @@ class Spawn:
                 stack.callback(process.kill)
                 os.close(status_in)
                 number = _child(status, process)
-                stack.callback(_end_sandbox, process, _descriptor(number))
+                first = None
+                with contextlib.suppress(ProcessLookupError):  # it has ended already
+                    first = os.pidfd_open(number)
+                stack.callback(_end_sandbox, process, first)
             else:
                 stack.callback(_end_session, process)
             yield process, number
@@ -151,21 +157,9 @@ def _kept(stack: contextlib.ExitStack, content: bytes) -> int:
         return descriptor
 
 
-def _status_pipe(stack: contextlib.ExitStack) -> tuple[int, int]:
-    status, low = os.pipe()
-    stack.callback(os.close, status)
-    status_in = _out_of_the_way(low)
-    os.close(low)
-    return status, status_in
-
-
 def _out_of_the_way(descriptor: int) -> int:
     """Return a copy of a descriptor above those that `arena.workers.sandbox.launch` uses."""
     return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HELD_OUT + 1)
-
-
-def _spare() -> dict[str, str]:
-    return {name: os.environ[name] for name in SPARE if name in os.environ}
 
 
 class KilledAtStart(OSError):
@@ -184,13 +178,6 @@ def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
             raise OSError("bubblewrap did not start")
         said += part
     return int(json.loads(said.partition(b"\n")[0])["child-pid"])
-
-
-def _descriptor(number: int) -> int | None:
-    """Return a descriptor of a process; None when it has ended already."""
-    with contextlib.suppress(ProcessLookupError):
-        return os.pidfd_open(number)
-    return None
 
 
 def _end_sandbox(bubblewrap: subprocess.Popen[bytes], first: int | None) -> None:

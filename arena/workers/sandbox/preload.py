@@ -9,7 +9,6 @@ import contextlib
 import functools
 import gc
 import sys
-from collections.abc import Iterable
 from typing import NamedTuple
 
 from arena.match.referee import warm_up
@@ -25,11 +24,14 @@ class Preload(NamedTuple):
     """Game and number of players."""
 
 
-def import_modules(names: Iterable[str]) -> None:
-    """Import modules; errors are left for the bot to find out."""
-    for name in names:
+def load(preload: Preload) -> None:
+    """Import the modules and load the games; errors are left for the bot, or the match, to find out."""
+    for name in preload.modules:
         with contextlib.suppress(Exception):
             __import__(name)
+    for game, players in preload.boards:
+        with contextlib.suppress(Exception):
+            prepare_game(preload.modules, game, players)
 
 
 @functools.cache

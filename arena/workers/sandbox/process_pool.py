@@ -5,23 +5,31 @@ from __future__ import annotations
 import contextlib
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from arena.core.errors import BotError, WorkerError
+from arena.core.limits import Limits
+from arena.match.faults import Fault, Killed
 from arena.match.player import MatchView, Player
+from arena.match.referee import KILLS
 from arena.registry.bundles import Bundle
-from arena.workers.messages import WorkerPlan
+from arena.workers.messages import Describe, WorkerPlan
 from arena.workers.process import STARTS
+from arena.workers.sandbox.bot_process import Ended
 from arena.workers.sandbox.fork_client import ForkClient
 from arena.workers.sandbox.kernel_cache import compiled_kernels
 from arena.workers.sandbox.preload import Preload
-from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, trusted_modules
+from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, ended, trusted_modules, with_hint
 from arena.workers.sandbox.programs import ProgramSource
 from arena.workers.sandbox.remote_player import RemotePlayer
 from engine import Game
 
 if TYPE_CHECKING:
     from arena.core.limits import Isolation
+
+
+DESCRIBE_LIMIT = 60.0
+"""Seconds that a bot may take to say what it declares."""
 
 
 class ProcessPool:
@@ -65,6 +73,37 @@ class ProcessPool:
             other.close()
         self._servers.append(_started(isolation, preload))
         return self._servers[-1]
+
+    def describe(self, request: Describe) -> Any:
+        """Return what a bot declares, whatever that is; under `error` why it cannot be used.
+
+        It is asked again when its process is killed from outside. `arena.registry.declarations` says what is believed.
+        """
+        bot = RemoteBot(request.name, request.bundle, request.class_name, {}, request.isolation, -1)
+        question = {"type": "describe", "name": bot.name, "class": bot.class_name, "boards": request.boards}
+        for left in reversed(range(KILLS + 1)):
+            try:
+                content = self._asked(bot, question).get("description")
+                break
+            except Fault as fault:
+                if not left or not isinstance(fault, Killed):
+                    lines = str(fault).strip().splitlines()
+                    content = {"error": f"cannot be loaded: {lines[-1] if lines else fault.cause}"}
+                    break
+        if isinstance(content, dict) and isinstance(content.get("error"), str):
+            return {**content, "error": with_hint(content["error"], bot.isolation).replace("\n", ". ")}
+        return content
+
+    def _asked(self, bot: RemoteBot, question: dict[str, Any]) -> dict[str, Any]:
+        source, bot_process = self.acquire(bot, None), None
+        try:
+            bot_process = source.open(bot, Limits())
+            return bot_process.request(question, DESCRIBE_LIMIT)
+        except Ended:
+            assert bot_process is not None
+            raise ended(bot_process, source.code(), bot.isolation) from None
+        finally:
+            source.release(bot_process, None)
 
     def close(self) -> None:
         """End everything."""

@@ -35,20 +35,11 @@ NETWORK_WORDS = re.compile(
 )
 """Words of programs that find no network, or are refused a socket."""
 NETWORK_HINT = "The sandbox has no network."
-LIBRARIES = {
-    *("numpy", "numpy.fft", "numpy.linalg", "numpy.ma", "numpy.polynomial", "numpy.random"),
-    *("numba", "numba.experimental", "numba.typed", "pandas"),
-    *("scipy", "scipy.constants", "scipy.fft", "scipy.integrate", "scipy.interpolate", "scipy.linalg"),
-    *(
-        "scipy.ndimage",
-        "scipy.optimize",
-        "scipy.signal",
-        "scipy.sparse",
-        "scipy.spatial",
-        "scipy.special",
-        "scipy.stats",
-    ),
-}
+LIBRARIES = (
+    "numpy numpy.fft numpy.linalg numpy.ma numpy.polynomial numpy.random numba numba.experimental numba.typed pandas "
+    "scipy scipy.constants scipy.fft scipy.integrate scipy.interpolate scipy.linalg scipy.ndimage scipy.optimize "
+    "scipy.signal scipy.sparse scipy.spatial scipy.special scipy.stats"
+)
 """Installed packages that are loaded before the fork when a bot imports them, or a part of them.
 
 No other parts, though bots may import them: some do what they like when they are loaded (`numpy.f2py.__main__`).
@@ -154,7 +145,7 @@ def trusted_modules(bundle: Bundle) -> list[str]:
     """Return modules that a bundle uses and that are not the bot author's: a few installed packages, our own bots."""
     own = {name.partition("/")[0].removesuffix(".py") for name in bundle.files}
     found = {name for name in imported_names(bundle) if name.partition(".")[0] not in own}
-    trusted = sorted({".".join(name.split(".")[:depth]) for name in found for depth in (1, 2)} & LIBRARIES)
+    trusted = sorted({".".join(name.split(".")[:depth]) for name in found for depth in (1, 2)} & {*LIBRARIES.split()})
     if "numba" in trusted:
         trusted.append("scipy.linalg")  # Numba loads it where a kernel multiplies matrices
     if has_installed_bots(bundle.files):

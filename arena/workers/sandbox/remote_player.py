@@ -9,6 +9,7 @@ from typing import Any
 
 from arena.match.faults import Fault, Killed
 from arena.match.player import Answer, MatchView, clean_note
+from arena.match.printed import PRINTED
 from arena.registry.describe import OTHERWISE, is_as_planned
 from arena.workers.sandbox.bot_process import BotProcess, Ended
 from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, ended, with_hint
@@ -36,6 +37,7 @@ class RemotePlayer:
         with self._faults():
             self.source.begin(self.match.streams.block_id, self.match.game)
             self.bot_process = self.source.open(self.bot, self.match.limits)
+            self.bot_process.forget()
             self.used = self.bot_process.cpu
             if not self.bot_process.greeted:
                 left = max(0.0, begun + limit - time.monotonic())
@@ -132,7 +134,13 @@ class RemotePlayer:
 
     def close(self) -> None:
         over = None if self.failed or not self.match.finished else self._farewell()
+        if self.bot_process is not None:
+            self.keep_printed(self.bot_process.heard())
         self.source.release(self.bot_process, over)
+
+    def keep_printed(self, text: str) -> None:
+        """Keep the end of what its process has printed."""
+        PRINTED.keep(self.seat, text)
 
     def _farewell(self) -> dict[str, Any]:
         ranks = self.match.ranks()

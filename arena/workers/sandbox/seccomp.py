@@ -25,7 +25,8 @@ ALLOW = 0x7FFF0000
 ERRNO = 0x00050000
 KILL_PROCESS = 0x80000000
 NOT_EQUAL, MASKED_EQUAL = 1, 7
-NEW_NAMESPACES = 0x7E020080
+NEW_NAMESPACES = [place for place in range(64) if 0x7E020080 >> place & 1]
+"""Bits of `clone`'s flags that ask for new namespaces."""
 CLONE_THREAD = 0x00010000
 TIOCSTI, TIOCLINUX = 0x5412, 0x541C
 F_SETSIG, F_SETLEASE, F_NOTIFY = 10, 1024, 1026
@@ -52,6 +53,7 @@ UNRELATED = (
 )
 OWN_ONLY = "prlimit64 sched_setaffinity sched_setattr sched_setparam sched_setscheduler"
 """Calls whose first argument is a process: 0, the caller, is allowed."""
+PROCESSES_AND_WATCHES = "fork vfork inotify_init inotify_init1 inotify_add_watch"
 MACHINE_WIDE = "fadvise64 readahead sync syncfs sync_file_range statfs fstatfs ustat sysinfo"
 """What asks for, or acts on, the state of the whole machine: page cache, disks, memory, load."""
 MARKS = (
@@ -121,30 +123,24 @@ def _refusing_newer() -> bytes:
 
 def _rules(seccomp: ctypes.CDLL, processes: bool) -> list[tuple[int, int, list[_Compare]]]:
     """Return (system call, error or `NOTHING` or 0 to end the process, comparisons), without calls unknown here."""
-    thread = _Compare(0, MASKED_EQUAL, CLONE_THREAD, 0)
     wanted: list[tuple[str, int, list[_Compare]]] = [
         *((name, errno.EPERM, []) for name in UNRELATED.split()),
         ("clone3", errno.ENOSYS, []),  # its flags cannot be looked at; libraries fall back on clone
-        *(("clone", errno.EPERM, [_Compare(0, MASKED_EQUAL, bit, bit)]) for bit in _bits(NEW_NAMESPACES)),
-        *(("ioctl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)]) for call in (TIOCSTI, TIOCLINUX)),
-        *(
-            ("fcntl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)])
-            for call in (F_SETSIG, F_SETLEASE, F_NOTIFY)
-        ),
+        *(("clone", errno.EPERM, [_Compare(0, MASKED_EQUAL, 1 << bit, 1 << bit)]) for bit in NEW_NAMESPACES),
+        *_given("ioctl", errno.EPERM, 1, TIOCSTI, TIOCLINUX),
+        *_given("fcntl", errno.EPERM, 1, F_SETSIG, F_SETLEASE, F_NOTIFY),
         *((name, errno.EPERM, [_Compare(0, NOT_EQUAL, 0, 0)]) for name in OWN_ONLY.split()),
     ]
     if not processes:
-        wanted += [("fork", errno.EPERM, []), ("vfork", errno.EPERM, []), ("clone", errno.EPERM, [thread])]
-        wanted += [(name, errno.EPERM, []) for name in ("inotify_init", "inotify_init1", "inotify_add_watch")]
+        wanted += [("clone", errno.EPERM, [_Compare(0, MASKED_EQUAL, CLONE_THREAD, 0)])]
+        wanted += [(name, errno.EPERM, []) for name in (*PROCESSES_AND_WATCHES.split(), *MACHINE_WIDE.split())]
         wanted += [("preadv2", errno.EOPNOTSUPP, [_Compare(5, MASKED_EQUAL, RWF_NOWAIT, RWF_NOWAIT)])]
-        wanted += [("flock", errno.ENOLCK, [])]
-        wanted += [("fcntl", errno.ENOLCK, [_Compare(1, MASKED_EQUAL, 0xFFFFFFFF, call)]) for call in LOCKS]
-        wanted += [(name, errno.EPERM, []) for name in MACHINE_WIDE.split()]
+        wanted += [("flock", errno.ENOLCK, []), *_given("fcntl", errno.ENOLCK, 1, *LOCKS)]
         wanted += [(name, NOTHING, []) for name in MARKS.split()]
         wanted += [("statx", errno.ENOSYS, [])]  # tells numbers of mounts; libraries fall back on other calls
-        wanted += [("madvise", errno.EINVAL, [_Compare(2, MASKED_EQUAL, 0xFFFFFFFF, advice)]) for advice in ADVICE]
+        wanted += _given("madvise", errno.EINVAL, 2, *ADVICE)
         wanted += [("ioctl", errno.EPERM, [_Compare(1, MASKED_EQUAL, 0xFF00, OF_NAMESPACES)])]
-        wanted += [("prctl", errno.EPERM, [_Compare(0, MASKED_EQUAL, 0xFFFFFFFF, PR_SET_THP_DISABLE)])]
+        wanted += _given("prctl", errno.EPERM, 0, PR_SET_THP_DISABLE)
         wanted += _death_by_its_own_hand()
     numbered = [(seccomp.seccomp_syscall_resolve_name(name.encode()), error, rule) for name, error, rule in wanted]
     return [(number, error, rule) for number, error, rule in numbered if number >= 0]
@@ -155,20 +151,18 @@ def _death_by_its_own_hand() -> list[tuple[str, int, list[_Compare]]]:
 
     Other signals it may send to itself: runtimes do.
     """
-    word = 0xFFFFFFFF
+    changed = _Compare(2, NOT_EQUAL, 0, 0)
     return [
-        *((name, errno.EPERM, [_Compare(at, MASKED_EQUAL, word, signal.SIGKILL)]) for name, at in SIGNALS.items()),
+        *(rule for name, at in SIGNALS.items() for rule in _given(name, errno.EPERM, at, signal.SIGKILL)),
         *((name, 0, [_Compare(0, MASKED_EQUAL, 0xFF, LIKE_SIGKILL)]) for name in ("exit", "exit_group")),
-        *(("setrlimit", errno.EPERM, [_Compare(0, MASKED_EQUAL, word, limit)]) for limit in CLOCKED),
-        *(
-            ("prlimit64", errno.EPERM, [_Compare(1, MASKED_EQUAL, word, limit), _Compare(2, NOT_EQUAL, 0, 0)])
-            for limit in CLOCKED
-        ),
+        *_given("setrlimit", errno.EPERM, 0, *CLOCKED),
+        *((name, error, [*compare, changed]) for name, error, compare in _given("prlimit64", errno.EPERM, 1, *CLOCKED)),
     ]
 
 
-def _bits(mask: int) -> list[int]:
-    return [1 << place for place in range(64) if mask >> place & 1]
+def _given(name: str, error: int, argument: int, *values: int) -> list[tuple[str, int, list[_Compare]]]:
+    """Return rules for a call with one of these values (32 bits) as its argument of that number."""
+    return [(name, error, [_Compare(argument, MASKED_EQUAL, 0xFFFFFFFF, value)]) for value in values]
 
 
 def _check(code: int) -> None:

@@ -1,0 +1,200 @@
+"""Compiling before play: which code of a plan this machine has not compiled yet, and which worker compiles it when."""
+
+from __future__ import annotations
+
+import contextlib
+import queue
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.core.machine import cores
+from arena.core.paths import home_folder
+from arena.plan.resolve import Plan, Wanted, resolve_bots, warm_plan
+from arena.registry.discovery import built_in_bots
+from arena.workers.compile_once import CompiledCode
+from arena.workers.messages import RATINGS, RULES, Compile, WorkerPlan, encode
+from arena.workers.pools import LISTEN, Chunk, LocalPool, Reply
+from arena.workers.process import WorkerProcess
+from engine import game_names, game_type, load_game
+from engine.specs import split_game_spec
+
+GAMES = {"epicycle": 1.0, "magic_mids": 1.4, "midgard": 1.8, "pyramid_punch": 2.5}
+"""What compiling something costs in a game; relative, as measured."""
+BOTS = {"UCT": 1.8, "AlphaBeta": 1.4, "Expectimax": 1.4, "Greedy": 1.0, "FlatMonteCarlo": 0.6}
+"""What compiling a bot costs, by its class; the rules cost 1."""
+RATING = 5.0
+"""What compiling the ratings costs."""
+UNKNOWN = 1.5
+LONG = 60.0
+"""Seconds that a worker is expected to be busy, so that no match waits behind it."""
+
+
+class Unit(NamedTuple):
+    """Code that one worker compiles at a time: the rules of a game, or a bot for it, on all boards of that game."""
+
+    game: str
+    title: str
+    code: Sequence[tuple[int, int]]
+    """As in `messages.Compile`."""
+    cost: float
+
+
+@dataclass(eq=False)
+class CompileChunk(Chunk):
+    """An order to compile in place of matches."""
+
+    unit: Unit | None = None
+
+    def message(self) -> bytes:
+        assert self.unit is not None
+        return encode(Compile(self.unit.code))
+
+
+class CompileStage:
+    """Hands out what is to be compiled: rules before bots, and of games the one first that takes longest.
+
+    A worker stays with a game, whose rules it need not read again for the next bot.
+    """
+
+    def __init__(
+        self, plan: WorkerPlan | None = None, boards: Iterable[tuple[int, Sequence[int]]] = (), rated: bool = False
+    ) -> None:
+        """`boards` are those to be played, each with the entries that play there; `rated` if results will be."""
+        self._waiting = [] if plan is None else _units(plan, boards, rated)
+        self.total = len(self._waiting)
+        self.running: list[CompileChunk] = []
+        self._last: dict[tuple[int, int], str] = {}
+        """By worker: the game that it has compiled for."""
+
+    @property
+    def active(self) -> bool:
+        """Whether something is not compiled yet."""
+        return bool(self._waiting or self.running)
+
+    @property
+    def line(self) -> str:
+        """What is being compiled, in words; empty when nothing is."""
+        if not self.running:
+            return ""
+        newest = self.running[-1].unit
+        assert newest is not None
+        return f"compiling {newest.title}, {self.total - len(self._waiting)} of {self.total}, first run only"
+
+    def wants(self, workers: int) -> bool:
+        """Return whether another of so many workers should compile while others could play: half of them do."""
+        return bool(self._waiting) and len(self.running) < max(1, workers // 2)
+
+    def is_ready(self, board: int) -> bool:
+        """Return whether all code of a board is compiled."""
+        units = [*self._waiting, *(chunk.unit for chunk in self.running if chunk.unit is not None)]
+        return all(board != other for unit in units for other, _ in unit.code)
+
+    def next(self, worker: tuple[int, int]) -> CompileChunk | None:
+        """Return what a worker is to compile; None while there is nothing, or rules are compiled that bots need."""
+        rules = {unit.game for unit in self._waiting if unit.code[0][1] == RULES}
+        rules |= {chunk.unit.game for chunk in self.running if chunk.unit and chunk.unit.code[0][1] == RULES}
+        free = [unit for unit in self._waiting if unit.code[0][1] == RULES or unit.game not in rules]
+        if not free:
+            return None
+        left: dict[str, float] = {}
+        for unit in self._waiting:
+            left[unit.game] = left.get(unit.game, 0.0) + unit.cost
+        last = self._last.get(worker)
+        unit = max(free, key=lambda unit: (unit.game == last, unit.code[0][1] == RULES, left[unit.game], unit.cost))
+        self._waiting.remove(unit)
+        self._last[worker] = unit.game
+        chunk = CompileChunk([], unit.code[0][0], seconds=LONG, worker=worker, unit=unit)
+        self.running.append(chunk)
+        return chunk
+
+    def done(self, chunk: CompileChunk) -> None:
+        """Take the reply to a chunk, whatever it is: what is not compiled now, its first match compiles or fails by."""
+        self.running.remove(chunk)
+
+    def drop(self) -> None:
+        """Leave the rest to the matches, where no worker is left to compile it."""
+        self._waiting.clear()
+
+
+def _units(plan: WorkerPlan, boards: Iterable[tuple[int, Sequence[int]]], rated: bool) -> list[Unit]:
+    """Return what is not compiled yet, as far as marks tell; bots of one source together, whatever their parameters."""
+    code = CompiledCode(plan)
+    found: dict[tuple[str, str], list[tuple[int, int]]] = {}
+    for board, entries in boards:
+        game = plan.boards[board].game
+        for entry in (RULES, *entries):
+            if not code.is_compiled(board, entry):
+                source = "" if entry == RULES else f"{plan.bots[entry].bundle} {plan.bots[entry].class_name}"
+                found.setdefault((game, source), []).append((board, entry))
+    units = [_unit(plan, game, parts) for (game, _), parts in found.items()]
+    if rated and not code.is_compiled(RATINGS, RULES):
+        units.append(Unit("", "what rates results", [(RATINGS, RULES)], RATING))
+    return units
+
+
+def _unit(plan: WorkerPlan, game: str, code: list[tuple[int, int]]) -> Unit:
+    entry, cost = code[0][1], GAMES.get(game.partition("(")[0], UNKNOWN)
+    if entry == RULES:
+        return Unit(game, f"the rules of {game}", code, cost)
+    bot = plan.bots[entry]
+    return Unit(game, f"{bot.name} for {game}", code, cost * BOTS.get(bot.class_name, UNKNOWN))
+
+
+def compile_ahead(
+    plan: Plan,
+    workers: int,
+    show: Callable[[str], None],
+    first: WorkerProcess | None = None,
+    rated: bool = False,
+) -> int:
+    """Compile what this machine has not compiled yet of a plan; return how many pieces of code that were.
+
+    `show` is called with a line time and again. `first` is a worker that has been started already; it is stopped if
+    there is anything to do. Raises `WorkerError` when a worker cannot start.
+    """
+    message = plan.message()
+    boards = [(number, board.entries) for number, board in enumerate(plan.schedule.boards)]
+    stage = CompileStage(message, boards, rated)
+    if not stage.active:
+        return 0
+    replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
+    pool = LocalPool(min(workers, stage.total), message, replies, first)
+    try:
+        while stage.active:
+            for worker in pool.idle(1):
+                if (chunk := stage.next((0, worker))) is not None:
+                    pool.submit(worker, chunk)
+            show(stage.line)
+            with contextlib.suppress(queue.Empty):
+                _, done, answer = replies.get(timeout=LISTEN)
+                assert isinstance(done, CompileChunk)
+                stage.done(done)
+                if isinstance(answer, BaseException):
+                    raise answer
+    finally:
+        pool.close()
+    return stage.total
+
+
+def warm(
+    games: Sequence[str] = (),
+    bots: Sequence[str] = (),
+    workers: int | None = None,
+    home: str | Path | None = None,
+    show: Callable[[str], None] = lambda line: None,
+) -> int:
+    """Compile games, by default all, with bots, by default all that come with the arena, for every number of players.
+
+    Return how many pieces of code that were: what has been compiled before is not compiled again.
+    """
+    home_folder(home)
+    types = [(spec, game_type(split_game_spec(spec)[0])) for spec in games or game_names()]
+    boards = [load_game(spec, n) for spec, kind in types for n in range(kind.min_players, kind.max_players + 1)]
+    worker = WorkerProcess()
+    try:
+        found = resolve_bots([Wanted(spec, {}) for spec in bots or built_in_bots()], boards, worker=worker, home=home)
+        return compile_ahead(warm_plan(boards, found), workers or cores(), show, worker, rated=True)
+    finally:
+        worker.stop()

@@ -1,0 +1,169 @@
+"""Start and order the preloaded parent of this process's workers (`arena.workers.preloaded`)."""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import json
+import os
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+from collections.abc import Iterable, Sequence
+
+from arena.core.errors import WorkerError
+from arena.core.paths import ROOT
+from arena.core.process_trees import wait_for
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1"}
+"""Environment of every process that bots run in: sums of several threads, and hashes, would differ from run to run."""
+DECISIVE = "ARENA_ COVERAGE_ HOME LANG LC_ LD_ MALLOC_ MKL_ NUMBA_ OMP_ OPENBLAS_ PATH PYTHON TZ XDG_"
+"""Beginnings of variables that decide what an interpreter loads, and how; others a worker gets as they are by then."""
+CACHE = "NUMBA_CACHE_DIR"
+"""What Numba's own cache is set to when it is imported (`engine.kernel`), in this process later than in a parent."""
+FORK, REAP, LOAD = b"f", b"r", b"l"
+"""Orders: fork a supervisor, which gets three descriptors; tell how one has ended; load a board."""
+LONGEST_ORDER = 2**16
+START_LIMIT = 120.0
+END_LIMIT = 2.0
+"""Seconds in which a parent that has closed its socket is gone."""
+
+
+class Killed(WorkerError):
+    """A worker process, or their parent, ended before it played, and did not say why."""
+
+
+class Parent:
+    """A driver's side of a preloaded parent."""
+
+    def __init__(self, games: Sequence[str]) -> None:
+        """Start it; what it is ordered meanwhile waits. `games` are folders that it imports games from first."""
+        self._lock = threading.Lock()
+        self.workers = 0
+        """Those to come or not reaped."""
+        self.is_left = False
+        """Whether no more workers come, so that it is closed when the last one is reaped."""
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - for as long as the process lives
+        self._socket, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "arena.workers.preloaded", str(os.getpid()), str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=self._complaints,
+                cwd="/",
+                env=environment(games),
+                start_new_session=True,
+            )
+
+    @property
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def fork(self, descriptors: Sequence[int]) -> tuple[int, int]:
+        """Return the number and a descriptor of a new supervisor; raises `WorkerError`."""
+        try:
+            content, (process,) = self._ask(FORK, descriptors)
+        except BaseException:
+            self._count_out()
+            raise
+        return int(content), process
+
+    def reap(self, process: int) -> int:
+        """Return how a supervisor that has ended did so, negative for a signal: as this process, if that is gone."""
+        try:
+            return int(self._ask(REAP + b"%d" % process)[0])
+        except WorkerError:
+            return self._process.wait()
+        finally:
+            self._count_out()
+
+    def _count_out(self) -> None:
+        self.workers -= 1
+        if self.is_left and not self.workers:
+            self.close()
+
+    def leave(self) -> None:
+        """Order no more workers; those that there are still learn from it how they ended."""
+        self.is_left = True
+        if not self.workers:
+            self.close()
+
+    def load(self, boards: Iterable[tuple[str, int]]) -> None:
+        """Have it load boards for workers to come, as far as they are compiled by now."""
+        with self._lock, contextlib.suppress(OSError):  # that it has ended is noticed when it is to fork
+            for board in boards:
+                self._socket.send(LOAD + json.dumps(board).encode())
+
+    def _ask(self, order: bytes, descriptors: Sequence[int] = ()) -> tuple[bytes, list[int]]:
+        with self._lock, contextlib.suppress(OSError):
+            socket.send_fds(self._socket, [order], descriptors)
+            if wait_for(self._socket.fileno(), self._process.pid, START_LIMIT):
+                content, found, _, _ = socket.recv_fds(self._socket, LONGEST_ORDER, 1)
+                if content:
+                    return content, found
+        try:
+            code = self._process.wait(END_LIMIT)
+        except subprocess.TimeoutExpired:  # it is stuck
+            self._process.kill()
+            code = self._process.wait()
+        else:
+            if code < 0:
+                raise Killed(f"a worker process did not start: their parent was ended by signal {-code}")
+        self._complaints.seek(0)
+        lines = self._complaints.read().decode(errors="replace").strip().splitlines()
+        raise WorkerError(f"a worker process did not start: {lines[-1] if lines else 'no word'}")
+
+    def close(self) -> None:
+        """End it, and what is left of its workers."""
+        self._socket.close()
+        self._process.kill()
+        self._process.wait()
+        self._complaints.close()
+
+
+def environment(games: Sequence[str]) -> dict[str, str]:
+    """Return the environment of a worker that imports games from these folders first."""
+    path = os.pathsep.join([*games, *filter(None, [os.environ.get("PYTHONPATH")])])
+    return {**os.environ, **ALIKE, "PYTHONPATH": path}
+
+
+_parents: dict[tuple[object, ...], Parent] = {}
+_choosing = threading.Lock()
+
+
+def parent_for(games: Sequence[str] = ()) -> Parent:
+    """Return a parent to fork one worker that imports games from those folders first, as if it was started now."""
+    decisive = tuple(DECISIVE.split())
+    variables = tuple(sorted(item for item in os.environ.items() if item[0].startswith(decisive) and item[0] != CACHE))
+    api = (ROOT / "bots" / "base.py").stat()  # what bots inherit from is the installed one
+    key = os.getpid(), tuple(games), variables, api.st_mtime_ns, api.st_size
+    with _choosing:
+        for other, parent in [*_parents.items()]:
+            if other[0] != os.getpid():  # of the process that this one is a fork of
+                del _parents[other]
+            elif not parent.is_alive or (other != key and not parent.workers):
+                del _parents[other]
+                parent.leave()
+        if key not in _parents:
+            _parents[key] = Parent(games)
+        _parents[key].workers += 1
+        return _parents[key]
+
+
+def preload(*boards: tuple[str, int]) -> None:
+    """Start the parent of workers to come, if there is none, and have it load boards, while this process goes on."""
+    parent = parent_for()
+    parent.workers -= 1
+    parent.load(boards)
+
+
+@atexit.register
+def _close() -> None:
+    for key, parent in _parents.items():
+        if key[0] == os.getpid():
+            parent.close()
