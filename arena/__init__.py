@@ -3,7 +3,7 @@
 import arena
 result = arena.run("configs/demo.toml")
 result.leaderboards["epicycle", 2]
-match = arena.play_match("epicycle", ["greedy", MyBot])  # a class of a file, or its spec "my_bot.py:MyBot"
+match = arena.play_match("epicycle", ["greedy", MyBot])  # a class of a file, or its file "my_bot.py"
 
 Whatever they refuse is an `arena.ArenaError` of one line.
 """

@@ -17,13 +17,14 @@ from arena.match.game_faults import write_faults
 from arena.plan.adaptive import with_stages
 from arena.plan.config import Config, config_from
 from arena.plan.dice_keys import now, with_dice_keys, with_disclosed_keys
+from arena.plan.files import write_plan
 from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
-from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan, load_plan, make_plan
+from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
 from arena.runner.progress import notebook_line
 from arena.runner.run import Outcome, Progress, Run
-from arena.runner.single import play_match
+from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
 from arena.store import Store, set_aside
 from arena.workers.process import WorkerProcess
@@ -50,10 +51,13 @@ __all__ = [
     "open_log",
     "plan_of",
     "play_match",
+    "plot",
     "power",
+    "retold",
     "run",
     "upgrade",
     "variance",
+    "warm",
 ]
 
 
@@ -103,6 +107,9 @@ def run(
     sets the old log aside under another name. `show` is called with the progress; without it a notebook shows a line.
     `planned` is called with the plan, and the name of a log set aside, before anything is played.
     """
+    from arena.results.leaderboards import faults, leaderboards
+    from arena.results.report import write_reports
+
     home_folder(home)
     options = RunOptions(cores() if workers is None else workers, backend, address)
     worker = WorkerProcess()
@@ -114,23 +121,28 @@ def run(
             plan = with_dice_keys(plan, store)
             plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
             if plan.schedule.has_secret_dice:
-                from arena.plan.files import write_plan
-
-                hashes = with_disclosed_keys(plan.resolved(), store)
-                write_plan(folder, hashes)  # they are there before anything is played
+                write_plan(folder, with_disclosed_keys(plan.resolved(), store))  # hashes, before anything is played
             planned(plan, kept)
             with nullcontext(show) if show is not None else notebook_line() as shown:
                 outcome = Run(plan, store, options, worker, shown).play()
-            write_faults(folder, outcome.game_faults)
-            if outcome.complete:
-                store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
-            plan = replace(plan, schedule=with_stages(store, plan.schedule))
-            files, boards = _write(store, plan.resolved(), folder, plan.formats)
-            faulty = _faults(store, plan.schedule)
+                write_faults(folder, outcome.game_faults)
+                if outcome.complete:
+                    store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+                plan = replace(plan, schedule=with_stages(store, plan.schedule))
+                resolved = with_disclosed_keys(plan.resolved(), store)
+                schedule = store.known(resolved.schedule())
+
+                def begin(number: int) -> None:
+                    outcome.progress.phase = f"rating {schedule.boards[number].title}"
+                    outcome.progress.phase += f" ({number + 1} of {len(schedule.boards)})"
+                    shown(outcome.progress)
+
+                boards, faulty = leaderboards(store, schedule, begin=begin), faults(store, plan.schedule)
+                files = write_reports(folder, resolved, store.last_versions(), boards, plan.formats)
             plan = replace(plan, schedule=replace(plan.schedule, count_matches=None))  # the log is closed now
     finally:
         worker.stop()
-    return RunResult(plan, outcome, folder, boards, faulty, files)
+    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files)
 
 
 def plan_of(
@@ -142,19 +154,6 @@ def plan_of(
     if isinstance(config, dict):
         return make_plan(config_from(config), worker=worker, home=home)
     return load_plan(config, worker, home)
-
-
-def _write(
-    store: Store, resolved: ResolvedPlan, folder: Path, formats: Sequence[str]
-) -> tuple[list[Path], dict[tuple[str, int], pd.DataFrame]]:
-    from arena.results.leaderboards import leaderboards
-    from arena.results.report import write_reports
-
-    schedule = store.known(resolved.schedule())
-    boards = leaderboards(store, schedule)
-    resolved = with_disclosed_keys(resolved, store)
-    files = write_reports(folder, resolved, store.last_versions(), boards, formats)
-    return files, by_board(schedule, boards)
 
 
 def by_board(schedule: Schedule, boards: dict[int, pd.DataFrame]) -> dict[tuple[str, int], pd.DataFrame]:
@@ -212,15 +211,11 @@ def power(
 
 def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
     """Return the bots that forfeited matches, by board and cause, with the first match of each."""
-    store, resolved = open_log(target, home)
-    with store:
-        return _faults(store, store.known(resolved.schedule()))
-
-
-def _faults(store: Store, schedule: Schedule) -> pd.DataFrame:
     from arena.results.leaderboards import faults
 
-    return faults(store, schedule)
+    store, resolved = open_log(target, home)
+    with store:
+        return faults(store, store.known(resolved.schedule()))
 
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
@@ -257,6 +252,28 @@ def export(
     store, resolved = open_log(target, home)
     with store:
         return export_log(store, resolved, out or store.path.parent, what, formats, columns)
+
+
+def plot(
+    target: str | Path,
+    what: str,
+    game: str | None = None,
+    players: int | None = None,
+    home: str | Path | None = None,
+    format: str = "svg",
+    out: Path | None = None,
+) -> list[Path]:
+    """Write a figure of the report for each board, or for those of a game or number of players; return the paths.
+
+    `what` is any of `arena.results.pages.figures.FIGURES`; `format` is svg, png, pdf, or json for Vega-Lite.
+    """
+    from arena.results.pages.report import write_figures
+
+    if out is not None and in_the_way(out) is not None:
+        raise ConfigError(f"--out {out}: is a file, or below one; name a folder")
+    store, resolved = open_log(target, home)
+    with store:
+        return write_figures(store, resolved, what, game, players, format, out or store.path.parent)
 
 
 def upgrade(target: str | Path, home: str | Path | None = None) -> tuple[str, ...]:

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
 from arena import api
-from arena.cli.output import Output, check_format, fitted_table, print_boards
+from arena.cli.arguments import Boards
+from arena.cli.output import Output, fitted_table, print_boards
 from arena.results.columns import LEADERBOARD
 from arena.results.matches import BoardName, choose_boards
 from arena.results.report import titled
 
-LESS_NEEDED = ("group", "ties", "wins", "rank", "margin", "matches", "ranks")
-"""Columns left out in a narrow terminal, the first ones first."""
+LESS_NEEDED = ("ties", "wins", "place", "margin", "matches", "ranks", "return ± 95 %")
+"""Columns left out in a narrow terminal, the first ones first; never `group`, which tells who is better than whom."""
 
 
 def print_board(at: BoardName, frame: pd.DataFrame) -> None:
@@ -39,11 +38,8 @@ def disqualified_lines(frame: pd.DataFrame) -> list[str]:
     ]
 
 
-def print_leaderboards(
-    target: str, game: str | None, players: int | None, format: str, plackett_luce: bool, home: Path | None
-) -> None:
+def print_leaderboards(boards: Boards, plackett_luce: bool) -> None:
     """Run `arena leaderboard`."""
-    check_format(format)
-    boards = api.leaderboard(target, home, plackett_luce)
-    chosen = {at: boards[at] for at in choose_boards(target, boards, game, players)}
-    print_boards(chosen, "leaderboard", format, print_board)
+    found = api.leaderboard(boards.target, boards.home, plackett_luce)
+    chosen = {at: found[at] for at in choose_boards(boards.target, found, boards.game, boards.players)}
+    print_boards(chosen, "leaderboard", boards.format, print_board)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -17,14 +19,16 @@ from arena.workers.process import WorkerProcess
 from engine.errors import in_short
 
 
-def print_games(name: str | None) -> None:
+def print_games(game: str | None) -> None:
     """Run `arena games`."""
-    if name is None:
+    if game is None:
         table = plain_table("game", "players", "designer", "what it is")
         broken = []
         for each in engine.game_names():
             try:
-                table.add_row(*_game_row(each))
+                kind = engine.game_type(each)
+                players = _range(kind.min_players, kind.max_players)
+                table.add_row(kind.name, players, kind.credit.designer, kind.summary)
             except Exception as error:  # a plug-in's fault takes no other game away
                 broken.append(
                     str(error) if isinstance(error, engine.EngineError) else f"game '{each}': {in_short(error)}"
@@ -34,7 +38,7 @@ def print_games(name: str | None) -> None:
         for line in broken:
             tell(f"warning: {line}")
         return
-    kind = engine.game_type(name)
+    kind = engine.game_type(game)
     say(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
     if kind.parameters:
         say("Options:")
@@ -43,28 +47,14 @@ def print_games(name: str | None) -> None:
     say(f"\nDesigner: {credit.designer}\nSource:   {credit.source}\nTerms:    {credit.terms}")
 
 
-def _game_row(name: str) -> tuple[str, str, str, str]:
-    kind = engine.game_type(name)
-    return kind.name, _range(kind.min_players, kind.max_players), kind.credit.designer, kind.summary
-
-
 def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
     """Print the options of a game or a bot, one per line."""
     table = plain_table()
     for parameter in parameters:
         low, high = parameter["minimum"], parameter["maximum"]
-        if parameter["choices"]:
-            allowed = " | ".join(map(str, parameter["choices"]))
-        elif low is not None and high is not None:
-            allowed = f"{_number(low)} to {_number(high)}"
-        else:
-            allowed = (
-                ""
-                if low is None and high is None
-                else f"from {_number(low)}"
-                if high is None
-                else f"to {_number(high)}"
-            )
+        start = "" if low is None else f"from {_number(low)}" if high is None else _number(low)
+        bounds = " ".join(filter(None, (start, "" if high is None else f"to {_number(high)}")))
+        allowed = " | ".join(map(str, parameter["choices"])) or bounds
         default = parameter["default"]
         shown = str(default).lower() if isinstance(default, bool) else default
         table.add_row(f"  {parameter['name']}={shown}", allowed, parameter["help"])
@@ -74,11 +64,10 @@ def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
 def reflowed(text: str) -> str:
     """Return a docstring with each paragraph, or entry such as `Cost: ...`, on one line; indented parts stay."""
     parts = re.split(r"\n(?=\n|[A-Z]\w*: )", text)
-    return "\n".join(part if re.search(r"\n\s", part.lstrip("\n")) else _one_line(part) for part in parts)
-
-
-def _one_line(paragraph: str) -> str:
-    return ("\n" if paragraph.startswith("\n") else "") + " ".join(paragraph.split())
+    return "\n".join(
+        part if re.search(r"\n\s", part.lstrip("\n")) else "\n" * part.startswith("\n") + " ".join(part.split())
+        for part in parts
+    )
 
 
 def _number(value: float) -> str:
@@ -89,15 +78,15 @@ def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def print_bots(name: str | None, home: Path | None) -> None:
+def print_bots(bot: str | None, home: Path | None) -> None:
     """Run `arena bots`."""
-    if name is not None:
-        print_bot(name, home)
+    if bot is not None:
+        print_bot(bot, home)
         return
     found, broken = _described(sorted(named_bots()), home)
     table = plain_table("bot", "games", "players", "what it does")
-    for bot in found:
-        table.add_row(bot.source.name, _any(bot.games), _any(bot.players), bot.summary)
+    for each in found:
+        table.add_row(each.source.name, *played_by(each), each.summary)
     Output().print(table)
     handed_in = submitted(home)
     if handed_in:
@@ -114,7 +103,7 @@ def _described(names: Sequence[str], home: Path | None) -> tuple[list[ResolvedBo
     try:
         for name in names:
             try:
-                found += resolve_bots([Wanted(name, {})], [], worker=worker, home=home)
+                found += resolve_bots([Wanted(name, {})], every_board(), worker=worker, home=home)
             except ConfigError as error:
                 broken.append(str(error))
     finally:
@@ -128,10 +117,11 @@ def print_bot(name: str, home: Path | None) -> None:
     withdrawn = name in handed_in and handed_in[name].withdrawn and name not in named_bots()
     spec = f"{name}@{handed_in[name].newest.short}" if withdrawn else name
     source, _ = find_bot(spec, home=home)  # an unknown name is refused before a worker starts
-    bot = resolve_bots([Wanted(spec, {})], [], home=home)[0]
+    bot = resolve_bots([Wanted(spec, {})], every_board(), home=home)[0]
+    games, players = played_by(bot)
     about = f": {reflowed(bot.about)}" if bot.about else ""
     say(f"{bot.source.title} ({bot.source.origin}){about}\n")
-    say(f"Games: {_any(bot.games)}   players: {_any(bot.players)}   isolation: {bot.isolation}")
+    say(f"Games: {games}   players: {players}   isolation: {bot.isolation}")
     say(f"Identity in plans and logs: {bot.identity}")
     if bot.parameters:
         say("Parameters:")
@@ -158,5 +148,25 @@ def print_versions(name: str, entry: Submission) -> None:
     Output().print(table)
 
 
-def _any(values: Sequence[object] | None) -> str:
-    return "all" if values is None else ", ".join(map(str, values))
+@functools.cache
+def every_board() -> tuple[engine.Game, ...]:
+    """Return every game that can be loaded at every number of players."""
+    boards = []
+    for name in engine.game_names():
+        with contextlib.suppress(Exception):  # a plug-in's fault, which `arena games` tells
+            kind = engine.game_type(name)
+            boards += [engine.load_game(name, count) for count in range(kind.min_players, kind.max_players + 1)]
+    return tuple(boards)
+
+
+def played_by(bot: ResolvedBot) -> tuple[str, str]:
+    """Return the games and numbers of players that a bot, asked about `every_board`, does not refuse."""
+    fits = [board for board, refusal in zip(every_board(), bot.refusals, strict=True) if refusal is None]
+    there, fitting = ({board.name for board in boards} for boards in (every_board(), fits))
+    games = [name for name in bot.games or sorted(fitting) if name in fitting or name not in there]
+    possible = {board.players for board in every_board() if board.name in games}
+    players = sorted({board.players for board in fits} or bot.players or ())
+    return (
+        "all" if fitting == there else ", ".join(games) or "none here",
+        "all" if possible <= set(players) else ", ".join(map(str, players)),
+    )

@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
-import shlex
 import time
 from pathlib import Path
-from typing import Any
 
-from arena.cli.exit_codes import FINE, INTERRUPTED, NOT_ALL_PLAYED
-from arena.cli.output import OWN_DICE, Output, matches, plain_table, say, tell
+import typer
+
+from arena.cli.commands.play import MatchupOptions, StopOptions
+from arena.cli.exit_codes import FINE, NOT_ALL_PLAYED
+from arena.cli.output import OWN_DICE, Output, interrupted, matches, plain_table, print_json, say, tell
 from arena.cli.progress import Display
 from arena.plan.resolve import Plan
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
-from arena.runner.run import Progress
+from arena.runner.progress import Progress, per_second
 from arena.runner.tally import Tally
 from arena.stats.estimates import Estimate
 from arena.stats.sprt import Sprt
 
+MOST_MORE = 5_000_000
+"""Blocks beyond which no number is told."""
 BAR = 20
 """Characters between the two bounds."""
 
 
-def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool, home: Path | None) -> int:
+def print_comparison(
+    matchup: MatchupOptions, stop: StopOptions, workers: int | None, as_json: bool, home: Path | None
+) -> int:
     """Run `arena compare` and return the exit code."""
-    again = _again(matchup, stop, workers, as_json, home)
+    rule = stop_rule(stop)
+    asked = Matchup(**vars(matchup) | {"fillers": matchup.fillers or ()})
     display = Display()
 
     def planned(plan: Plan) -> None:
@@ -39,16 +44,15 @@ def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_j
 
     started = time.monotonic()
     try:
-        found = compare(matchup, stop, workers, home, show=show, planned=planned)
+        found = compare(asked, rule, workers, home, show=show, planned=planned)
     except KeyboardInterrupt:  # while planning
         display.end()
-        tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
-        return INTERRUPTED
+        return interrupted("every match that was finished is")
     finally:
         display.end()
     seconds = time.monotonic() - started
     if as_json:
-        print(json.dumps({**found.as_dict(), "seconds": round(seconds, 3)}, indent=1, ensure_ascii=False))
+        print_json({**found.as_dict(), "seconds": round(seconds, 3)})
     else:
         _print(found, seconds)
     for fault in found.outcome.game_faults:
@@ -56,48 +60,41 @@ def print_comparison(matchup: Matchup, stop: StopRule, workers: int | None, as_j
     for line in [*found.outcome.progress.remarks, *(f"not played: {line}" for line in found.outcome.not_played)]:
         tell(line)
     if found.end == "interrupted":
-        tell(f"Interrupted: every block up to here is saved. To go on:\n  {again}")
-        return INTERRUPTED
+        return interrupted("every block up to here is")
     return NOT_ALL_PLAYED if found.outcome.not_played else FINE
 
 
-def _again(matchup: Matchup, stop: StopRule, workers: int | None, as_json: bool, home: Path | None) -> str:
-    """Return the command line that resumes a comparison."""
-    usual = {**vars(Sprt()), "max_blocks": MAX_BLOCKS, "seed": 0}
-    test = {"fixed": stop.blocks} if stop.test is None else {**vars(stop.test), "max_blocks": stop.blocks}
-    options: dict[str, Any] = {"game": matchup.game, "players": matchup.players, **test, "seed": matchup.seed}
-    options |= {"opening": matchup.opening, "isolation": matchup.isolation, "workers": workers}
-    options["home"] = home if str(home) != os.environ.get("ARENA_HOME") else None
-    given = [
-        part
-        for name, value in options.items()
-        if value is not None and usual.get(name) != value
-        for part in (f"--{name.replace('_', '-')}", f"{value:g}" if isinstance(value, float) else str(value))
-    ]
-    given += [part for filler in matchup.fillers for part in ("--with", filler)]
-    given += ["--common-dice"] * matchup.common_dice + ["--json"] * as_json
-    return shlex.join(["arena", "compare", matchup.a, matchup.b, *given])
+def stop_rule(options: StopOptions) -> StopRule:
+    """Return when a comparison ends; a test and a fixed number of blocks exclude each other."""
+    given = {name: value for name, value in vars(options).items() if value is not None}
+    fixed = given.pop("fixed", None)
+    if fixed is not None and given:
+        unused = f"runs no test, so --{next(iter(given)).replace('_', '-')} has no effect"
+        raise typer.BadParameter(unused, param_hint="--fixed")
+    most = given.pop("max_blocks", MAX_BLOCKS)
+    return StopRule(Sprt(**given), most) if fixed is None else StopRule.fixed(fixed)
 
 
 def progress_line(progress: Progress, tally: Tally) -> str:
     """Return the number of blocks and, for a test, the log-likelihood ratio between its bounds."""
-    blocks = len(tally.blocks)
+    blocks, rate = len(tally.blocks), f", {per_second(progress.rate)}" if progress.played else ""
     if tally.test is None:
-        return f"{blocks:,} of {progress.total // 2:,} blocks, {progress.rate:,.0f} matches/s"
+        return f"{blocks:,} of {progress.total // 2:,} blocks{rate}"
     low, high = tally.test.lower, tally.test.upper
     place = round(min(max((tally.llr - low) / (high - low), 0.0), 1.0) * BAR)
     bar = f"{'─' * place}┃{'─' * (BAR - place)}"
-    return f"{blocks:,} blocks, {progress.rate:,.0f}/s  H0 {low:.2f} {bar} {high:.2f} H1  LLR {tally.llr:+.2f}"
+    return f"{blocks:,} blocks{rate}  H0 {low:.2f} {bar} {high:.2f} H1  LLR {tally.llr:+z.2f}"
 
 
 def _print(found: Comparison, seconds: float) -> None:
     say(f"{found.a} (A) and {found.b} (B) on {found.board.title}: {_how(found)}.")
-    say(conclusion(found))
+    for line in (finding(found), conclusion(found)):
+        say(line)
     table = plain_table()
     if found.elo and found.difference:
         table.add_row("Elo of A over B", *_cells(found.elo, ".0f", 1200))
         table.add_row("return of A minus B", *_cells(found.difference, ".3f"))
-        if found.test and found.test.model == "normalized" and found.normalized_elo:
+        if found.tally.test and found.tally.test.model == "normalized" and found.normalized_elo:
             table.add_row("normalised Elo", *_cells(found.normalized_elo, ".0f"))
         Output().print(table)
     count = len(found.tally.blocks)
@@ -107,31 +104,59 @@ def _print(found: Comparison, seconds: float) -> None:
     for line in _remarks(found):
         say(line)
     say(f"Log and comparison.json: {found.folder}{os.sep}")
+    Output().print(f"Its name for other commands: {found.plan.name.partition('/')[2]}", soft_wrap=True)
 
 
 def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str, str]:
     """Return an estimate and its interval; Elo out of range is marked."""
 
     def cell(value: float) -> str:
-        text = f"{value + 0.0:+{digits}}"  # no negative zero
+        text = f"{value:+z{digits}}"
         return text if abs(value) < most - 0.5 else f"{'over' if value > 0 else 'under'} {text}"
 
     return cell(estimate.score), f"95 %: {cell(estimate.low)} to {cell(estimate.high)}"
 
 
 def _how(found: Comparison) -> str:
-    dice = "dice of each match's own" if found.own_dice else "common dice"
-    if found.duel:
-        return f"they take turns in each seat, among {', '.join(found.fillers)}, with {dice}"
-    return f"pairs of matches with seats swapped and {dice}"
+    dice = "dice of each match's own" if found.own_dice else "common dice" * ("dice" in found.shared)
+    if found.fillers:
+        return f"they take turns in each seat, among {', '.join(found.fillers)}" + f", with {dice}" * bool(dice)
+    return "pairs of matches with seats swapped" + f" and {dice}" * bool(dice)
+
+
+def finding(found: Comparison) -> str:
+    """Return which bot is stronger, by how much and how sure that is, or what it would take to know."""
+    ahead, elo = found.lead, found.elo
+    if ahead is None or elo is None:
+        return "Not known which is stronger: no block is complete."
+    sign = ahead.sign or (1 if elo.score >= 0 else -1)
+    ends = (elo.low, elo.high) if sign > 0 else (-elo.high, -elo.low)
+    value, interval = _cells(Estimate(sign * elo.score, *ends), ".0f", 1200)
+    value = value.replace("+", "")
+    one, other = (f"{found.a} (A)", f"{found.b} (B)")[::sign]
+    if ahead.confidence is not None:
+        sure = f"{interval}; sure at {100 * ahead.confidence:g} %".replace("+", "")
+        return f"{one} is stronger than {other}, by {value} Elo ({sure})."
+    so_far = f"{one} is ahead by {value} Elo ({interval})" if round(elo.score) else f"they are even ({interval} Elo)"
+    if ahead.more_blocks is None or ahead.more_blocks > MOST_MORE:
+        more = "no number of matches within reach would tell, unless they differ by more"
+    else:
+        more = f"if that is right, about {in_short(2 * ahead.more_blocks)} more matches would tell"
+    return f"Not known which is stronger: {so_far}; {more}."
+
+
+def in_short(count: int) -> str:
+    """Return a number to two digits: it is an estimate."""
+    digits = max(len(str(count)) - 2, 0)
+    return f"{round(count, -digits):,}"
 
 
 def conclusion(found: Comparison) -> str:
     """Return the result of the test in words."""
-    test, tally = found.test, found.tally
+    test, tally = found.tally.test, found.tally
     if test is None:
         return "A fixed number of blocks: no test, an estimate only."
-    bounds = f"LLR {tally.llr:+.2f}, bounds {test.lower:.2f} and {test.upper:.2f}"
+    bounds = f"LLR {tally.llr:+z.2f}, bounds {test.lower:.2f} and {test.upper:.2f}"
     unit = "Elo" if test.model == "logistic" else "normalised Elo"
     if tally.verdict == "H1":
         more = "A is stronger than B" if test.elo0 == 0 else f"A over B is worth more than {test.elo0:+g} {unit}"
@@ -157,13 +182,13 @@ def _remarks(found: Comparison) -> list[str]:
             f"{found.tally.repeats:,} of the blocks repeat others move for move (deterministic bots, the same opening) "
             "and are not counted."
         )
-    saving = found.saving
+    saving, shared = found.saving, found.shared
     if found.own_dice:
         lines.append(f"{OWN_DICE} --common-dice has them share dice, for bots whose authors are trusted.")
-    if not math.isnan(saving.factor) and (found.board.opening or not found.own_dice):
-        shared = "Common openings" if found.own_dice else "Common dice, openings and seeds"
+    if not math.isnan(saving.factor) and shared:
+        listed = " and ".join(filter(None, (", ".join(shared[:-1]), shared[-1])))
         lines.append(
-            f"{shared}: without them it would take {saving.factor:.2f} times as many blocks "
+            f"Common {listed}: without them it would take {saving.factor:.2f} times as many blocks "
             f"(95 %: {saving.low:.2f} to {saving.high:.2f})."
         )
     if found.end == "decided":

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from rich.cells import cell_len
 
-from arena.cli.output import GAP, Output, check_format, fitted_table, print_csv, print_json
+from arena.cli.arguments import Boards
+from arena.cli.output import GAP, Output, fitted_table, print_csv, print_json
 from arena.results.columns import CROSSTABLE, as_text, format_of
 from arena.results.crosstable import Crosstable, crosstables, of_bot
 from arena.results.matches import BoardName
@@ -57,49 +57,31 @@ class View:
 
 def view_of(whole: Crosstable, bot: str | None, with_matrix: bool, with_alpha_rank: bool) -> View:
     """Return what is printed of a crosstable, or of one bot in it."""
-    return View(
-        whole if bot is None else of_bot(whole, bot),
-        matrices(whole, bot) if with_matrix else None,
-        alpha_rank_of(whole) if with_alpha_rank else None,
-    )
+
+    def square(name: str) -> pd.DataFrame:
+        return matrix(whole.pairs, name).reindex(index=whole.bots, columns=whole.bots)
+
+    matrices = shares = None
+    if with_matrix:
+        rows = whole.bots if bot is None else [bot]
+        difference, matches = (square(name).loc[rows].rename_axis("bot") for name in ("difference", "matches"))
+        matrices = difference, matches.astype("Int64")
+    if with_alpha_rank:
+        shares = alpha_rank(square("lead")).round(DECIMALS).sort_values(ascending=False, kind="stable")
+    return View(whole if bot is None else of_bot(whole, bot), matrices, shares)
 
 
-def print_crosstable(
-    target: str,
-    game: str | None,
-    players: int | None,
-    bot: str | None,
-    with_matrix: bool,
-    with_alpha_rank: bool,
-    format: str,
-    home: Path | None,
-) -> None:
+def print_crosstable(boards: Boards, bot: str | None, matrix: bool, alpha_rank: bool) -> None:
     """Run `arena crosstable`."""
-    check_format(format)
-    found = crosstables(target, game, players, home)
-    views = {at: view_of(board, bot, with_matrix, with_alpha_rank) for at, board in found.items()}
-    if format == "json":
+    found = crosstables(boards.target, boards.game, boards.players, boards.home)
+    views = {at: view_of(board, bot, matrix, alpha_rank) for at, board in found.items()}
+    if boards.format == "json":
         print_json([view.as_data(at) for at, view in views.items()])
-    elif format == "csv":
+    elif boards.format == "csv":
         print_csv({at: view.frame for at, view in views.items()})
     else:
         for at, view in views.items():
-            (print_markdown if format == "md" else print_view)(at, view)
-
-
-def alpha_rank_of(board: Crosstable) -> pd.Series:
-    """Return alpha-rank by bot, the largest first."""
-    shares = alpha_rank(matrix(board.pairs, "lead").reindex(index=board.bots, columns=board.bots))
-    return shares.round(DECIMALS).sort_values(ascending=False, kind="stable")
-
-
-def matrices(board: Crosstable, bot: str | None) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """Return differences and matches, bots by bots, or the row of one bot."""
-    whole = (
-        matrix(board.pairs, name).reindex(index=board.bots, columns=board.bots) for name in ("difference", "matches")
-    )
-    difference, matches = (view if bot is None else view.loc[[bot]] for view in whole)
-    return difference.rename_axis("bot"), matches.rename_axis("bot").astype("Int64")
+            (print_markdown if boards.format == "md" else print_view)(at, view)
 
 
 def print_markdown(at: BoardName, view: View) -> None:
@@ -167,7 +149,7 @@ def signed(difference: pd.DataFrame) -> pd.DataFrame:
 def findings(board: Crosstable) -> Iterator[str]:
     """Yield misfits and cycles in words."""
     misfits = [
-        f"{row.bot} against {row.opponent}: lead {row.lead:+.2f}, by ratings {row.predicted:+.2f} (z {row.z:+.1f})"
+        f"{row.bot} against {row.opponent}: lead {row.lead:+z.2f}, by ratings {row.predicted:+z.2f} (z {row.z:+z.1f})"
         for row in board.misfits.itertuples()
     ]
     yield from shortened(misfits, "misfits") if misfits else ["every lead is as the ratings predict, but for chance"]

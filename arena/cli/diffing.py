@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
-from arena.cli.output import Output, fitted_table
-from arena.core.errors import ConfigError
+from arena.cli.output import Output, fitted_table, print_json
 from arena.results.columns import as_text, format_of
 from arena.results.diff import BoardDiff, diff
 from arena.results.tables import markdown, records
@@ -15,11 +13,9 @@ from arena.results.tables import markdown, records
 
 def print_diff(before: str, after: str, format: str, home: Path | None) -> None:
     """Run `arena diff`."""
-    if format not in ("table", "json", "md"):
-        raise ConfigError(f"--format {format}: must be table, json or md")
     boards = diff(before, after, home)
     if format == "json":
-        print(json.dumps([as_data(board) for board in boards], indent=1, ensure_ascii=False))
+        print_json([as_data(board) for board in boards])
         return
     for board in boards:
         if format == "md":

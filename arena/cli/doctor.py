@@ -18,8 +18,10 @@ from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from arena.cli.exit_codes import FINE, USER_ERROR
 from arena.cli.findings import MISSING, NOTE, OK, WARNING, Finding, Status, size
-from arena.core.paths import home_path
+from arena.core.machine import cores
+from arena.core.paths import ROOT, home_path
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -62,7 +64,7 @@ def findings(home: str | Path | None = None, address: str | None = None) -> Iter
     yield Finding(OK, "Python", f"{platform.python_version()} on {platform.platform()}")
     yield packages()
     yield Finding(OK, "SQLite", sqlite3.sqlite_version)
-    yield Finding(OK, "cores", _cores())
+    yield Finding(OK, "cores", f"{cores()} of {os.cpu_count()} for this process")
     yield from isolation()
     yield user()
     yield tool("C compiler", "cc", "gcc", "bots written in C need it")
@@ -80,19 +82,20 @@ def findings(home: str | Path | None = None, address: str | None = None) -> Iter
 
 def packages(name: str = "pyramid-arena") -> Finding:
     """Return the installed packages that the arena requires, each with its version."""
+    pip = f"{sys.executable} -m pip install"
     try:
         from packaging.requirements import Requirement  # may be what is missing
 
         every = map(Requirement, requires(name) or ())
     except PackageNotFoundError:
-        return Finding(MISSING, "packages", f"{name} is not installed; {_pip(f'--editable {_root()}')}")
+        return Finding(MISSING, "packages", f"{name} is not installed; {pip} --editable {ROOT}")
     except ImportError:
-        return Finding(MISSING, "packages", f"packaging; {_pip('packaging')}")
+        return Finding(MISSING, "packages", f"packaging; {pip} packaging")
     wanted = [each for each in every if each.marker is None or each.marker.evaluate({"extra": ""})]
     found = {each: _satisfied(each) for each in wanted}
     missing = [str(each) for each in wanted if not found[each]]
     if missing:
-        return Finding(MISSING, "packages", f"{', '.join(missing)}; {_pip(' '.join(map(repr, missing)))}")
+        return Finding(MISSING, "packages", f"{', '.join(missing)}; {pip} {' '.join(map(repr, missing))}")
     return Finding(OK, "packages", ", ".join(found.values()))
 
 
@@ -104,19 +107,6 @@ def _satisfied(requirement: Requirement) -> str:
         return ""
     fits = requirement.specifier.contains(installed, prereleases=True)
     return f"{requirement.name} {installed}" if fits else ""
-
-
-def _pip(what: str) -> str:
-    return f"{sys.executable} -m pip install {what}"
-
-
-def _root() -> Path:
-    return Path(__file__).resolve().parents[2]
-
-
-def _cores() -> str:
-    usable = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-    return f"{usable} of {os.cpu_count()} for this process"
 
 
 def isolation() -> Iterator[Finding]:
@@ -218,7 +208,8 @@ def _version_of(path: str) -> str:
 def cache() -> Finding:
     """Check the folder for compiled code and built bots."""
     try:
-        folder = importlib.import_module("engine.kernel").cache_root()
+        importlib.import_module("engine.kernel")
+        folder = importlib.import_module("engine.cache").cache_root()
     except ImportError as error:
         return Finding(MISSING, "cache", f"cannot be looked at: {error}")
     except OSError as error:
@@ -248,17 +239,14 @@ def open_files() -> Finding:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != resource.RLIM_INFINITY and soft < FILES:
         return Finding(WARNING, "open files", f"{soft:,} for a process; the arena may need {FILES}: ulimit -n {FILES}")
-    return Finding(OK, "open files", f"{_count(soft)} for a process, {_count(hard)} at most")
-
-
-def _count(limit: int) -> str:
-    return "no limit" if limit == resource.RLIM_INFINITY else f"{limit:,}"
+    texts = ["no limit" if limit == resource.RLIM_INFINITY else f"{limit:,}" for limit in (soft, hard)]
+    return Finding(OK, "open files", f"{texts[0]} for a process, {texts[1]} at most")
 
 
 def print_findings(
     home: str | Path | None = None, address: str | None = None, show: Callable[[str], object] = print
-) -> bool:
-    """Run `arena doctor` and return whether the arena can run here."""
+) -> int:
+    """Run `arena doctor` and return the exit code."""
     width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
     found = []
     for finding in findings(home, address):
@@ -270,7 +258,7 @@ def print_findings(
         show("\nThe arena can run here; see the warnings.")
     else:
         show("\nThe arena can run here, submitted bots too.")
-    return MISSING not in found
+    return USER_ERROR if MISSING in found else FINE
 
 
 def line_of(finding: Finding, width: int) -> str:

@@ -12,20 +12,20 @@ from arena.cli.output import say
 
 def export_files(
     target: str,
-    what: Sequence[str],
-    formats: Sequence[str],
-    columns: Sequence[str],
+    what: Sequence[str] | None,
+    format: Sequence[str] | None,
+    columns: Sequence[str] | None,
     out: Path | None,
     home: Path | None,
 ) -> None:
     """Run `arena export`."""
-    for path in api.export(target, home, out, _listed(what), _listed(formats), _listed(columns)):
+    for path in api.export(target, home, out, _listed(what) or ["leaderboards"], _listed(format), _listed(columns)):
         print(path)
 
 
-def _listed(given: Sequence[str]) -> list[str]:
+def _listed(given: Sequence[str] | None) -> list[str]:
     """Split repeated options of names joined by commas."""
-    return [name.strip() for text in given for name in text.split(",")]
+    return [name.strip() for text in given or () for name in text.split(",")]
 
 
 def print_import(files: Sequence[Path], name: str, plan: Path | None, home: Path | None) -> None:

@@ -8,14 +8,18 @@ from typing import NoReturn
 
 import engine
 from arena import api
-from arena.cli.output import isolation_of, print_detail, say, tell
+from arena.cli.output import print_detail, say, tell
+from arena.cli.rules import print_notation
+from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
-from arena.core.match_ids import match_id
+from arena.core.limits import Isolation
+from arena.core.match_ids import match_id as id_of
+from arena.core.paths import home_folder
 from arena.core.text import without_controls
 from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.game_faults import GameError, GameFault, again
 from arena.match.json_lines import read_records
-from arena.match.replay import Ply, check_draws, replay
+from arena.match.replay import Told, check_draws, replay
 from arena.match.stored import StoredMatch
 from arena.plan.files import with_key
 from engine.errors import one_line
@@ -29,37 +33,63 @@ def print_match(
     bots: Sequence[str],
     seed: int | None,
     opening: str | None,
-    isolation: str | None,
+    isolation: Isolation | None,
     show: bool,
+    html: Path | None,
+    open: bool,
     home: Path | None,
 ) -> None:
     """Run `arena match`."""
-    level = isolation_of(isolation) if isolation is not None else None
     try:
-        stored = api.play_match(game, bots, seed, opening, level, home)
+        with compiling_shown() as show_compiling:
+            stored = api.play_match(game, bots, seed, opening, isolation, home, show_compiling)
     except GameError as error:
         tell(error.fault.trace.rstrip())
         raise
     say(f"{stored.game}, {stored.players} players, seed {stored.seed}, opening of {stored.opening} random plies")
     if seed is None and stored.secret:
         say(f"The seed was drawn at random; --seed {stored.seed} plays the match again.")
-    _print_plies(stored, list(replay(stored)), show)
+    _print_plies(stored, api.retold(stored, audit=False, drawn=show), show)
+    _write_page(stored, html, open, home)
 
 
 def print_replay(
-    match: str, target: str | None, audit: bool, show: bool, home: Path | None, chosen: str | None = None
+    match_id: str,
+    target: str | None,
+    audit: bool,
+    show: bool,
+    match: str | None,
+    html: Path | None,
+    open: bool,
+    home: Path | None,
 ) -> None:
     """Run `arena replay`."""
-    if Path(match).suffix == ".jsonl" or Path(match).is_file():
-        _replay_file(Path(match), chosen, audit, show)
+    if Path(match_id).suffix == ".jsonl" or Path(match_id).is_file():
+        stored = _replay_file(Path(match_id), match, audit, show)
+        if stored is not None:
+            _write_page(stored, html, open, home)
+        elif html is not None or open:
+            raise ConfigError(f"{match_id} has several matches; name one with --match to write its page")
         return
-    if chosen is not None:
+    if match is not None:
         raise ConfigError("--match is for a file of matches")
-    fault = api.find_game_fault(target, match, home)
+    fault = api.find_game_fault(target, match_id, home)
     if fault is not None:
         _print_fault(fault, show)
-    stored, _ = api.find_match(target, match, home, lambda line: tell(f"warning: {line}"))
+    stored, _ = api.find_match(target, match_id, home, lambda line: tell(f"warning: {line}"))
     _print_stored(stored, audit, show)
+    _write_page(stored, html, open, home)
+
+
+def _write_page(stored: StoredMatch, html: Path | None, open: bool, home: Path | None) -> None:
+    """Write the page of a match, if one is wanted."""
+    if html is None and not open:
+        return
+    from arena.cli.pages import show
+    from arena.results.pages.replay import write_replay
+
+    name = id_of(stored.identity, stored.lineup)
+    show([write_replay(html or home_folder(home) / "replays" / f"{name}.html", stored)], open)
 
 
 def _print_fault(fault: GameFault, show: bool) -> NoReturn:
@@ -81,8 +111,8 @@ def _print_fault(fault: GameFault, show: bool) -> NoReturn:
     raise ArenaError(f"the game {fault.game} no longer fails in this match; it failed before: {fault.what}")
 
 
-def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> None:
-    """Replay the chosen match of a file, or all of them; a single one is drawn."""
+def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> StoredMatch | None:
+    """Replay the chosen match of a file, or all of them; a single one is drawn and returned."""
     first, count = None, 0
     for line, record in read_records(path):
         if chosen is None or record.begins_with(chosen):
@@ -96,17 +126,18 @@ def _replay_file(path: Path, chosen: str | None, audit: bool, show: bool) -> Non
         raise RecordError(f"{path}: has no match" + (f" whose id begins with '{chosen}'" if chosen else ""))
     if count == 1:
         _print_stored(first, audit, show)
-    else:
-        say(f"{count:,} matches replayed, all as recorded" + (" and as the keys say." * audit or "."))
+        return first
+    say(f"{count:,} matches replayed, all as recorded" + (" and as the keys say." * audit or "."))
+    return None
 
 
 def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
-    name = match_id(stored.identity, stored.lineup)
+    name = id_of(stored.identity, stored.lineup)
     say(
         f"{name}\n{stored.game}, {stored.players} players, round {stored.round}, "
         f"opening of {stored.opening} random plies"
     )
-    plies = list(replay(stored, stored.keys if audit else None))
+    plies = api.retold(stored, audit, drawn=show)
     _print_plies(stored, plies, show)
     if audit:
         drawn = check_draws(plies)
@@ -118,17 +149,19 @@ def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
             say(f"The secret key fits its hash {stored.secret.hash}.")
 
 
-def _print_plies(stored: StoredMatch, plies: Sequence[Ply], show: bool) -> None:
+def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None:
     for seat, bot in enumerate(stored.bots):
         say(f"  seat {seat}: {one_line(bot)}")
     notes = dict(stored.notes)
+    if show:
+        print_notation(stored.game)
     for ply in plies:
         who = "dice" if ply.seat == engine.CHANCE else f"seat {ply.seat}"
         mark = "" if ply.by in ("bot", "dice") else f" ({ply.by})"
         note = f"  — {without_controls(notes[ply.number])}" if ply.number in notes else ""
         say(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}")
         if show:
-            print(f"\n{ply.state}\n")
+            print(f"\n{ply.drawing}\n")
     for seat, (cause, at) in stored.forfeits.items():
         detail = stored.details.get(seat, "").strip()
         when = "before play" if at < 0 else f"at ply {at + 1}"
@@ -136,6 +169,9 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Ply], show: bool) -> None:
         say(f"seat {seat} forfeited {when}: {cause}{f' ({detail})' if detail and short else ''}")
         if not short:
             print_detail(detail)
+    for seat in stored.printed.keys() - stored.forfeits.keys():  # what is said of a forfeit has it
+        say(f"seat {seat} ({one_line(stored.bots[seat])}) printed, at the end:")
+        print_detail(stored.printed[seat])
     places = ", ".join(
         f"seat {seat} ({one_line(bot)}) place {rank + 1}"
         for seat, (bot, rank) in enumerate(zip(stored.bots, stored.ranks, strict=True))

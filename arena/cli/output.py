@@ -7,8 +7,9 @@ import json
 import os
 import re
 import sys
+import textwrap
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, TextIO, get_args
+from typing import TYPE_CHECKING, Any, TextIO
 
 from rich import box
 from rich.cells import cell_len
@@ -16,15 +17,13 @@ from rich.console import Console
 from rich.padding import Padding
 from rich.table import Column, Table
 
-from arena.core.errors import ConfigError
-from arena.core.limits import Isolation
+from arena.cli.exit_codes import INTERRUPTED
+from arena.core.command import COMMAND, to_resume
 from arena.core.paths import ROOT
-from engine.errors import did_you_mean
 
 if TYPE_CHECKING:
     import pandas as pd
 
-FRAME_FORMATS = ("table", "csv", "json", "md")
 GAP = 3
 """Spaces between columns."""
 OWN_DICE = (
@@ -50,14 +49,25 @@ class Output(Console):
 
 
 def say(text: str) -> None:
-    """Print prose, wrapped to the width of the output."""
-    Output().print(text)
+    """Print prose, wrapped to the width of the output; a word that is longer, such as a path, has a line of its own."""
+    out = Output()
+    for line in text.split("\n"):
+        if all(cell_len(word) <= out.width for word in line.split()):
+            out.print(line)
+        else:
+            print(textwrap.fill(line, out.width, break_long_words=False, break_on_hyphens=False))
 
 
 def tell(line: str) -> None:
     """Print a line on standard error; a closed stream is no error."""
     with contextlib.suppress(OSError):
         print(line, file=sys.stderr, flush=True)
+
+
+def interrupted(saved: str) -> int:
+    """Tell what is saved and how to go on; return the exit code."""
+    tell(f"Interrupted: {saved} saved. To go on:\n  {to_resume(COMMAND.get().line)}")
+    return INTERRUPTED
 
 
 def can_draw(stream: TextIO) -> bool:
@@ -101,12 +111,6 @@ def fitted_table(columns: dict[str, list[str]], texts: Sequence[str], less_neede
     return table
 
 
-def check_format(format: str) -> None:
-    """Raise `ConfigError` for what is no format of tables."""
-    if format not in FRAME_FORMATS:
-        raise ConfigError(f"--format {format}: must be table, csv, json or md")
-
-
 def print_csv(frames: Mapping[tuple[str, int], pd.DataFrame]) -> None:
     """Print the frames of boards as one, with the columns game and players first."""
     import pandas as pd
@@ -142,10 +146,10 @@ def print_boards(
                 show(at, frame)
 
 
-def print_json(rows: Sequence[Mapping[Any, Any]]) -> None:
+def print_json(data: Any) -> None:
     """Print plain data as JSON."""
-    text = json.dumps(rows, indent=1, ensure_ascii=False)
-    print(text if text.replace("\n", "").isprintable() else json.dumps(rows, indent=1))
+    text = json.dumps(data, indent=1, ensure_ascii=False)
+    print(text if text.replace("\n", "").isprintable() else json.dumps(data, indent=1))
 
 
 def print_detail(text: str) -> None:
@@ -156,11 +160,3 @@ def print_detail(text: str) -> None:
         text = BUNDLED.sub("", OUR_FRAME.sub("", text))
     end = "\n".join(text.splitlines()[-MOST_DETAIL:]).strip("\n")
     Output().print(Padding(without_controls(end), (0, 0, 0, 4), expand=False))
-
-
-def isolation_of(name: str) -> Isolation:
-    """Return a level of isolation by its name."""
-    for isolation in get_args(Isolation):
-        if isolation == name:
-            return isolation
-    raise ConfigError(f"--isolation {name}: not a choice{did_you_mean(name, get_args(Isolation))}")

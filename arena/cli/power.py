@@ -2,37 +2,28 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
-from arena.cli.output import OWN_DICE, Output, check_format, matches, print_json, say
-from arena.results.power import Power, PowerOptions, as_frame, power
+from arena.cli.arguments import Boards
+from arena.cli.output import OWN_DICE, Output, matches, print_json, say
+from arena.results.power import Power, PowerOptions, as_frame
+from arena.results.power import power as estimate
 from arena.results.tables import as_csv, markdown, records
 
 
-def print_power(
-    target: str,
-    a: str,
-    b: str,
-    game: str | None,
-    players: int | None,
-    options: PowerOptions,
-    format: str,
-    home: Path | None,
-) -> None:
+def print_power(boards: Boards, a: str, b: str, difference: float | None, confidence: float, power: float) -> None:
     """Run `arena power`."""
-    check_format(format)
-    found = power(target, a, b, game, players, options, home)
-    if format != "table":
-        frame = as_frame(found)
-        if format == "json":
-            print_json(records(frame))
-        else:
-            print(as_csv(frame) if format == "csv" else markdown(frame), end="")
+    options = PowerOptions(difference, confidence, power)
+    found = estimate(boards.target, a, b, boards.game, boards.players, options, boards.home)
+    if boards.format == "table":
+        for each in found:
+            Output().print(f"{each.game}, {each.players} players: {a} (A) and {b} (B)", style="bold")
+            for line in power_lines(each):
+                say(f"  {line}")
         return
-    for each in found:
-        Output().print(f"{each.game}, {each.players} players: {a} (A) and {b} (B)", style="bold")
-        for line in power_lines(each):
-            say(f"  {line}")
+    frame = as_frame(found)
+    if boards.format == "json":
+        print_json(records(frame))
+    else:
+        print(as_csv(frame) if boards.format == "csv" else markdown(frame), end="")
 
 
 def power_lines(found: Power) -> list[str]:
@@ -43,7 +34,7 @@ def power_lines(found: Power) -> list[str]:
         return [f"distinct complete blocks with both: {pilot.blocks}; at least 2 are needed"]
     confidence = f"{100 * found.options.confidence:g} %"
     lines = [
-        f"return of A minus B: {pilot.mean:+.3f} ({confidence}: {pilot.low:+.3f} to {pilot.high:+.3f}, "
+        f"return of A minus B: {pilot.mean:+z.3f} ({confidence}: {pilot.low:+z.3f} to {pilot.high:+z.3f}, "
         f"{pilot.blocks:,} distinct blocks, p = {pilot.p:.2g}); deviation of a block {pilot.deviation:.3f}",
         f"They are {'apart' if pilot.apart else 'not apart yet'} at {confidence}.",
     ]

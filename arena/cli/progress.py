@@ -28,7 +28,7 @@ class Display:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.stopping = False
+        self.stopping, self.phase = False, ""
         self.live: Live | None = None
         if can_draw(sys.stderr) and not quiet:
             console = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -42,12 +42,18 @@ class Display:
         line: Callable[[], str],
         drawing: Callable[[int], RenderableType] | None = None,
         stopping: bool = False,
+        phase: str = "",
     ) -> None:
-        """Show a line, or on a terminal a drawing of a given width; skipped if the last one was a moment ago."""
+        """Show a line, or on a terminal a drawing of a given width.
+
+        It is skipped if the last one was a moment ago, but for the first of a phase.
+        """
         if stopping and not self.stopping and self.live is None:
             tell(STOPPING)
-        self.stopping = stopping
-        if self.quiet or time.monotonic() - self.shown < (1 / REFRESH if self.live else LINE_EVERY):
+        new = bool(phase) and (self.live is not None or not self.phase) and phase != self.phase
+        self.stopping, self.phase = stopping, phase
+        recent = time.monotonic() - self.shown < (1 / REFRESH if self.live else LINE_EVERY)
+        if self.quiet or (recent and not new):
             return
         self.shown = time.monotonic()
         if self.live is None:

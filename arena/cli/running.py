@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import os
 import shlex
 import tempfile
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
@@ -14,16 +17,23 @@ from rich.console import Group, RenderableType
 from rich.table import Table
 
 from arena import api
+from arena.cli.arguments import TournamentOptions
 from arena.cli.boards import print_board
-from arena.cli.exit_codes import FINE, INTERRUPTED, NOT_ALL_PLAYED
-from arena.cli.output import Output, matches, say, tell
+from arena.cli.exit_codes import FINE, NOT_ALL_PLAYED
+from arena.cli.new_config import named_config
+from arena.cli.output import Output, interrupted, matches, say, tell
 from arena.cli.progress import Display, bar
-from arena.core.errors import ClusterError, UnwritableError, has_no_room, no_room
+from arena.core.command import COMMAND, to_resume
+from arena.core.errors import ClusterError, ConfigError, UnwritableError, has_no_room, no_room
+from arena.core.files import write_file
 from arena.match.game_faults import lines_of
 from arena.plan.resolve import Plan
 from arena.runner.progress import Progress, duration
+from arena.schedule.blocks import Schedule
 from arena.stats.power import open_ranks
 
+LEFT_OUT = 4
+"""Number of bots that are named when they do not play on all boards."""
 LEADERS = 3
 """Number of bots shown for each board during a run."""
 LONGEST = 16
@@ -33,31 +43,60 @@ MOST_TIMES = 100
 
 
 def run_tournament(
-    config: Path, workers: int | None, backend: str, address: str | None, fresh: bool, home: Path | None, quiet: bool
+    config: Path | None,
+    tournament: TournamentOptions,
+    workers: int | None,
+    backend: str,
+    address: str | None,
+    fresh: bool,
+    home: Path | None,
+    quiet: bool,
+    verbose: bool,
 ) -> int:
     """Run `arena run` and return the exit code."""
+    options = [name for name, value in vars(tournament).items() if value not in (None, [])]
+    if config is not None and options:
+        option = f"--{options[0].replace('_', '-')}"
+        raise ConfigError(
+            f"{option}: has no effect, for {config} says what is played; change it there, or leave it out"
+        )
+    played, file, text = (config, config, "") if config is not None else named_config(tournament, home)
     display = Display(quiet)
     plans = []
 
     def planned(plan: Plan, kept: Path | None) -> None:
         plans.append(plan)
+        if text:
+            tell(f"Written: {write_file(file, [text.encode()])}")
         if kept is not None:
             tell(f"The old log is kept as {kept}.")
-        for line in (*plan.left_out, *plan.remarks) if not quiet else ():
+        left_out = plan.left_out if verbose else left_out_in_words(plan.schedule)
+        for line in (*left_out, *plan.remarks) if not quiet else ():
             tell(line)
         if display.live is None and not quiet:
             tell(f"{plan.name}: {size_in_words(plan)}")
 
     def show(progress: Progress) -> None:
-        display.show(lambda: progress.line, lambda width: drawing(plans[0], progress, width), progress.stopping)
+        drawn = functools.partial(drawing, plans[0], progress)
+        display.show(lambda: progress.line, drawn, progress.stopping, progress.phase)
 
-    again = resuming_command(config, workers, backend, address, home)
     try:
-        result = api.run(config, home, workers, backend, address, fresh, show, planned)
+        with naming_the_command():
+            result = api.run(played, home, workers, backend, address, fresh, show, planned)
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
-        tell(f"Interrupted: every match that was finished is saved. To go on:\n  {again}")
-        return INTERRUPTED
+        return interrupted("every match that was finished is")
+    finally:
+        display.end()
+    return print_result(result, quiet)
+
+
+@contextlib.contextmanager
+def naming_the_command() -> Iterator[None]:
+    """Name the command that resumes the run in errors after which it can go on, and no file where there is none."""
+    again = to_resume(COMMAND.get().line)
+    try:
+        yield
     except UnwritableError as error:
         raise UnwritableError(error.what, error.remedy, again) from None
     except OSError as error:
@@ -65,23 +104,24 @@ def run_tournament(
             raise
         text = no_room(error, tempfile.gettempdir())
         raise UnwritableError(text.what, text.remedy, again) from None
+    except ConfigError as error:  # without a file there is none to name
+        raise ConfigError(str(error).removeprefix("config: ")) from None
     except ClusterError as error:
         raise ClusterError(f"{error}. Every match that was finished is saved. To go on: {again}") from None
-    finally:
-        display.end()
+
+
+def print_result(result: api.RunResult, quiet: bool) -> int:
+    """Print leaderboards, faults and what was not played, and return the exit code."""
     outcome, progress = result.outcome, result.outcome.progress
     for at, frame in result.leaderboards.items():
         print_board(at, frame)
     if not quiet:
         _print_summary(result)
-    for line in lines_of(outcome.game_faults, result.folder / api.LOG):
-        tell(line)
-    for line in [*progress.remarks, *(f"not played: {line}" for line in outcome.not_played)]:
+    not_played = (f"not played: {line}" for line in outcome.not_played)
+    for line in (*lines_of(outcome.game_faults, result.folder / api.LOG), *progress.remarks, *not_played):
         tell(line)
     if outcome.interrupted:
-        saved = progress.found + progress.played
-        tell(f"Interrupted: {saved:,} of {progress.total:,} matches are saved. To go on:\n  {again}")
-        return INTERRUPTED
+        return interrupted(f"{progress.found + progress.played:,} of {progress.total:,} matches are")
     return NOT_ALL_PLAYED if outcome.not_played else FINE
 
 
@@ -92,16 +132,25 @@ def size_in_words(plan: Plan) -> str:
     return f"{matches(schedule.total_matches)} of {len(schedule.entries)} bots on {boards}"
 
 
+def left_out_in_words(schedule: Schedule) -> list[str]:
+    """Return a line about the bots that do not play on all boards, the least seen first; none where all do."""
+    played = Counter({entry: 0 for entry in range(len(schedule.entries))})
+    played.update(entry for board in schedule.boards for entry in board.entries)
+    some = [entry for entry, count in reversed(played.most_common()) if count < len(schedule.boards)]
+    named = [f"{schedule.entries[entry].label} on {played[entry]}" for entry in some[:LEFT_OUT]]
+    named += [f"{len(some) - LEFT_OUT} more bots on some"] * (len(some) > LEFT_OUT)
+    return [f"Of {len(schedule.boards)} boards {', '.join(named)}; --verbose says why."] if some else []
+
+
 def drawing(plan: Plan, progress: Progress, width: int) -> RenderableType:
     """Return the progress of a run as a bar, with the leaders of every board."""
-    done = progress.found + progress.played
-    text = f"{done:,}/{progress.total:,} matches  {progress.rate:,.0f}/s  left {progress.eta}  {progress.where}"
+    done, total = progress.found + progress.played, None if progress.phase else progress.total
     table = Table(box=None, show_header=False, padding=(0, 2, 0, 0), width=width)
     table.add_column(no_wrap=True)
     table.add_column(no_wrap=True, overflow="ellipsis", ratio=1)
     for number, board in enumerate(plan.schedule.boards):
         table.add_row(board.title, leaders(plan, progress, number))
-    return Group(bar(done, progress.total, text), table)
+    return Group(bar(done, total, "  ".join(progress.parts)), table)
 
 
 def leaders(plan: Plan, progress: Progress, board: int) -> str:
@@ -111,25 +160,13 @@ def leaders(plan: Plan, progress: Progress, board: int) -> str:
         for (number, entry), sums in progress.sums.items()
         if number == board and sums[1]
     ]
-    return "  ".join(f"{_short(label)} {-mean:+.2f}" for mean, label in sorted(means)[:LEADERS])
+    return "  ".join(f"{_short(label)} {-mean:+z.2f}" for mean, label in sorted(means)[:LEADERS])
 
 
 def _short(label: str) -> str:
     """Return the beginning and the end of a label; specs of one bot differ in their last letters."""
     half = LONGEST // 2
     return label if len(label) <= LONGEST else f"{label[:half]}…{label[1 - half :]}"
-
-
-def resuming_command(config: Path, workers: int | None, backend: str, address: str | None, home: Path | None) -> str:
-    """Return the command line that resumes a run with these options."""
-    options = {
-        "--workers": workers,
-        "--backend": backend if backend != "auto" else None,
-        "--address": address,
-        "--home": home if str(home) != os.environ.get("ARENA_HOME") else None,
-    }
-    given = [str(part) for pair in options.items() if pair[1] is not None for part in pair]
-    return shlex.join(["arena", "run", str(config), *given])
 
 
 def _print_summary(result: api.RunResult) -> None:
@@ -141,7 +178,7 @@ def _print_summary(result: api.RunResult) -> None:
         rate = progress.played / max(result.outcome.seconds, 1e-9)
         say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
     print_faults(result.faults, result.folder / api.LOG)
-    print_open_ranks(result.leaderboards, progress.rate if progress.played else None)
+    print_open_ranks(result.leaderboards, progress.rate if progress.settled else None)
     say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
 
 

@@ -14,11 +14,12 @@ from rich.console import Console, ConsoleOptions, RenderableType
 from rich.live import Live
 from rich.text import Text
 
-from arena.cli.output import Output, can_draw, fitted_table, say, tell
+from arena.cli.output import Output, can_draw, fitted_table, print_json, say, tell
 from arena.cli.progress import REFRESH
 from arena.core.errors import ArenaError
+from arena.core.paths import HOME, home_path
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus, run_status, run_statuses
-from arena.runner.progress import duration
+from arena.runner.progress import duration, per_second
 
 EVERY = 2.0
 """Seconds between two queries."""
@@ -31,34 +32,50 @@ def print_status(target: str | None, watch: bool, as_json: bool, home: Path | No
     if target is None and watch:
         raise ArenaError("--watch needs a tournament to watch")
     if target is None:
-        print_list(list(run_statuses(home)), as_json)
+        print_list(list(run_statuses(home)), as_json, home_path(home).absolute())
     elif watch:
         watch_run(target, as_json, home)
     else:
         print_run(run_status(target, home), as_json)
 
 
-def print_list(found: list[RunStatus | ArenaError], as_json: bool) -> None:
+def print_list(found: list[RunStatus | ArenaError], as_json: bool, where: Path) -> None:
     """Print all tournaments under the home folder."""
     known = [entry for entry in found if isinstance(entry, RunStatus)]
     if as_json:
-        print(json.dumps([entry.as_data() for entry in known], indent=1, ensure_ascii=False))
+        print_json([entry.as_data() for entry in known])
     elif known:
-        columns = {
-            "tournament": [entry.name for entry in known],
-            "state": [entry.state for entry in known],
-            "matches": [f"{entry.matches:,}" for entry in known],
-            "of": [f"{entry.planned:,}" for entry in known],
-            "last write, UTC": [_minute(entry.last_write) for entry in known],
-        }
-        out = Output()
-        out.print(fitted_table(columns, ["tournament", "state"], ["last write, UTC"], out.width))
+        _print_table("tournament", [entry for entry in known if not entry.compares])
+        _print_table("comparison", [entry for entry in known if entry.compares])
+        if where != Path(HOME).absolute():
+            say(f"They are under {where}.")
         print_resuming([entry.resume for entry in known])
     elif not found:
-        say("No tournament here yet; `arena run CONFIG` plays one, and --home or ARENA_HOME name another place.")
+        say(f"No tournament under {where} yet; `arena run` plays one, and --home or ARENA_HOME name another place.")
     for entry in found:
         if isinstance(entry, ArenaError):
             tell(f"warning: {entry}")
+
+
+def _print_table(what: str, entries: list[RunStatus]) -> None:
+    if not entries:
+        return
+    columns = {
+        what: [entry.name for entry in entries],
+        "state": [entry.state for entry in entries],
+        "matches": [f"{entry.matches:,}" for entry in entries],
+        "planned": [f"{entry.planned:,}" for entry in entries],
+        "last write, UTC": [_minute(entry.last_write) for entry in entries],
+    }
+    if what == "comparison":
+        bots = [" and ".join(entry.compares) for entry in entries]
+        columns = {what: columns.pop(what), "bots": bots, "board": [_board(entry) for entry in entries], **columns}
+    out = Output()
+    out.print(fitted_table(columns, [what, "bots", "board", "state"], ["last write, UTC", "planned"], out.width))
+
+
+def _board(found: RunStatus) -> str:
+    return ", ".join(f"{board.game} {board.players}" for board in found.boards)
 
 
 def print_resuming(commands: list[str]) -> None:
@@ -72,7 +89,7 @@ def print_resuming(commands: list[str]) -> None:
 def print_run(found: RunStatus, as_json: bool) -> None:
     """Print one tournament."""
     if as_json:
-        print(json.dumps(found.as_data(), indent=1, ensure_ascii=False))
+        print_json(found.as_data())
         return
     Output().print(Sheet(found))
     print_resuming([found.resume])
@@ -94,7 +111,7 @@ def in_words(found: RunStatus) -> str:
     """Return state, progress, rate and time left in a line."""
     parts = [f"{found.state}, {found.matches:,} of {found.planned:,} matches"]
     if found.rate is not None:
-        parts.append(f"{found.rate:,.1f}/s" if found.rate < 100 else f"{found.rate:,.0f}/s")
+        parts.append(per_second(found.rate))
     if found.seconds_left is not None:
         parts.append(f"left {duration(found.seconds_left)}")
     return ", ".join(parts)
@@ -179,7 +196,8 @@ def _looks(target: str, home: Path | None) -> Iterator[RunStatus]:
         seconds, played = seen[-1][0] - seen[0][0], seen[-1][1] - seen[0][1]
         if found.state == RUNNING and played > 0:
             rate = played / seconds
-            found = replace(found, rate=rate, seconds_left=(found.planned - found.matches) / rate)
+            left = None if found.seconds_left is None else (found.planned - found.matches) / rate
+            found = replace(found, rate=rate, seconds_left=left)
         yield found
         if found.state != RUNNING:
             return

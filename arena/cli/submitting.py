@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from statistics import median
 
 from arena.cli.exit_codes import FINE, USER_ERROR
-from arena.cli.output import isolation_of, print_detail, say
+from arena.cli.output import print_detail, say
+from arena.core.limits import Isolation
 from arena.registry.init_bot import init_bot
 from arena.registry.submissions import submitted
 from arena.registry.submitting import withdraw
@@ -17,19 +19,22 @@ def print_init_bot(name: str, game: str | None, language: str) -> None:
     """Run `arena init-bot`."""
     path = init_bot(name, game, language)
     say(f"{path} is written. Next:")
-    print(f"  arena check {path}\n  arena submit {path} --name {name} --author YOU")
+    for command in ("match GAME {} random", "check {}", "submit {} --name {name} --author YOU"):
+        print(f"  arena {command.format(path, name=name)}".replace("GAME", game or "epicycle"))
 
 
-def print_check(path: str, isolation: str, games: Sequence[str], players: Sequence[int], home: Path | None) -> int:
+def print_check(
+    path: str, isolation: Isolation, game: Sequence[str] | None, players: Sequence[int] | None, home: Path | None
+) -> int:
     """Run `arena check` and return the exit code."""
-    report = check(path, isolation_of(isolation), games, players, home, print_board_check)
+    report = check(path, isolation, game or (), players or (), home, print_board_check)
     print_verdict(report)
     return FINE if report.ok else USER_ERROR
 
 
-def print_submit(path: str, name: str, author: str, isolation: str, home: Path | None) -> int:
+def print_submit(path: str, name: str, author: str, isolation: Isolation, home: Path | None) -> int:
     """Run `arena submit` and return the exit code."""
-    kept, report = submit(path, name, author, isolation_of(isolation), home, print_board_check)
+    kept, report = submit(path, name, author, isolation, home, print_board_check)
     if report is not None:
         print_verdict(report)
     if kept is None:
@@ -65,10 +70,9 @@ def print_board_check(board: BoardCheck) -> None:
     if board.timed and not board.problems:
         result += ", not compared because it plays by the clock"
     if board.walls:
-        result += (
-            f"; a move {_span(board.median)}, worst {_span(max(board.walls))} (processor {_span(max(board.cpus))})"
-        )
-    say(f"{board.title}: {result}")
+        longest, cpu = _span(max(board.walls)), _span(max(board.cpus))
+        result += f"; a move {_span(median(board.walls))}, worst {longest} (processor {cpu})"
+    say(f"{board.board.title}: {result}")
 
 
 def print_verdict(report: Report) -> None:
@@ -76,10 +80,14 @@ def print_verdict(report: Report) -> None:
     failed = sum(bool(board.problems) for board in report.boards)
     for cause, found in report.causes().items():
         board, problem = found[0]
-        say(f"\n{cause} on {len(found)} of {len(report.boards)} boards; {board.title}, {problem.where}:")
+        say(f"\n{cause} on {len(found)} of {len(report.boards)} boards; {board.board.title}, {problem.where}:")
         print_detail(problem.detail or "nothing was said")
         say(f"{ADVICE.get(cause, '')} To reproduce:")
         print(f"  {problem.command}")
+    printed = [board for board in report.boards if board.printed]
+    if printed:
+        say(f"\nIt printed on {len(printed)} of {len(report.boards)} boards; {printed[0].board.title}, at the end:")
+        print_detail(printed[0].printed)
     verdict = f"failed on {failed} of {len(report.boards)} boards" if failed else "fine on every board"
     if report.not_played:
         say(f"\nNot played, because the bot ran out of time before: {'; '.join(report.not_played)}.")

@@ -88,11 +88,8 @@ def clock(now: float | None = None, root: Path = ROOT) -> Finding:
         written = datetime.fromtimestamp(newest, UTC).isoformat(sep=" ", timespec="seconds").removesuffix("+00:00")
         text = f"{moment} UTC is before the arena's newest file was written ({written}); set the clock"
         return Finding(WARNING, "clock", text)
-    return Finding(OK, "clock", f"{moment} UTC; limits of time are measured in steps of {_step()}")
-
-
-def _step() -> str:
-    return f"{time.get_clock_info('monotonic').resolution * 1e9:.0f} ns"
+    step = time.get_clock_info("monotonic").resolution * 1e9
+    return Finding(OK, "clock", f"{moment} UTC; limits of time are measured in steps of {step:.0f} ns")
 
 
 def compiled(ours: str | None = None) -> Iterator[Finding]:

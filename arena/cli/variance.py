@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import pandas as pd
 
-from arena.cli.output import Output, check_format, fitted_table, print_boards
+from arena.cli.arguments import Boards
+from arena.cli.output import Output, fitted_table, print_boards
 from arena.results.columns import VARIANCE
 from arena.results.matches import BoardName
 from arena.results.variance import variance
@@ -25,10 +24,10 @@ REASONS = {
 """Sources of variance in words."""
 
 
-def print_variance(target: str, game: str | None, players: int | None, format: str, home: Path | None) -> None:
+def print_variance(boards: Boards) -> None:
     """Run `arena variance`."""
-    check_format(format)
-    print_boards(variance(target, game, players, home), "variance", format, print_board_variance)
+    found = variance(boards.target, boards.game, boards.players, boards.home)
+    print_boards(found, "variance", boards.format, print_board_variance)
 
 
 def print_board_variance(at: BoardName, frame: pd.DataFrame) -> None:

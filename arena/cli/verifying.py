@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Literal
 
 from arena.cli.exit_codes import FINE, USER_ERROR
-from arena.cli.output import Output, isolation_of, matches, plain_table, say
+from arena.cli.output import Output, matches, plain_table, print_json, say
 from arena.cli.progress import Display, bar
 from arena.core.errors import ConfigError
+from arena.core.limits import Isolation
 from arena.verify.archive import make_archive
 from arena.verify.verification import Report, verify
 from engine.errors import one_line
@@ -19,13 +19,12 @@ def print_verification(
     target: str,
     rerun: str | None,
     seed: int,
-    isolation: str | None,
+    isolation: Isolation | None,
     workers: int | None,
     as_json: bool,
     home: Path | None,
 ) -> int:
     """Run `arena verify` and return the exit code."""
-    level = isolation_of(isolation) if isolation is not None else None
     display = Display(quiet=as_json)
 
     def show(what: str, done: int, total: int) -> None:
@@ -33,11 +32,11 @@ def print_verification(
         display.show(lambda: text, lambda width: bar(done, total or None, text))
 
     try:
-        report = verify(target, home, _rerun(rerun), seed, workers, level, show)
+        report = verify(target, home, _rerun(rerun), seed, workers, isolation, show)
     finally:
         display.end()
     if as_json:
-        print(json.dumps(report.as_dict(), indent=1, ensure_ascii=False))
+        print_json(report.as_dict())
     else:
         _print(report)
     return FINE if report.sound else USER_ERROR
@@ -53,7 +52,8 @@ def _rerun(given: str | None) -> int | Literal["all"] | None:
 
 def _print(report: Report) -> None:
     totals = report.totals
-    say(f"{one_line(report.target)}: {matches(totals.matches)} in {totals.blocks:,} blocks, of {_runs(report)}.")
+    runs = "1 run" if report.runs == 1 else f"{report.runs:,} runs"
+    say(f"{one_line(report.target)}: {matches(totals.matches)} in {totals.blocks:,} blocks, of {runs}.")
     if report.manifest:
         say(f"BLAKE2b-256 of its manifest: {report.manifest}")
     if report.running:
@@ -80,10 +80,6 @@ def _print(report: Report) -> None:
         say(f"- {finding}")
     if report.count > len(report.findings):
         say(f"... and {report.count - len(report.findings):,} more.")
-
-
-def _runs(report: Report) -> str:
-    return "1 run" if report.runs == 1 else f"{report.runs:,} runs"
 
 
 def _print_missing(report: Report) -> None:

@@ -16,23 +16,18 @@ LOW, HIGH = "_ci_low", "_ci_high"
 PER_SEAT = "_0"
 """Ending of a column that stands for one column a seat."""
 RENAMED = {
-    "rating_low": "rating_ci_low",
-    "rating_high": "rating_ci_high",
-    "rank_low": "rank_ci_low",
-    "rank_high": "rank_ci_high",
-    "return_low": "mean_return_ci_low",
-    "return_high": "mean_return_ci_high",
-    "difference_low": "difference_ci_low",
-    "difference_high": "difference_ci_high",
-    "mu_in_order": "trueskill_mu",
-    "sigma_in_order": "trueskill_sigma",
-    "distinct": "distinct_matches",
-    "benched": "disqualified",
-    "course": "moves",
-    "low": "value_ci_low",
-    "high": "value_ci_high",
+    f"{former}_{end}": f"{now}_ci_{end}"
+    for former, now in (("rating", "rating"), ("rank", "rank"), ("return", "mean_return"), ("difference", "difference"))
+    for end in ("low", "high")
+} | {
+    **{"mu_in_order": "trueskill_mu", "sigma_in_order": "trueskill_sigma", "distinct": "distinct_matches"},
+    **{"benched": "disqualified", "course": "moves", "low": "value_ci_low", "high": "value_ci_high"},
 }
 """Names of columns until version 0.1, with those of today."""
+RENAMED_IN_MATCHES = {"rank": "place"}
+"""Of the table of matches alone; places are counted from 1, ranks were from 0."""
+DECIMALS = 4
+"""Of the values in tables."""
 
 
 class Column(NamedTuple):
@@ -74,24 +69,20 @@ class Table(NamedTuple):
                 shown[column.heading] = _texts(column, frame)
         return shown
 
-    def rows(self) -> list[tuple[str, str, str]]:
-        """Return the names, unit and description of columns for documentation; columns described alike share a row."""
+    def documentation(self) -> str:
+        """Return the columns as a Markdown table; those described alike share a row."""
         found: dict[tuple[str, str], list[str]] = {}
         for column in self.columns:
             shown = f"`{column.name}`" + (", ..." if column.name.endswith(PER_SEAT) else "")
             found.setdefault((column.unit, column.description), []).append(shown)
-        return [(", ".join(names), unit, description) for (unit, description), names in found.items()]
-
-    def documentation(self) -> str:
-        """Return the columns as a Markdown table."""
-        lines = ["| column | unit | meaning |", "|---|---|---|"]
-        return "\n".join([*lines, *(f"| {names} | {unit} | {text} |" for names, unit, text in self.rows())])
+        rows = [f"| {', '.join(names)} | {unit} | {text} |" for (unit, text), names in found.items()]
+        return "\n".join(["| column | unit | meaning |", "|---|---|---|", *rows])
 
 
-def columns(*texts: str) -> tuple[Column, ...]:
+def columns(text: str) -> tuple[Column, ...]:
     """Return columns from entries `name | unit | format | heading | dtype: description`; columns may share an entry."""
     found = []
-    for entry in re.split(r"\n+(?=\S)", "".join(texts).strip()):
+    for entry in re.split(r"\n+(?=\S)", text.strip()):
         head, _, description = entry.partition(": ")
         names, unit, format, heading, dtype = [*map(str.strip, head.split("|")), "", "", "", ""][:5]
         for name in names.split(", "):
@@ -112,60 +103,59 @@ def _texts(column: Column, frame: pd.DataFrame) -> list[str]:
     texts = [as_text(value, column.format) for value in values]
     if "±" not in column.heading:
         return texts
-    halves = (frame[name + HIGH] - frame[name + LOW]) / 2
-    return [
-        f"{text} ± {as_text(half, column.format.lstrip('+')) or '?'}" for text, half in zip(texts, halves, strict=True)
-    ]
+    rows = zip(texts, values, frame[name + LOW], frame[name + HIGH], strict=True)
+    return [f"{text} {_interval(value, low, high, column.format)}" for text, value, low, high in rows]
+
+
+def _interval(value: float, low: float, high: float, format: str) -> str:
+    """Return `± half`, or the two ends where it reaches farther to one side."""
+    if pd.isna(low) or pd.isna(high):
+        return "± ?"
+    if abs((value - low) - (high - value)) <= 4 * 10.0**-DECIMALS:  # the three are rounded
+        return f"± {as_text((high - low) / 2, format.lstrip('+'))}"
+    return f"[{as_text(low, '+.2f')}, {as_text(high, '+.2f')}]"
 
 
 def as_text(value: Any, format: str = "") -> str:
-    """Return a cell for a person: formatted, empty where it is missing; floats have three decimals by default."""
+    """Return a cell for a person: formatted, empty where it is missing; floats have three decimals by default.
+
+    What is rounded to zero has no minus sign.
+    """
     if pd.isna(value):
         return ""
     if isinstance(value, bool | str):
         return str(value)
-    return f"{value:{format or ('.3f' if isinstance(value, float) else '')}}"
+    if isinstance(value, float):
+        sign = "+" * format.startswith("+")
+        format = f"{sign}z{format.lstrip('+') or '.3f'}"
+    return f"{value:{format}}"
 
 
-BOARD = """
-game | | | | string: canonical spec of the game
-players | | | | int64: number of players
-"""
+BOARD = """game | | | | string: canonical spec of the game
+players | | | | int64: number of players"""
 
-PAIR = """
-bot | | | bot: label; the bot higher on the leaderboard comes first
+PAIR = """bot | | | bot: label; the bot higher on the leaderboard comes first
 opponent | | | opponent: label of the other bot
-matches | matches | , | matches: that both played
-"""
+matches | matches | , | matches: that both played"""
 
-LEADS = """
-lead | -1 to 1 | +.2f | lead: share of matches ahead minus share behind, blocks weighing alike; with two players half
-    the difference
+LEADS = """lead | -1 to 1 | +.2f | lead: share of matches ahead minus share behind, blocks weighing alike; with two
+    players half the difference
 predicted | -1 to 1 | +.2f | predicted: the lead that ratings and draw margin of the board predict
 z | standard deviations | +.1f | z: deviation of the lead from the predicted one, in standard deviations under the
     rating model: beyond 1.96 either way in about 1 of 20 pairs if the ratings hold. The variance is the model's,
-    times what the matches of a block have in common, less the share that fitting the ratings took up
-"""
+    times what the matches of a block have in common, less the share that fitting the ratings took up"""
 
-PLACE = """
-round | | | | int64: counted from 0
+PLACE = """round | | | | int64: counted from 0
 lineup | | | | int64: seating within the block, counted from 0
-seat | | | | int64: counted from 0
-"""
+seat | | | | int64: counted from 0"""
 
-BOT = """
-bot | | | | string: label
-"""
-
-OUTCOME = """
-rank | place | | | int64: 0 is best; ties share the better one
-return_ | -1 to 1 | +.3f | | float64: utility: beating b of n seats and tying with t gives (2b + t)/(n - 1) - 1
+RESULT = """return_ | -1 to 1 | +.3f | | float64: utility: beating b of n seats and tying with t gives
+    (2b + t)/(n - 1) - 1
 score | the game's score | | | Int64: empty for games without scores
 margin | the game's score | +.3f | | float64: own score minus the others' mean
 cause | | | | string: why the seat forfeited, or empty
 timed | | | | bool: whether a clock or the machine's memory had an influence
-ended | | | | string: `normal`, `forfeit`, or a word of the game
-"""
+ended | | | | string: `normal`, `forfeit`, or a word of the game"""
 
 LEADERBOARD = Table(
     "Leaderboard",
@@ -196,13 +186,13 @@ distinct_matches | matches | ,: of those, in blocks that do not repeat another b
     Only these count as evidence: two deterministic bots can play one match a thousand times
 wins | matches | , | wins: alone in first place
 ties | matches | , | ties: shared first place
-mean_rank | place | .2f | rank: mean final place, 1 is best; ties share the better place
+mean_rank | place | .2f | place: mean final place, 1 is best; ties share the better place
 mean_return | -1 to 1 | +.3f | return ± 95 %: mean utility: a seat that beats b of n seats and ties with t gets (2b +
     t)/(n - 1) - 1
 mean_return_ci_low, mean_return_ci_high | -1 to 1 | +.3f: 95 % interval of the mean return: Student's t over block
     means, as the matches of a block share the opening and, among trusted bots, the dice; repeated blocks are not
-    counted. If all blocks are equal, the interval allows for the share of other results that 1 in 40 such series
-    would hide, each as far away as possible
+    counted. What of it lies beyond -1 or 1 is left out: no mean is there. If all blocks are equal, the interval allows
+    for the share of other results that 1 in 40 such series would hide, each as far away as possible
 worth | logarithm | +.2f | worth: only with `--plackett-luce`: log-worth in the Plackett-Luce model, mean 0, by the
     package `choix`. Of two bots alone, one that is 1 above the other finishes first with odds of e to 1
 mean_margin | the game's score | +.2f | margin: mean of own score minus the others' mean; only for games with scores
@@ -219,9 +209,8 @@ trueskill_sigma | TrueSkill points | .2f: uncertainty of `trueskill_mu`
 CROSSTABLE = Table(
     "Crosstable",
     "`arena crosstable`, `arena export --what crosstable`, `arena.crosstable`: a row for every two bots that met",
-    columns(
-        PAIR,
-        """
+    columns(f"""
+{PAIR}
 blocks | blocks | ,: that both played, without repeated ones, as for `distinct_matches`
 wins | matches | , | W: matches in which the bot's place is better than the opponent's, whatever other seats did
 ties | matches | , | T: matches in which the two places are equal
@@ -229,25 +218,20 @@ losses | matches | , | L: matches in which the bot's place is worse than the opp
 difference | -2 to 2 | +.3f | difference ± 95 %: mean of the bot's return minus the opponent's, blocks weighing alike
 difference_ci_low, difference_ci_high | -2 to 2 | +.3f: 95 % interval of the difference, made like that of
     `mean_return`; empty below two blocks
-""",
-        LEADS,
-        """
+{LEADS}
 alpha_rank | 0 to 1: only with `--alpha-rank`: share of the row's bot in a population of 50 where the better of two
     spreads (alpha 0.1); the shares of all bots sum to 1
-""",
-    ),
+"""),
 )
 
 MISFITS = Table(
     "Misfits",
     "`arena crosstable`: pairs whose lead is at least 0.05 from the predicted one, significantly so among all at 5 %",
-    columns(
-        PAIR,
-        LEADS,
-        """
+    columns(f"""
+{PAIR}
+{LEADS}
 p_value | 0 to 1 | .2g: of Holm's test over all pairs of the board
-""",
-    ),
+"""),
 )
 
 CYCLES = Table(
@@ -270,18 +254,17 @@ part | | | part: `seat 0`, ...; or the source of variance
 value | -1 to 1; share | +.3f | return ± 95 %: unbiased estimate, so that half the estimates of a share near 0 are
     below 0; shares sum to 1. That of `dice and opening` is empty, and a part of `rest`, if the matches of any block
     draw their own dice. All shares are empty if no set of bots has two blocks, or nothing varies
-value_ci_low, value_ci_high | -1 to 1; 0 to 1 | +.3f: 95 % interval: Student's t over blocks; of shares by the
-    jackknife over up to 20 groups of blocks, of small shares, and of seats, by the F distribution as well. If
-    `value_ci_low` is 0, the share may be 0
+value_ci_low, value_ci_high | -1 to 1; 0 to 1 | +.3f: 95 % interval: Student's t over blocks, without what lies beyond
+    -1 or 1; of shares by the jackknife over up to 20 groups of blocks, of small shares, and of seats, by the F
+    distribution as well. If `value_ci_low` is 0, the share may be 0
 """),
 )
 
 POWER = Table(
     "Power",
     "`arena power`, `arena.power`: a row for every board on which both bots play",
-    columns(
-        BOARD,
-        """
+    columns(f"""
+{BOARD}
 a: label of bot A
 b: label of bot B
 blocks | blocks | ,: complete blocks with both bots, without repeated ones
@@ -296,8 +279,7 @@ target_difference | 0 to 2 | .3f: the difference that is to be found; by default
 blocks_needed | blocks | ,: in all, existing ones included; empty if out of reach
 seconds_needed | s | ,.0f: time of one worker for the blocks that are missing
 own_dice: whether the matches of a block draw their own dice
-""",
-    ),
+"""),
 )
 
 DIFF = Table(
@@ -321,74 +303,47 @@ because: possible causes
 FAULTS = Table(
     "Faults",
     "`arena.faults`: bots that forfeited matches, by board and cause, in the plan's order of their first matches",
-    columns(
-        """
+    columns(f"""
 bot: label
-""",
-        BOARD,
-        """
+{BOARD}
 cause: `illegal_action`, `timeout`, `crash`, `memory`, `protocol` or `init`
 count | matches: matches of the plan that it forfeited for that cause, in incomplete blocks too
 first_match: the first of them in the order of the plan: the shortest unique beginning of its id
-""",
-    ),
+"""),
 )
 
 MATCHES = Table(
     "Matches",
     "`arena export --what matches --format csv` and other tables: a row for each seat of every match",
-    columns(
-        """
+    columns(f"""
 match | | | | string: id: the block's identity, a dash, the line-up
-""",
-        BOARD,
-        """
+{BOARD}
 block | | | | string: id of the block, hexadecimal
-""",
-        PLACE,
-        BOT,
-        """
+{PLACE}
+bot | | | | string: label
 identity | | | | string: `name@hash` over parameters and source of the bot
-""",
-        OUTCOME,
-        """
+place | place | | | int64: 1 is best; ties share the better one
+{RESULT}
 plies | plies | | | int64: length of the match, random moves and rolls included
-""",
-    ),
+"""),
 )
 
 BOARD_MATCHES = Table(
     "Matches of a board",
     "`arena.matches`: a row for each seat of every match in a complete block, in canonical order",
-    columns(
-        """
+    columns(f"""
 block: number of the block, in the order of the plan
-""",
-        PLACE,
-        """
+{PLACE}
 entry: number of the bot in the plan
-""",
-        BOT,
-        OUTCOME,
-        """
+bot | | | | string: label
+rank | place | | | int64: the place counted from 0, as games and logs do: 0 is best; ties share the better one
+{RESULT}
 moves_hash: 64-bit hash of the moves, equal for equal moves
 distinct_share | 0 to 1: share of the blocks of the same bots that do not repeat another one move by move
-""",
-    ),
+"""),
 )
 
-TABLES = {
-    "leaderboard": LEADERBOARD,
-    "crosstable": CROSSTABLE,
-    "misfits": MISFITS,
-    "cycles": CYCLES,
-    "variance": VARIANCE,
-    "power": POWER,
-    "diff": DIFF,
-    "faults": FAULTS,
-    "matches": MATCHES,
-    "board_matches": BOARD_MATCHES,
-}
+TABLES = {name.lower(): table for name, table in globals().items() if isinstance(table, Table)}
 """All tables, by the word that names them."""
 FORMATS = {column.name: column.format for table in TABLES.values() for column in table.columns}
 
@@ -402,8 +357,8 @@ def check_columns(wanted: Sequence[str], known: Sequence[str], table: str) -> No
     """Raise `ConfigError` for a column that a table does not have, or that is asked for twice."""
     for place, name in enumerate(wanted):
         if name not in known:
-            if RENAMED.get(name) in known:
-                raise ConfigError(f"--columns: '{name}' is now called '{RENAMED[name]}'")
+            if (now := (RENAMED | RENAMED_IN_MATCHES).get(name)) in known:
+                raise ConfigError(f"--columns: '{name}' is now called '{now}'")
             hint = did_you_mean(name, known)
             listed = f" They have {', '.join(known)}" if hint.endswith("?") else ""
             raise ConfigError(f"--columns: {table} have no column '{name}'{hint}{listed}")

@@ -21,7 +21,6 @@ from arena.results.columns import DIFF, HIGH, LOW, RENAMED
 from arena.results.leaderboards import leaderboards
 from arena.results.report import about_board
 from arena.results.tables import from_csv
-from arena.schedule.blocks import Schedule
 from engine.errors import one_line
 
 KINDS = (".json", ".parquet", ".csv")
@@ -97,11 +96,11 @@ def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]
     with store:
         schedule = store.known(resolved.schedule())
         frames = leaderboards(store, schedule)
-        return {schedule.boards[index].title: _side(frame, schedule, index) for index, frame in frames.items()}
-
-
-def _side(frame: pd.DataFrame, schedule: Schedule, index: int) -> Side:
-    return _with_versions(frame, about_board(schedule.boards[index], schedule))
+        boards = [schedule.boards[index] for index in frames]
+        return {
+            board.title: _with_versions(frame, about_board(board, schedule))
+            for board, frame in zip(boards, frames.values(), strict=True)
+        }
 
 
 def _with_versions(frame: pd.DataFrame, about: Mapping[str, Any]) -> Side:
@@ -210,11 +209,16 @@ def _measure(name: str, before: pd.DataFrame, after: pd.DataFrame) -> tuple[str,
 
 
 def _indexed(frame: pd.DataFrame, measure: tuple[str, str, str]) -> pd.DataFrame:
-    """Return by bot its rank, the measure, its standard error."""
+    """Return by bot its rank, the measure, its standard error.
+
+    An interval may be cut at one end of the measure's range; one that is cut at both says nothing of the error.
+    """
     frame = frame.reindex(columns=["bot", "rank", *measure]) if frame.empty else frame
     value, low, high = (pd.to_numeric(frame[column]) for column in measure)
-    columns = {"rank": frame["rank"], "value": value, "error": (high - low) / (2 * CRITICAL)}
-    return pd.DataFrame(columns).set_axis(frame["bot"])
+    half = (high - value).combine(value - low, max)
+    if measure[0] == "mean_return":
+        half = half.mask((low <= -1) & (high >= 1))
+    return pd.DataFrame({"rank": frame["rank"], "value": value, "error": half / CRITICAL}).set_axis(frame["bot"])
 
 
 class _Causes:
@@ -259,9 +263,8 @@ class _Causes:
         lines = [f"no complete block {when}" for when in self.empty]
         lines += [f"rules version {self.before.rules}, then {self.after.rules}"] if self.rules else []
         lines += [f"new version: {bot}, {old}, then {new}" for bot, (old, new) in self.changed.items()]
-        lines += [
-            f"{what}: {', '.join(bots)}" for what, bots in (("added", self.added), ("removed", self.removed)) if bots
-        ]
+        changes = (("added", self.added), ("removed", self.removed))
+        lines += [f"{what}: {', '.join(bots)}" for what, bots in changes if bots]
         if not self.versions_known:
             lines.append("versions unknown: a leaderboard without JSON or plan.json has none")
         return lines

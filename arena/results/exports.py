@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-import pandas as pd
-
 from arena.core.errors import ConfigError
 from arena.core.files import write_file
 from arena.plan.config import DEFAULT_FORMATS, FORMATS
@@ -19,11 +17,11 @@ from arena.results.leaderboards import leaderboards
 from arena.results.match_files import check_match_columns, write_matches
 from arena.results.matches import board_matches
 from arena.results.report import render_boards
-from arena.schedule.blocks import Schedule
 from arena.store import Store
 from engine.errors import did_you_mean
 
-WHAT = ("leaderboards", "crosstable", "matches")
+WHAT = ("leaderboards", "crosstable", "matches", "report")
+REPORT = "index.html"
 JSON_LINES = "jsonl"
 """Format of matches only, and their default."""
 
@@ -46,20 +44,20 @@ def export_log(
     if "leaderboards" in what:
         tables += render_boards(folder, schedule, leaderboards(store, schedule), of_boards, columns)
     if "crosstable" in what:
-        tables += render_boards(folder, schedule, crosstables(store, schedule), of_boards, columns, "crosstable")
+        outs = [disqualified(store, schedule, index) for index in range(len(schedule.boards))]
+        pairs = {
+            index: crosstable(board_matches(store, schedule, index, out), schedule.boards[index].players, out).pairs
+            for index, out in enumerate(outs)
+        }
+        tables += render_boards(folder, schedule, pairs, of_boards, columns, "crosstable")
+    if "report" in what:
+        from arena.results.pages.report import report_page  # with the libraries that draw
+
+        tables.append((folder / REPORT, report_page(store, resolved)))
     files = [write_file(path, [content]) for path, content in tables]
     if "matches" in what:
         files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
     return [*files, *write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())]
-
-
-def crosstables(store: Store, schedule: Schedule) -> dict[int, pd.DataFrame]:
-    """Return the crosstable of every board of the plan, by its number."""
-    found = {}
-    for index, board in enumerate(schedule.boards):
-        out = disqualified(store, schedule, index)
-        found[index] = crosstable(board_matches(store, schedule, index, out), board.players, out).pairs
-    return found
 
 
 def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:

@@ -6,7 +6,7 @@ Only complete blocks count, in canonical order (round, table, line-up), without 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 import numpy as np
 import pandas as pd
@@ -14,10 +14,13 @@ import pandas as pd
 from arena.core.match_ids import listed_dice
 from arena.plan.disqualification import disqualified, in_plan
 from arena.results.columns import FAULTS, LEADERBOARD
-from arena.results.matches import board_matches
+from arena.results.matches import BoardMatches, read_board, returns
 from arena.schedule.blocks import Schedule
-from arena.stats.board import played, rating_columns, ratings_of
-from arena.stats.means import interval
+from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.bootstrap import Blocks
+from arena.stats.fit import Results
+from arena.stats.grouping import group_rows
+from arena.stats.means import interval, over_blocks
 from arena.stats.online_trueskill import rate, rating_model
 from arena.store import Store
 
@@ -51,54 +54,80 @@ def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=FAULTS.names)
 
 
-def summary(matches: pd.DataFrame, players: int) -> pd.DataFrame:
-    """Return matches, wins, ranks, returns with intervals, and forfeits, by entry."""
-    ranks = matches["rank"].to_numpy().reshape(-1, players)
-    first = matches["rank"] == 0
-    shared = first & np.repeat((ranks == 0).sum(axis=1) > 1, players)
-    groups = matches.assign(win=first & ~shared, tie=shared, forfeit=matches["cause"].notna()).groupby("entry")
+def summary(matches: BoardMatches, results: Results, blocks: Blocks) -> pd.DataFrame:
+    """Return matches, wins, ranks, returns with intervals, and forfeits, by entry.
+
+    `results` and `blocks` are those of the matches. Everything is counted by distinct result and kind of block.
+    """
+    entries, players = results.entries, matches.ranks.shape[1]
+    seated = group_rows(np.concatenate([matches.entries, matches.ranks], axis=1))
+    bots, ranks = np.searchsorted(entries, matches.entries[seated.first]), matches.ranks[seated.first]
+    value, first = returns(ranks), ranks == 0
+    alone = first.sum(axis=1, keepdims=True) == 1
+
+    def total(of_seats: np.ndarray, seats: slice = slice(None)) -> np.ndarray:
+        """Return by entry the sum of what each of its seats has."""
+        weighted = (of_seats * seated.times[:, None])[:, seats].ravel()
+        return np.bincount(bots[:, seats].ravel(), weighted, len(entries))
+
+    count = total(np.ones_like(ranks))
     board = pd.DataFrame(
-        {
-            "bot": groups["bot"].first(),
-            "matches": groups.size(),
-            "wins": groups["win"].sum(),
-            "ties": groups["tie"].sum(),
-            "mean_rank": groups["rank"].mean() + 1,
-            "mean_return": groups["return_"].mean(),
-        }
+        {"bot": matches.labels[entries], "matches": count.astype(np.int64)}, pd.Index(entries, name="entry")
     )
-    board["mean_return_ci_low"], board["mean_return_ci_high"] = interval_over_blocks(matches)
-    if matches["score"].notna().any():
-        board["mean_margin"] = groups["margin"].mean()
-    board["forfeits"] = groups["forfeit"].sum()
+    board["wins"] = total(first & alone).astype(np.int64)
+    board["ties"] = total(first & ~alone).astype(np.int64)
+    board["mean_rank"] = total(ranks) / count + 1
+    board["mean_return"] = total(value) / count
+    board["mean_return_ci_low"], board["mean_return_ci_high"] = interval_over_blocks(results, blocks)
+    if matches.scores is not None:
+        at, margins = np.searchsorted(entries, matches.entries), matches.margins
+        known = ~np.isnan(margins)
+        with np.errstate(invalid="ignore"):
+            sums = np.bincount(at[known], margins[known], len(entries))
+            board["mean_margin"] = sums / np.bincount(at[known], minlength=len(entries))
+    forfeits = np.searchsorted(entries, matches.entries[matches.forfeited])
+    board["forfeits"] = np.bincount(forfeits, minlength=len(entries))
+    with np.errstate(invalid="ignore"):
+        for seat in range(players):
+            here = slice(seat, seat + 1)
+            board[f"return_seat_{seat}"] = total(value, here) / total(np.ones_like(ranks), here)
     return board
 
 
+def interval_over_blocks(results: Results, blocks: Blocks) -> tuple[np.ndarray, np.ndarray]:
+    """Return the 95 % interval of the mean return by entry, as of `arena.stats.means.interval`.
+
+    Seats of one block share dice and opening, so their mean is one observation: mean ± t s / sqrt(b) where b blocks
+    vary. Blocks that repeat others move by move are no observations. NaN below two blocks.
+    """
+    bots, value = (each[blocks.results].ravel() for each in (results.who, returns(results.ranks)))
+    kind = np.repeat(np.arange(len(blocks.results)), len(bots) // len(blocks.results))
+    share, times = blocks.distinct_share, np.bincount(blocks.kind)
+    mean, error, count, _ = over_blocks(bots, kind, value, len(results.entries), share, times)
+    return interval(mean, error, count, 1.0)
+
+
 def leaderboard(
-    matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None, plackett_luce: bool = False
+    matches: BoardMatches, out: Mapping[int, int] | None = None, plackett_luce: bool = False
 ) -> pd.DataFrame:
-    """Return the leaderboard of `board_matches`, best first, disqualified bots (`out`) last.
+    """Return the leaderboard of the matches of `read_board`, best first, disqualified bots (`out`) last.
 
     Columns are described in docs/reference/columns.md.
     `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model.
     """
-    if matches.empty:
+    if not len(matches.rows):
         empty = pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
         empty.attrs["ratings"] = None
         return empty
-    number, entries = pd.factorize(matches["entry"])  # in canonical order, not in that of the plan
-    board = played(matches.assign(entry=number), players)
-    ratings = ratings_of(board)
-    rated = rating_columns(ratings)
-    counted = summary(matches, players).loc[entries].reset_index(drop=True)
-    frame = pd.concat([counted, rated.reset_index(drop=True)], axis=1)
+    number, entries = pd.factorize(matches.entries.ravel())  # in canonical order, not in that of the plan
+    matches = matches._replace(entries=number.reshape(matches.entries.shape), labels=matches.labels[entries])
+    ratings = ratings_of(Played(matches.entries, matches.ranks, matches.block, matches.distinct_share))
+    counted = summary(matches, ratings.results, ratings.blocks)
+    frame = pd.concat([counted, rating_columns(ratings)], axis=1)
     if out:
         last = [out[entry] + 1 if entry in out else pd.NA for entry in entries]
         frame["disqualified"] = pd.array(last, "Int64")
-    by_seat = matches.pivot_table(index="entry", columns="seat", values="return_", aggfunc="mean").loc[entries]
-    for seat in range(players):
-        frame[f"return_seat_{seat}"] = by_seat[seat].to_numpy()
-    in_order = rate(board.entries, board.ranks, ratings.fit.margin)
+    in_order = rate(ratings.results, ratings.fit.margin)
     frame["trueskill_mu"], frame["trueskill_sigma"] = zip(
         *(in_order[place] for place in range(len(entries))), strict=True
     )
@@ -120,26 +149,18 @@ def leaderboard(
     return frame
 
 
-def interval_over_blocks(matches: pd.DataFrame) -> tuple[pd.Series, pd.Series]:
-    """Return the 95 % interval of the mean return by entry, as of `arena.stats.means.interval`.
+def leaderboards(
+    store: Store, schedule: Schedule, plackett_luce: bool = False, begin: Callable[[int], None] = lambda number: None
+) -> dict[int, pd.DataFrame]:
+    """Return the leaderboard of every board of the plan, by its number; `attrs` hold the kinds of dice.
 
-    Seats of one block share dice and opening, so their mean is one observation: mean ± t s / sqrt(b) where b blocks
-    vary. Blocks that repeat others move by move are no observations (column `distinct_share`). NaN below two blocks.
+    `begin` is called with each number before that board is rated.
     """
-    groups = matches.groupby(["entry", "block"])
-    means = groups["return_"].mean().groupby("entry")
-    count = groups["distinct_share"].first().groupby("entry").sum() if "distinct_share" in matches else means.size()
-    error = means.std(ddof=1) / np.sqrt(count)
-    low, high = interval(means.mean().to_numpy(), error.to_numpy(), count.to_numpy(), 1.0)
-    return pd.Series(low, count.index), pd.Series(high, count.index)
-
-
-def leaderboards(store: Store, schedule: Schedule, plackett_luce: bool = False) -> dict[int, pd.DataFrame]:
-    """Return the leaderboard of every board of the plan, by its number; `attrs` hold the kinds of dice."""
     boards = {}
-    for index, board in enumerate(schedule.boards):
+    for index in range(len(schedule.boards)):
+        begin(index)
         out = disqualified(store, schedule, index)
-        frame = leaderboard(board_matches(store, schedule, index, out), board.players, out, plackett_luce)
+        frame = leaderboard(read_board(store, schedule, index, out), out, plackett_luce)
         frame.attrs["dice"] = listed_dice(schedule.dice_of(index))
         boards[index] = frame
     return boards

@@ -66,7 +66,16 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
         bot, score = schedule.entries[entry], match.scores[seat]
         margin = None if score is None else round(score - (total - score) / (match.players - 1), DECIMALS)
         cause, _ = match.forfeits.get(seat, (None, None))
-        result = (match.ranks[seat], returns[seat], score, margin, cause, match.timed, match.ended, len(match.moves))
+        result = (
+            match.ranks[seat] + 1,
+            returns[seat],
+            score,
+            margin,
+            cause,
+            match.timed,
+            match.ended,
+            len(match.moves),
+        )
         yield (*where, seat, bot.label, bot.identity, *result)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import hashlib
-import itertools
+import sys
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -16,14 +16,99 @@ from arena.plan.dice_keys import has_own_dice
 from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.logs import open_log
 from arena.results.columns import BOARD_MATCHES
-from arena.schedule.blocks import Block, Board, Schedule
+from arena.schedule.blocks import Schedule
 from arena.stats.bootstrap import distinct_share
 from arena.store import Store
 
-PAGE = 100_000
-"""Rows read at a time."""
 BoardName = tuple[str, int]
 """Canonical game spec and number of players."""
+
+
+class BoardMatches(NamedTuple):
+    """Matches of a board in complete blocks, in canonical order, as arrays."""
+
+    labels: np.ndarray
+    """Labels of the plan's entries."""
+    block: np.ndarray
+    """(matches,) number of the block, in the order of the plan."""
+    round: np.ndarray
+    lineup: np.ndarray
+    entries: np.ndarray
+    """(matches, seats)"""
+    ranks: np.ndarray
+    """(matches, seats), from 0."""
+    forfeited: np.ndarray
+    """(matches, seats)"""
+    scores: np.ndarray | None
+    """(matches, seats), NaN where there is none; None for a game without scores."""
+    distinct_share: np.ndarray
+    """(matches,) as of `arena.stats.bootstrap.distinct_share`."""
+    rows: np.ndarray
+    """(matches,) their places among the board's matches in the log."""
+
+    def first(self, count: int) -> BoardMatches:
+        """Return the first matches alone."""
+        labels, *arrays = self
+        return BoardMatches(labels, *(None if array is None else array[:count] for array in arrays))  # type: ignore[arg-type]  # in their order
+
+    @property
+    def margins(self) -> np.ndarray:
+        """(matches, seats) own score minus the others' mean."""
+        if self.scores is None:
+            return np.full(self.ranks.shape, np.nan)
+        return self.scores - (self.scores.sum(axis=1, keepdims=True) - self.scores) / (self.ranks.shape[1] - 1)
+
+
+def read_board(store: Store, schedule: Schedule, board: int, out: Mapping[int, int] | None = None) -> BoardMatches:
+    """Read the matches of a board, without an object for each; `out` are the disqualified bots, if known already.
+
+    Raises `StoreError` when a match has too few or too many seats, or a block other line-ups than the plan.
+    """
+    shape = schedule.boards[board]
+    name, players, lineups = (shape.game, shape.players), shape.players, schedule.lineups(shape)
+    out = disqualified(store, schedule, board) if out is None else out
+    known, nowhere = store.block_keys(*name), np.iinfo(np.int64).min  # other keys may be any: a stranger's log
+    places = np.array(schedule.places(players))
+    planned = np.fromiter(
+        (
+            (known.get(identity, nowhere), number, table)
+            for number, table, identity in schedule.identities(board)
+            if in_plan(out, number, table)
+        ),
+        np.dtype([("key", np.int64), ("round", np.int64), ("table", np.int64, (places.max() + 1,))]),
+    )
+    del known
+    seats = store.seats(*name)
+    blocks, hashes = store.moves_hashes(*name)
+    if len(blocks) * players != len(seats) or (np.repeat(blocks, players) != seats["block"]).any():
+        raise _damaged(store, f"matches on {shape.title} have missing seats")
+    ranks = seats["rank"].reshape(-1, players)
+    if (seats["seat"].reshape(-1, players) != np.arange(players)).any() or ((ranks < 0) | (ranks >= players)).any():
+        raise _damaged(store, f"seats or ranks on {shape.title} that there are not")
+    first = np.flatnonzero(np.diff(blocks, prepend=blocks[:1] - 1))
+    whole = first[np.diff(first, append=len(blocks)) == lineups]
+    at = np.searchsorted(blocks[whole], planned["key"])
+    here = np.flatnonzero(blocks[whole][np.minimum(at, len(whole) - 1)] == planned["key"]) if len(whole) else at[:0]
+    rows = (whole[at[here]][:, None] + np.arange(lineups)).ravel()
+    lineup = seats["lineup"][::players][rows]
+    if (lineup.reshape(-1, lineups) != np.arange(lineups)).any():
+        raise _damaged(store, f"line-ups on {shape.title} that there are not")
+    number = planned["round"][here]
+    of_seats = places[number % len(places)].reshape(len(here), lineups * players)
+    entries = np.take_along_axis(planned["table"][here], of_seats, axis=1).reshape(-1, players)
+    block, scores = np.repeat(np.arange(len(here)), lineups), store.scores(*name)
+    return BoardMatches(
+        np.array([entry.label for entry in schedule.entries], dtype=object),
+        *(block, np.repeat(number, lineups), lineup, entries, ranks[rows].astype(np.int64)),
+        seats["forfeited"].reshape(-1, players)[rows],
+        None if scores is None else scores.reshape(-1, players)[rows],
+        distinct_share(block, entries, hashes[rows]) if len(rows) else np.zeros(0),
+        rows,
+    )
+
+
+def _damaged(store: Store, what: str) -> StoreError:
+    return StoreError(f"{store.path}: the log is damaged: {what}")
 
 
 def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int, int] | None = None) -> pd.DataFrame:
@@ -32,89 +117,33 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
     Columns: `arena.results.columns.BOARD_MATCHES`. `out` are the disqualified bots, if they are known already.
     """
     shape = schedule.boards[board]
-    out = disqualified(store, schedule, board) if out is None else out
-    known = store.block_keys(shape.game, shape.players)
-    blocks = (block for block in schedule.blocks_of(board) if in_plan(out, block.round, block.table))
-    orders, rounds, tables = _plan_order(blocks, known)
-    frame = _read(store, shape)
-    keys = np.sort(np.fromiter(known.values(), np.int64, len(known)))  # any numbers: they may be a stranger's
-    order = np.full(len(keys), -1, np.int64)
-    order[np.searchsorted(keys, orders)] = np.arange(len(orders))
-    at = np.searchsorted(keys, frame["block"].to_numpy())
-    frame.insert(0, "place", order[at])
-    sizes = np.bincount(at)[at]
-    frame = frame[(frame["place"] >= 0) & (sizes == schedule.lineups(shape) * shape.players)]
-    frame = frame.sort_values(["place", "lineup", "seat"], kind="stable").reset_index(drop=True)
-    places = np.array(schedule.places(shape.players))
-    at = frame["place"].to_numpy()
-    seats = (frame["lineup"].to_numpy(), frame["seat"].to_numpy())
-    who = tables[at, places[(rounds[at] % len(places), *seats)]] if len(frame) else np.zeros(0, int)
-    labels = np.array([entry.label for entry in schedule.entries], dtype=object)
-    ranks = frame["rank"].to_numpy().reshape(-1, shape.players)
-    scores = frame["score"].to_numpy(dtype=float).reshape(-1, shape.players)
-    others = (scores.sum(axis=1, keepdims=True) - scores) / (shape.players - 1)
-    frame = frame.drop(columns="place").assign(
-        block=at,
-        round=rounds[at] if len(frame) else np.zeros(0, int),
-        entry=who,
-        bot=labels[who],
-        return_=_returns(ranks).ravel(),
-        margin=(scores - others).ravel(),
+    found, players = read_board(store, schedule, board, out), shape.players
+    timed, ended, hashes = [], [], []
+    for one, word, moves in store.match_rows(shape.game, players, "m.timed, m.ended, m.moves"):
+        timed.append(bool(one))
+        ended.append(sys.intern(word))
+        hashes.append(_moves_hash(moves))
+    causes = [cause for (cause,) in store.seat_rows(shape.game, players, "s.cause")]
+    frame = seat_frame(found).assign(
+        seat=np.tile(np.arange(players), len(found.rows)),
+        score=np.full(found.ranks.size, np.nan) if found.scores is None else found.scores.ravel(),
+        margin=found.margins.ravel(),
+        cause=np.array(causes, object).reshape(-1, players)[found.rows].ravel(),
+        timed=np.repeat(np.array(timed, bool)[found.rows], players),
+        ended=np.repeat(np.array(ended, object)[found.rows], players),
+        moves_hash=np.repeat(np.array(hashes, np.int64)[found.rows], players),
     )
-    return BOARD_MATCHES.arrange(frame.assign(distinct_share=_distinct_share(frame, shape.players)))
+    return BOARD_MATCHES.arrange(frame)
 
 
-def _distinct_share(frame: pd.DataFrame, players: int) -> np.ndarray:
-    if frame.empty:
-        return np.zeros(0)
-    matches = frame.iloc[::players]
-    entries = frame["entry"].to_numpy().reshape(-1, players)
-    share = distinct_share(matches["block"].to_numpy(), entries, matches["moves_hash"].to_numpy())
-    return np.repeat(share, players)
-
-
-def _plan_order(blocks: Iterable[Block], known: dict[bytes, int]) -> tuple[list[int], np.ndarray, np.ndarray]:
-    """Return the log's keys of blocks in the order of the plan, with their rounds and tables."""
-    keys, rounds, tables = [], [], []
-    for block in blocks:
-        key = known.get(block.identity)
-        if key is not None:
-            keys.append(key)
-            rounds.append(block.round)
-            tables.append(block.table)
-    return keys, np.array(rounds, np.int64), np.array(tables, np.int64)
-
-
-def _read(store: Store, board: Board) -> pd.DataFrame:
-    """Read every seat of a board's matches; raise `StoreError` when a match has too few or too many."""
-    matches = _pages(store.match_rows(board.game, board.players), ["block", "lineup", "timed", "ended", "moves_hash"])
-    seats = _pages(
-        store.seat_rows(board.game, board.players), ["block", "lineup", "seat", "rank", "score", "cause"]
-    ).astype({"score": float, "cause": object})
-    of = np.repeat(np.arange(len(matches)), board.players)
-    if len(of) != len(seats) or (matches["block"].to_numpy()[of] != seats["block"]).any():
-        raise StoreError(f"{store.path}: the log is damaged: matches on {board.title} have missing seats")
-    places = np.arange(board.players)
-    if (seats["seat"].to_numpy().reshape(-1, board.players) != places).any() or not seats["rank"].isin(places).all():
-        raise StoreError(f"{store.path}: the log is damaged: seats or ranks on {board.title} that there are not")
-    for name, kind in (("timed", bool), ("ended", object), ("moves_hash", np.int64)):
-        seats[name] = matches[name].to_numpy()[of].astype(kind)
-    return seats
-
-
-def _pages(rows: Iterator[tuple[Any, ...]], columns: list[str]) -> pd.DataFrame:
-    """Return the rows of a query as a frame, made in pages: rows as Python objects take ten times the memory."""
-    pages = []
-    while page := list(itertools.islice(rows, PAGE)):
-        frame = pd.DataFrame(page, columns=columns)
-        if "moves_hash" in frame:
-            frame["moves_hash"] = [_moves_hash(moves) for moves in frame["moves_hash"]]
-        for name in {"score"} & set(columns):
-            frame[name] = frame[name].astype(float)
-        for name in {"cause", "ended"} & set(columns):
-            frame[name] = frame[name].astype("category")
-        pages.append(frame)
-    return pd.concat(pages, ignore_index=True) if pages else pd.DataFrame(columns=columns, dtype=np.int64)
+def seat_frame(matches: BoardMatches) -> pd.DataFrame:
+    """Return a row for each seat with what statistics need: some of the columns of `board_matches`."""
+    each = {name: getattr(matches, name).astype(np.int64) for name in ("block", "round", "lineup")}
+    each["distinct_share"] = matches.distinct_share
+    columns = {name: np.repeat(values, matches.ranks.shape[1]) for name, values in each.items()}
+    entries, ranks = matches.entries.ravel(), matches.ranks.ravel()
+    bots = {"entry": entries, "bot": matches.labels[entries], "rank": ranks, "return_": returns(matches.ranks).ravel()}
+    return pd.DataFrame({**columns, **bots}, copy=False)
 
 
 def _moves_hash(moves: str | bytes) -> int:
@@ -123,11 +152,12 @@ def _moves_hash(moves: str | bytes) -> int:
     return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
 
 
-def _returns(ranks: np.ndarray) -> np.ndarray:
+def returns(ranks: np.ndarray) -> np.ndarray:
     """Return utilities from ranks, as `engine.returns_from_ranks`, of shape (matches, seats)."""
-    beaten = (ranks[:, None, :] > ranks[:, :, None]).sum(axis=2)
-    beaten_by = (ranks[:, None, :] < ranks[:, :, None]).sum(axis=2)
-    return (beaten - beaten_by) / max(ranks.shape[1] - 1, 1)
+    found = np.zeros(ranks.shape, np.int64)
+    for other in range(ranks.shape[1]):
+        found += np.sign(ranks[:, [other]] - ranks)
+    return found / max(ranks.shape[1] - 1, 1)
 
 
 def choose_boards(
@@ -157,4 +187,4 @@ def board_frames(
         for name in choose_boards(target, names, game, players):
             board = names.index(name)
             out = disqualified(store, schedule, board)
-            yield name, board_matches(store, schedule, board, out), out, has_own_dice(schedule, board)
+            yield name, seat_frame(read_board(store, schedule, board, out)), out, has_own_dice(schedule, board)

@@ -39,20 +39,14 @@ def titled(board: str, dice: str) -> str:
     return f"{board} (dice: {dice})" if dice not in ("", Kind.PUBLIC.words) else board
 
 
-def as_json(about: Mapping[str, Any], what: str, frame: pd.DataFrame) -> str:
-    """Return a table as JSON, with its board and the constants of the rating model."""
-    return (
-        json.dumps({**about, "ratings": frame.attrs.get("ratings"), what: records(frame)}, indent=1, ensure_ascii=False)
-        + "\n"
-    )
-
-
 def render(
     board: Board, frame: pd.DataFrame, kind: str, about: Mapping[str, Any] | None = None, what: str = "leaderboard"
 ) -> bytes:
     """Return the table of a board in one of the formats of `arena.plan.config.FORMATS`; `about` is for JSON."""
     if kind == "json":
-        return as_json(about or {"game": board.game, "players": board.players}, what, frame).encode()
+        about = about or {"game": board.game, "players": board.players}
+        data = {**about, "ratings": frame.attrs.get("ratings"), what: records(frame)}
+        return f"{json.dumps(data, indent=1, ensure_ascii=False)}\n".encode()
     title = titled(board.title, (about or {}).get("dice", ""))
     return render_frame(frame, kind, title if what == "leaderboard" else f"{title}: {what}")
 
@@ -67,11 +61,8 @@ def render_boards(
 ) -> list[tuple[Path, bytes]]:
     """Return the table of every board in every format, with the wanted columns: paths and contents."""
     if columns:
-        check_columns(
-            columns,
-            list(dict.fromkeys(str(name) for frame in boards.values() for name in frame)),
-            f"{what}s",
-        )
+        known = list(dict.fromkeys(str(name) for frame in boards.values() for name in frame))
+        check_columns(columns, known, f"{what}s")
     files = []
     for index, frame in boards.items():
         board = schedule.boards[index]

@@ -6,14 +6,16 @@ import os
 import shlex
 import shutil
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+from arena.core.command import to_resume
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import listed_dice
+from arena.core.names import COMPARISONS
 from arena.core.paths import home_folder
 from arena.match.game_faults import lines_of, read_faults
 from arena.plan.adaptive import with_stages
@@ -54,7 +56,10 @@ class RunStatus:
     """Run status of a tournament."""
 
     name: str
+    """That of its plan; of its folder where that has another, as after an import or a merge."""
     log: Path
+    compares: list[str]
+    """Labels of the two bots of a comparison; empty for a tournament."""
     state: str
     """`running`, `complete`, `interrupted`, or `not complete` where it is unknown what ended the last run."""
     boards: list[BoardStatus]
@@ -63,7 +68,7 @@ class RunStatus:
     rate: float | None
     """Matches a second of the latest run until its last write; None when it has played none."""
     seconds_left: float | None
-    """Time left at that rate; None unless it runs."""
+    """Estimate of the time left; None unless it runs, and until every board with matches left has played a round."""
     workers: dict[str, tuple[int, int]]
     """Worker processes and matches by host, of the latest run that played."""
     writer: Writer | None
@@ -114,23 +119,28 @@ def _run_status(log: Path) -> RunStatus:
     with store:
         finished = store.is_finished()
         schedule = with_stages(store, resolved.schedule())
-        boards = list(_boards(store, schedule, finished))
+        is_comparison = resolved.name.startswith(f"{COMPARISONS}/")
+        boards = list(_boards(store, schedule, is_comparison and finished))
+        pair = schedule.duel[:2] if schedule.duel else range(2) if is_comparison else ()
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         run, last = store.last_run(), _last_write(log)
         played = sum(count for number, _, count in run.workers if number == run.number)
         rate = _rate(played, run.started, last)
+        workers = _by_host(run.workers)
+        seconds_left = _seconds_left(store, boards, workers) if running and played else None
         complete = finished or matches >= planned
         open_keys = any(key.disclosed is None for key in store.secret_keys())
     return RunStatus(
-        name=one_line(resolved.name),
+        name=_name(log, resolved.name),
         log=log,
+        compares=[one_line(schedule.entries[entry].label) for entry in pair],
         state=_state(running, complete, writer),
         boards=boards,
         matches=matches,
         planned=planned,
         rate=rate,
-        seconds_left=(planned - matches) / rate if running and rate else None,
-        workers=_by_host(run.workers),
+        seconds_left=seconds_left,
+        workers=workers,
         writer=writer,
         started=run.started,
         last_write=last.isoformat(timespec="seconds"),
@@ -142,18 +152,25 @@ def _run_status(log: Path) -> RunStatus:
     )
 
 
+def _name(log: Path, planned: str) -> str:
+    """Return what commands call a tournament: its plan's name, or that of its folder where it was put into another."""
+    parts, folder = Path(planned).parts, log.parent.resolve().parts
+    if folder[-len(parts) :] == parts:
+        return one_line(planned)
+    return one_line(f"{COMPARISONS}/{folder[-1]}" if folder[-2:-1] == (COMPARISONS,) else folder[-1])
+
+
 def _resume_command(writer: Writer) -> str:
     """Return the command line that resumes what a writer, or the one it added to, has played; empty for none."""
     command, folder = writer.player
     words = shlex.split(command)
     if words[:1] != ["arena"] or words[1:2] not in RESUMABLE:
         return ""
-    line = shlex.join(word for word in words if word != "--fresh")
     try:
         here = os.getcwd()
     except OSError:  # it has been removed
         here = ""
-    return line if folder == here else f"cd {shlex.quote(folder)} && {line}"
+    return to_resume(command) if folder == here else f"cd {shlex.quote(folder)} && {to_resume(command)}"
 
 
 def _dice(schedule: Schedule, open_keys: bool) -> str:
@@ -187,6 +204,18 @@ def _rate(played: int, started: str, last: datetime) -> float | None:
     return played / seconds if played and seconds > 0 else None
 
 
+def _seconds_left(store: Store, boards: Sequence[BoardStatus], workers: Mapping[str, tuple[int, int]]) -> float | None:
+    """Return the time left by what matches of each board took after its first round; None where that is not known."""
+    seconds = 0.0
+    for board in boards:
+        if board.planned > board.matches:
+            usual = store.usual_seconds(board.game, board.players)
+            if usual is None:
+                return None
+            seconds += (board.planned - board.matches) * usual
+    return seconds / max(1, sum(processes for processes, _ in workers.values()))
+
+
 def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
     """Return workers and matches by host, of the latest run that played."""
     latest = max((run for run, _, _ in workers), default=0)
@@ -199,15 +228,15 @@ def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _boards(store: Store, schedule: Schedule, finished: bool) -> Iterator[BoardStatus]:
-    """Yield the status of the boards of a plan; a finished comparison has no more matches than it took."""
+def _boards(store: Store, schedule: Schedule, decided: bool) -> Iterator[BoardStatus]:
+    """Yield the status of the boards of a plan; a decided comparison has no more matches than it took."""
     for index, covered in enumerate(coverage(store, schedule)):
         board, out = schedule.boards[index], disqualified(store, schedule, index)
         yield BoardStatus(
             game=one_line(board.game),
             players=board.players,
             matches=covered.matches,
-            planned=covered.matches if schedule.duel and finished else covered.planned,
+            planned=covered.matches if decided else covered.planned,
             blocks=covered.blocks,
             forfeits=store.forfeited(board.game, board.players),
             disqualified={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},

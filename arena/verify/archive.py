@@ -31,7 +31,7 @@ from arena.plan.config import FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan_and_versions
 from arena.plan.logs import LOG, find_log, open_log
-from arena.store import SCHEMA_VERSION, Store
+from arena.store import SCHEMA_VERSION
 from arena.verify.database import open_log as open_database
 from arena.verify.findings import Findings
 from arena.verify.plans import Contents, read_contents
@@ -55,14 +55,8 @@ SPARE = 2**20
 PACKING = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 """Accepted compressions: with others, one read may unpack any amount."""
 OF_ARCHIVES = (
-    zipfile.BadZipFile,
-    zlib.error,
-    struct.error,
-    EOFError,
-    ValueError,
-    ArenaError,
-    RuntimeError,
-    FileExistsError,
+    *(zipfile.BadZipFile, zlib.error, struct.error),
+    *(EOFError, ValueError, ArenaError, RuntimeError, FileExistsError),
 )
 """Errors of reading damaged or forged archives."""
 ODD = re.compile(r"[^A-Za-z0-9_.@+-]")
@@ -91,8 +85,10 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
     That is NAME.zip in the working folder by default. Raises `ConfigError` or `StoreError` if there is no such log, and
     while the keys of its secret dice are not disclosed.
     """
-    if out is not None:
-        _check_place(out)
+    if out is not None and out.is_dir():
+        raise ConfigError(f"--out {out}: is a folder; name a file")
+    if out is not None and not out.parent.is_dir():
+        raise ConfigError(f"--out {out}: no folder {out.parent}")
     log = find_log(target, home)
     if not log.is_file():
         raise StoreError(f"{log}: no such match log; `arena run` makes one")
@@ -100,7 +96,11 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
         copy_log(log, folder / LOG)
         store, resolved = open_log(folder / LOG)
         with store:
-            _check_disclosed(store, log)
+            if any(key.disclosed is None for key in store.secret_keys()):
+                raise StoreError(
+                    f"{log}: the key of its secret dice is not disclosed before everything is played, and without it "
+                    "nobody could check them; finish the tournament, then archive it"
+                )
             write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())
         for board in resolved.schedule().boards:
             for exported in (log.with_name(f"{board.slug}.{kind}") for kind in FORMATS):
@@ -126,23 +126,6 @@ def _exported(path: Path) -> bytes:
         raise StoreError(f"{path}: cannot go into an archive: {getattr(error, 'strerror', None) or error}") from None
 
 
-def _check_place(out: Path) -> None:
-    """Raise `ConfigError` if the archive cannot be written to a path."""
-    if out.is_dir():
-        raise ConfigError(f"--out {out}: is a folder; name a file")
-    if not out.parent.is_dir():
-        raise ConfigError(f"--out {out}: no folder {out.parent}")
-
-
-def _check_disclosed(store: Store, log: Path) -> None:
-    """Raise `StoreError` while a key of secret dice must stay secret."""
-    if any(key.disclosed is None for key in store.secret_keys()):
-        raise StoreError(
-            f"{log}: the key of its secret dice is not disclosed before everything is played, and without it nobody "
-            "could check them; finish the tournament, then archive it"
-        )
-
-
 def copy_log(log: Path, copy: Path) -> None:
     """Copy a log consistently into one file, also while a run writes to it, without deleted and waiting results."""
     whole = copy.with_suffix(".whole")
@@ -163,20 +146,16 @@ def copy_log(log: Path, copy: Path) -> None:
 
 def _unpack_bots(folder: Path) -> None:
     """Write the sources of all bots into a folder."""
-    for name, content in sources(_contents(folder / LOG)).items():
+    findings = Findings()
+    with contextlib.closing(open_database(folder / LOG)) as db:
+        contents = read_contents(db, findings)
+    if findings.count:
+        raise StoreError(f"{findings.shown[0]}; `arena verify` tells all that is wrong with the log")
+    for name, content in sources(contents).items():
         path = folder / name
         _check_name(name)
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
-
-
-def _contents(log: Path) -> Contents:
-    findings = Findings()
-    with contextlib.closing(open_database(log)) as db:
-        contents = read_contents(db, findings)
-    if findings.count:
-        raise StoreError(f"{findings.shown[0]}; `arena verify` tells all that is wrong with the log")
-    return contents
 
 
 def sources(contents: Contents) -> dict[str, bytes]:

@@ -115,8 +115,10 @@ class BlockFinder:
             self.totals.planned, self.totals.present = presence.planned, presence.present
         self._check_presence(plan, presence)
         for hash in schedule.keys if len(schedule.keys) > 1 else ():
-            if not self._all_seen:
-                yield from self._with_former_key(number, with_stages(self.store, replace(schedule, keys=(hash,))))
+            if not self._all_seen:  # blocks begun with this key and played again with another one, or in two logs
+                former = with_stages(self.store, replace(schedule, keys=(hash,))).blocks()
+                while batch := list(itertools.islice(former, BATCH)):
+                    yield from self._found(number, batch)
 
     def _found(self, number: int, batch: Sequence[Block], presence: Presence | None = None) -> Iterator[Task]:
         """Yield those of a plan's blocks that are in the log, unless they were seen before."""
@@ -131,12 +133,6 @@ class BlockFinder:
                 found.append((key, block))
         if found:
             yield Task(number, found)
-
-    def _with_former_key(self, number: int, schedule: Schedule) -> Iterator[Task]:
-        """Yield blocks that were begun with a key and then played again with another one, or in two logs."""
-        blocks = schedule.blocks()
-        while batch := list(itertools.islice(blocks, BATCH)):
-            yield from self._found(number, batch)
 
     def _check_presence(self, plan: LoggedPlan, presence: Presence) -> None:
         """Add a finding for missing matches. A comparison is played in order until it is decided, not to the end."""

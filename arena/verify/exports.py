@@ -13,7 +13,8 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan
-from arena.results.exports import JSON_LINES, export_log
+from arena.results.exports import JSON_LINES, REPORT, export_log
+from arena.results.pages.report import same_report
 from arena.schedule.blocks import Schedule
 from arena.store import Store
 from arena.verify.findings import Findings
@@ -55,15 +56,19 @@ def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
     formats = [kind for kind in (*FORMATS, JSON_LINES) if (folder / f"matches.{kind}").is_file()]
     if formats:
         yield "matches", formats
+    if (folder / REPORT).is_file():
+        yield "report", []
 
 
 def _same(theirs: Path, ours: Path) -> bool:
-    """Whether two files have the same bytes; Parquet files, whose bytes depend on its library, the same tables."""
+    """Whether two files have the same bytes; Parquet files and reports, which libraries write, the same data."""
     other = ours.read_bytes()
     try:
         one = read_regular(theirs, MOST_LONGER * len(other) + 2**20)
     except (OSError, ValueError):
         return False
+    if theirs.name == REPORT:
+        return same_report(one, other)
     if one == other or theirs.suffix != ".parquet":
         return one == other
     try:

@@ -15,7 +15,7 @@ from arena.match.replay import check_game, check_match, check_words, game_of
 from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
-from arena.store import Store
+from arena.store import Store, WholeMatch
 from arena.verify.database import open_log
 from arena.verify.findings import Findings
 from arena.verify.rows import Rows, Stored, check_side, match_of_rows, read_rows
@@ -52,9 +52,7 @@ class Checker:
         self.secret = secret
         self.db = open_log(path)
         self.store = Store(path, self.db, None)
-        self.bots = {
-            bot: (identity, spec) for bot, identity, spec in self.db.execute("SELECT bot, identity, spec FROM bots")
-        }
+        self.bots = dict(self.db.execute("SELECT identity, spec FROM bots"))
         self.runs = {run for (run,) in self.db.execute("SELECT run FROM runs")}
         self.games: dict[Any, Game | None] = {}
         self.keys: dict[tuple[Kind, int, str | None], KeyPair] = {}
@@ -101,20 +99,22 @@ class Checker:
 
     def _check_block(self, plan: int, block: Block | None, rows: Rows, done: Checked) -> None:
         stored = rows.block
-        lineups = [match[0] for match in rows.matches]
         try:
             self._check_place(plan, block, stored)
         except StoreError as error:
-            self._note(error, stored, lineups[0] if lineups else 0, "blocks", done)
-        for table, found in (("seats", rows.seats), ("timings", rows.timings), ("faults", rows.faults)):
-            for lineup in sorted(found.keys() - set(lineups)):
-                self._note(StoreError(f"is in {table}, but not in matches"), stored, lineup, table, done)
+            first = next((match.lineup for match in rows.matches if match.match is not None), 0)
+            self._note(error, stored, first, "blocks", done)
         for match in rows.matches:
+            if match.match is None:
+                for table, part in (("seats", match.seats), ("timings", match.timing), ("faults", match.faults)):
+                    if part:
+                        self._note(StoreError(f"is in {table}, but not in matches"), stored, match.lineup, table, done)
+                continue
             done.matches += 1
             try:
-                self._check_match(plan, block, rows, match, done)
+                self._check_match(plan, block, stored, match, done)
             except Exception as error:
-                self._note(error, stored, match[0], "matches", done)
+                self._note(error, stored, match.lineup, "matches", done)
 
     def _check_place(self, plan: int, block: Block | None, stored: Stored) -> None:
         """Check that a block's row is what the plan says."""
@@ -132,15 +132,14 @@ class Checker:
             if mine != theirs:
                 raise StoreError(f"the {name} of its block is {_shown(theirs)}, {_shown(mine)} by the plan")
 
-    def _check_match(self, plan: int, block: Block | None, rows: Rows, row: tuple[Any, ...], done: Checked) -> None:
-        lineup = row[0]
-        seats, stored = rows.seats.get(lineup, []), rows.block
+    def _check_match(self, plan: int, block: Block | None, stored: Stored, rows: WholeMatch, done: Checked) -> None:
+        seats = rows.seats
         if block is not None:
-            self._check_seats(self.schedules[plan], block, lineup, seats)
+            self._check_seats(self.schedules[plan], block, rows.lineup, seats)
         elif [seat[0] for seat in seats] != [*range(stored.players)]:
             raise StoreError(f"has seats {_listed(seat[0] for seat in seats)} of {stored.players} players")
-        match = match_of_rows(stored, row, seats)
-        check_side(rows, lineup, match, self.runs)
+        match = match_of_rows(stored, rows)
+        check_side(rows, match, self.runs)
         check_words(match)
         game = self._game(plan, block, match)
         if game is None:
@@ -157,8 +156,8 @@ class Checker:
             raise StoreError(f"has seats {_listed(seat[0] for seat in seats)} of {board.players} players")
         for seat, entry in zip(seats, schedule.seats(block, lineup), strict=True):
             ours = schedule.entries[entry]
-            if self.bots.get(seat[1]) != (ours.identity, ours.spec):
-                there = self.bots.get(seat[1], ("a bot that is not in the log",))[0]
+            if seat[1] != ours.identity or self.bots[ours.identity] != ours.spec:
+                there = seat[1] or "a bot that is not in the log"
                 raise StoreError(f"seat {seat[0]} has {there}, {ours.identity} by the plan")
 
     def _game(self, plan: int, block: Block | None, match: StoredMatch) -> Game | None:

@@ -115,7 +115,13 @@ def rerun_matches(
     played = _play(plan, [spec for spec, _ in pairs], options.workers, show)
     done = [(spec, old, new) for (spec, old), new in zip(pairs, played, strict=True) if new is not None]
     compared = [each for each in done if _comparable(*each[1:])]
-    _remark(result.remarks, len(pairs) - len(done), len(done) - len(compared))
+    if skipped := len(done) - len(compared):
+        result.remarks.append(
+            f"{skipped:,} of the matches played again depended on a clock, or a bot's process was killed: "
+            "they were not compared"
+        )
+    if lost := len(pairs) - len(done):
+        result.remarks.append(f"{lost:,} matches could not be played again: their worker process ended")
     differences = [found for each in compared if (found := _difference(*each)) is not None]
     second = _play(plan, [each.spec for each in differences], options.workers)
     unstable = {each.entry for each, new in zip(differences, second, strict=True) if not _same(each.played, new)}
@@ -135,16 +141,6 @@ def rerun_matches(
         names = ", ".join(without_source)
         result.remarks.append(f"the log has no source of {names}: their matches cannot be played again")
     return result
-
-
-def _remark(remarks: list[str], not_played: int, not_comparable: int) -> None:
-    if not_comparable:
-        remarks.append(
-            f"{not_comparable:,} of the matches played again depended on a clock, or a bot's process was killed: "
-            "they were not compared"
-        )
-    if not_played:
-        remarks.append(f"{not_played:,} matches could not be played again: their worker process ended")
 
 
 def _verdict(
@@ -179,8 +175,7 @@ def rerun_plan(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
     if any(bot.isolation == "sandbox" for bot in bots) and missing_requirements():
         raise ConfigError(
             f"the bots are for the sandbox, and this machine has none: {missing_requirements()}; "
-            "`arena doctor` tells more; "
-            "--isolation process runs them all the same, with your rights"
+            "`arena doctor` tells more; --isolation process runs them all the same, with your rights"
         )
     keys = [contents.secret[hash].checked() for hash in schedule.keys if hash in contents.secret]
     return replace(Plan(resolved.name, schedule, tuple(bots), (), ()), secret_keys=tuple(keys))
@@ -288,9 +283,8 @@ def _difference(spec: MatchSpec, logged: StoredMatch, played: StoredMatch) -> Di
     if _same(logged, played):
         return None
     plies = list(replay(played))
-    places = [
-        ply for ply, (one, other) in enumerate(itertools.zip_longest(logged.moves, played.moves)) if one != other
-    ][:1]
+    moves = enumerate(itertools.zip_longest(logged.moves, played.moves))
+    places = [ply for ply, (one, other) in moves if one != other][:1]
     places += [ply for ply, _ in set(logged.notes) ^ set(played.notes)]
     found = [(ply, plies[ply].seat if ply < len(plies) and plies[ply].by == "bot" else NOBODY) for ply in places]
     forfeits = set(logged.forfeits.items()) ^ set(played.forfeits.items())

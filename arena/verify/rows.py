@@ -6,9 +6,7 @@ import json
 import re
 import sqlite3
 import zlib
-from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
@@ -17,7 +15,7 @@ from arena.match.faults import CLOCK_CAUSES
 from arena.match.referee import MAX_NOTES
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import Place, StoredMatch, stored_match
-from arena.store import LONG_MOVES, MAX_MOVES
+from arena.store import LONG_MOVES, MAX_MOVES, WholeMatch, whole_matches
 
 CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+),[0-9]+,[0-9]+(?: (?!$)|$))*")
 
@@ -39,48 +37,32 @@ class Stored(NamedTuple):
     """Number of that key in the log."""
 
 
-@dataclass
-class Rows:
+class Rows(NamedTuple):
     """All rows of a block."""
 
     block: Stored
-    matches: list[tuple[Any, ...]] = field(default_factory=list)
-    seats: defaultdict[int, list[tuple[Any, ...]]] = field(default_factory=lambda: defaultdict(list))
-    timings: dict[int, tuple[Any, ...]] = field(default_factory=dict)
-    faults: defaultdict[int, list[int]] = field(default_factory=lambda: defaultdict(list))
-    """Seats that have a row in `faults`, by line-up."""
+    matches: list[WholeMatch]
 
 
 def read_rows(db: sqlite3.Connection, keys: Sequence[int], lineup: int | None = None) -> dict[int, Rows]:
     """Return all rows of some blocks, or of one match, by the keys of the blocks."""
-    marks = f"block IN ({','.join('?' * len(keys))})"
     query = (
-        "SELECT block, identity, id, game, players, round, opening, seed, dice, hash, blocks.key "
-        f"FROM blocks LEFT JOIN boards USING (board) LEFT JOIN keys ON number = blocks.key WHERE {marks}"
+        "SELECT block, identity, id, game, players, round, opening, seed, dice, hash, blocks.key FROM blocks LEFT JOIN "
+        f"boards USING (board) LEFT JOIN keys ON number = blocks.key WHERE block IN ({','.join('?' * len(keys))})"
     )
-    found = {key: Rows(Stored(*row)) for key, *row in db.execute(query, keys)}
-    if lineup is not None:
-        marks += f" AND lineup = {lineup:d}"
-    columns = "block, lineup, ended, plies, timed, final, moves, notes"
-    for key, *row in db.execute(f"SELECT {columns} FROM matches WHERE {marks} ORDER BY block, lineup", keys):
-        found[key].matches.append(tuple(row))
-    columns = "block, lineup, seat, bot, rank, score, cause, forfeit_ply"
-    for key, at, *row in db.execute(f"SELECT {columns} FROM seats WHERE {marks} ORDER BY block, lineup, seat", keys):
-        found[key].seats[at].append(tuple(row))
-    columns = "block, lineup, run, worker, seconds, clocks, retried, attempts"
-    for key, at, *row in db.execute(f"SELECT {columns} FROM timings WHERE {marks}", keys):
-        found[key].timings[at] = tuple(row)
-    for key, at, seat, detail in db.execute(f"SELECT block, lineup, seat, detail FROM faults WHERE {marks}", keys):
-        found[key].faults[at].append(seat if isinstance(detail, str) else -1)
+    found = {key: Rows(Stored(*row), []) for key, *row in db.execute(query, keys)}
+    for match in whole_matches(db, keys, lineup):
+        found[match.key].matches.append(match)
     return found
 
 
-def match_of_rows(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ...]]) -> StoredMatch:
+def match_of_rows(block: Stored, rows: WholeMatch) -> StoredMatch:
     """Return a match for `arena.match.replay`; raises `StoreError` if the arena does not write such rows."""
-    lineup, ended, plies, timed, final, packed, notes = row
+    assert rows.match is not None
+    lineup, ended, plies, timed, final, packed, notes = rows.match
     moves = _moves(packed)
     forfeits = {}
-    for seat, _, _, _, cause, forfeit_ply in seats:
+    for seat, _, _, _, cause, forfeit_ply in rows.seats:
         if (cause is None) != (forfeit_ply is None):
             raise StoreError(f"seat {seat} has a cause of a forfeit, but no ply, or the other way round")
         if cause is not None:
@@ -93,7 +75,7 @@ def match_of_rows(block: Stored, row: tuple[Any, ...], seats: list[tuple[Any, ..
     of_block = (block.game, block.players, block.round, block.opening, block.seed, Kind(block.dice))
     place = Place(block.identity, block.id, lineup, *of_block)
     told = _notes(notes, plies) if notes is not None else []
-    of_seats = [SeatRow(*of_seat) for _, _, *of_seat in seats]
+    of_seats = [SeatRow(*of_seat) for _, _, *of_seat in rows.seats]
     return stored_match(
         place, MatchRow(lineup, ended, plies, bool(timed), final.hex(), " ".join(moves), told, of_seats)
     )
@@ -124,15 +106,15 @@ def _notes(text: str, plies: int) -> list[tuple[int, str]]:
     return notes
 
 
-def check_side(rows: Rows, lineup: int, match: StoredMatch, runs: set[int]) -> None:
+def check_side(rows: WholeMatch, match: StoredMatch, runs: set[int]) -> None:
     """Check that the rows of side tables exist and are such as the arena writes."""
-    if lineup not in rows.timings:
+    if rows.timing is None:
         raise StoreError("has no row in timings")
-    run, worker, seconds, clocks, retried, attempts = rows.timings[lineup]
+    run, worker, seconds, clocks, retried, attempts = rows.timing
     if run not in runs:
         raise StoreError(f"was played in run {run}, which is not in the log")
     plain = isinstance(worker, str) and isinstance(seconds, float) and seconds >= 0 and retried in (0, 1)
     if not plain or not isinstance(attempts, int) or attempts < 1 or not CLOCKS.fullmatch(clocks):
         raise StoreError("its row in timings is not one that the arena writes")
-    if not set(rows.faults.get(lineup, ())) <= set(match.forfeits):
+    if not {seat if isinstance(detail, str) else -1 for seat, detail in rows.faults} <= match.forfeits.keys():
         raise StoreError("has a row in faults for a seat that did not forfeit")

@@ -6,9 +6,10 @@ Nothing is written, nothing in a log is trusted, and no bot runs unless matches 
 from __future__ import annotations
 
 import contextlib
+import functools
 import sqlite3
 import zipfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
@@ -29,10 +30,6 @@ from arena.verify.reruns import RerunOptions, Verdict, rerun_matches
 Rerun = int | Literal["all"]
 Show = Callable[[str, int, int], None]
 """Shows progress: the current step, its finished and total work."""
-
-
-def _show_nothing(what: str, done: int, total: int) -> None:
-    pass
 
 
 @dataclass
@@ -100,7 +97,7 @@ def verify(
     seed: int = 0,
     workers: int | None = None,
     isolation: Isolation | None = None,
-    show: Show = _show_nothing,
+    show: Show = lambda what, done, total: None,
 ) -> Report:
     """Verify a tournament or comparison (its name, folder, configuration or log) or an archive of `arena archive`.
 
@@ -117,7 +114,7 @@ def verify(
     job = _Job(rerun, seed, workers, isolation, show)
     path = Path(target)
     if path.is_file() and (path.suffix == ".zip" or zipfile.is_zipfile(path)):
-        from arena.verify.archive import unpacked
+        from arena.verify.archive import check_sources, unpacked  # slow to import, and for archives alone
 
         with unpacked(path, job.findings) as (folder, manifest):
             report = Report(str(target), LOG, manifest)
@@ -129,7 +126,7 @@ def verify(
                     raise OlderLogError(
                         f"{path}: its log is of an older version; unpack it, `arena upgrade` {LOG}, and verify that"
                     ) from None
-                job.check_sources(folder)
+                check_sources(folder, job.contents, job.findings)
     else:
         log = find_log(target, home)
         if not log.is_file():
@@ -140,19 +137,29 @@ def verify(
     return report
 
 
+@dataclass
 class _Job:
     """One verification: its options, and what it has found so far."""
 
-    def __init__(self, rerun: Rerun | None, seed: int, workers: int, isolation: Isolation | None, show: Show) -> None:
-        self.rerun, self.seed, self.workers, self.isolation, self.show = rerun, seed, workers, isolation, show
-        self.findings = Findings()
-        self.contents = Contents()
+    rerun: Rerun | None
+    seed: int
+    workers: int
+    isolation: Isolation | None
+    show: Show
+    findings: Findings = field(default_factory=Findings)
+    contents: Contents = field(default_factory=Contents)
 
     def verify(self, log: Path, report: Report) -> None:
         """Verify a log as far as it can be read."""
-        with self._opened(log) as db:
-            if db is None:
-                return
+        try:
+            opened = open_log(log)
+        except OlderLogError:
+            raise
+        except (StoreError, OSError) as error:
+            self.findings.add(str(error).removeprefix(f"{log}: "), file=log.name)
+            return
+        with contextlib.closing(opened) as db:
+            db.execute("BEGIN")  # the log as it is now, whatever a run adds meanwhile
             self.show("checking the file", 0, 0)
             check_file(db, log, self.findings)
             self.contents = contents = read_contents(db, self.findings)
@@ -179,11 +186,8 @@ class _Job:
 
     def _play_again(self, store: Store, plan: LoggedPlan, report: Report) -> None:
         assert self.rerun is not None
-
-        def show(done: int, total: int) -> None:
-            self.show("playing again", done, total)
-
         options = RerunOptions(self.rerun, self.seed, self.workers, self.isolation)
+        show = functools.partial(self.show, "playing again")
         try:
             rerun = rerun_matches(store, plan, self.contents, self.findings, options, show)
         except (ConfigError, WorkerError):  # of this machine, not of the log
@@ -193,27 +197,6 @@ class _Job:
             return
         report.rerun, report.bots = rerun.matches, rerun.verdicts
         report.remarks += rerun.remarks
-
-    def check_sources(self, folder: Path) -> None:
-        """Check that the sources in an archive are those of the log."""
-        from arena.verify.archive import check_sources
-
-        check_sources(folder, self.contents, self.findings)
-
-    @contextlib.contextmanager
-    def _opened(self, log: Path) -> Iterator[sqlite3.Connection | None]:
-        """Open the log as it is now, whatever a run adds meanwhile; None if it cannot be opened."""
-        try:
-            db = open_log(log)
-        except OlderLogError:
-            raise
-        except (StoreError, OSError) as error:
-            self.findings.add(str(error).removeprefix(f"{log}: "), file=log.name)
-            yield None
-            return
-        with contextlib.closing(db):
-            db.execute("BEGIN")
-            yield db
 
     def _check_digests(self, store: Store) -> None:
         """Check that no row was changed after it was written."""

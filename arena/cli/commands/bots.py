@@ -2,54 +2,50 @@
 
 from __future__ import annotations
 
-from functools import partial
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from arena.cli.arguments import BotPath, CheckIsolation, Home
+from arena.cli.arguments import BotPath, CheckIsolation, Group, Home
 
-app = typer.Typer()
-command = partial(app.command, rich_help_panel="Bots and games")
+app = Group("Bots and games")
 
 
-@command(epilog="Example: arena games epicycle")
+@app.calls("bots:print_games", epilog="Example: arena games epicycle")
 def games(game: Annotated[str | None, typer.Argument(metavar="GAME", help="A game to describe.")] = None) -> None:
     """List the games, or describe one: options, players, credits."""
-    from arena.cli.bots import print_games
-
-    print_games(game)
 
 
-@command(epilog="Example: arena bots flat_mc")
+@app.calls("rules:print_rules", epilog="Example: arena rules epicycle")
+def rules(game: Annotated[str, typer.Argument(metavar="GAME", help="A game, of a plug-in too.")]) -> None:
+    """Show the rules of a game, and how its actions are written."""
+
+
+@app.calls("bots:print_bots", epilog="Example: arena bots flat_mc")
 def bots(
     bot: Annotated[
-        str | None, typer.Argument(metavar="BOT", help="A bot to describe: name, file.py:ClassName, or bot.toml.")
+        str | None, typer.Argument(metavar="BOT", help="A bot to describe: name, file, or program's folder.")
     ] = None,
     home: Home = None,
 ) -> None:
     """List built-in and submitted bots, or describe one."""
-    from arena.cli.bots import print_bots
-
-    print_bots(bot, home)
 
 
-@command("init-bot", epilog="Example: arena init-bot my_bot --game epicycle --language c")
+@app.calls(
+    "submitting:print_init_bot", "init-bot", epilog="Example: arena init-bot my_bot --game epicycle --language c"
+)
 def init_bot(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits and _, such as my_bot.")],
     game: Annotated[str | None, typer.Option(help="The game it plays. Default: every game.")] = None,
-    language: Annotated[str, typer.Option(help="python, node or c.")] = "python",
+    language: Annotated[Literal["python", "node", "c"], typer.Option(help="What it is written in.")] = "python",
 ) -> None:
     """Write the source of a simple bot to start from.
 
     Writes NAME.py, or a folder NAME with a program in another language.
     """
-    from arena.cli.submitting import print_init_bot
-
-    print_init_bot(name, game, language)
 
 
-@command(epilog="Example: arena check my_bot.py --game epicycle")
+@app.calls("submitting:print_check", epilog="Example: arena check my_bot.py --game epicycle")
 def check(
     path: BotPath,
     isolation: CheckIsolation = "sandbox",
@@ -61,12 +57,9 @@ def check(
 
     Every game and number of players that the bot supports is tried. Exit code 1 if anything fails.
     """
-    from arena.cli.submitting import print_check
-
-    raise typer.Exit(print_check(path, isolation, game or [], players or [], home))
 
 
-@command(epilog="Example: arena submit my_bot.py --name my_bot --author Ann")
+@app.calls("submitting:print_submit", epilog="Example: arena submit my_bot.py --name my_bot --author Ann")
 def submit(
     path: BotPath,
     name: Annotated[str, typer.Option(help="Name of the bot in tournaments.")],
@@ -78,12 +71,9 @@ def submit(
 
     Tournaments under the same home find it by its name. Submitting a name again adds a version.
     """
-    from arena.cli.submitting import print_submit
-
-    raise typer.Exit(print_submit(path, name, author, isolation, home))
 
 
-@command(epilog="Example: arena withdraw my_bot")
+@app.calls("submitting:print_withdraw", epilog="Example: arena withdraw my_bot")
 def withdraw(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A submitted bot.")],
     home: Home = None,
@@ -92,6 +82,3 @@ def withdraw(
 
     Its sources stay, so that old tournaments can go on.
     """
-    from arena.cli.submitting import print_withdraw
-
-    print_withdraw(name, home)

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from functools import partial
 from typing import Annotated
 
 import typer
 
-from arena.cli.arguments import Home
-from arena.cli.exit_codes import FINE, USER_ERROR
+from arena.cli.arguments import Group, Home, Workers
 
-app = typer.Typer()
-command = partial(app.command, rich_help_panel="Machine")
+app = Group("Machine")
 
 
-@command(epilog="Example: arena doctor")
+@app.calls("doctor:print_findings", epilog="Example: arena doctor")
 def doctor(
     address: Annotated[
         str | None,
@@ -26,6 +23,21 @@ def doctor(
 
     Exit code 1 if something is missing.
     """
-    from arena.cli.doctor import print_findings
 
-    raise typer.Exit(FINE if print_findings(home, address) else USER_ERROR)
+
+@app.calls("warming:compile_ahead", epilog="Example: arena warm epicycle midgard --bot uct")
+def warm(
+    games: Annotated[
+        list[str] | None, typer.Argument(metavar="GAME", help="Game specs. Default: all installed games.")
+    ] = None,
+    bots: Annotated[
+        list[str] | None, typer.Option("--bot", metavar="BOT", help="A bot; may be repeated. Default: all built-in.")
+    ] = None,
+    workers: Workers = None,
+    home: Home = None,
+) -> None:
+    """Compile games and bots ahead of the first run.
+
+    For images and clusters. Code that was compiled before is left as it is. The folder is that of `arena doctor`, or
+    ARENA_CACHE.
+    """

@@ -2,19 +2,17 @@
 
 from __future__ import annotations
 
-from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
-from arena.cli.arguments import AsJson, Format, Game, Home, Players, Target
+from arena.cli.arguments import AsJson, Boards, Group, Home, Target
 
-app = typer.Typer()
-command = partial(app.command, rich_help_panel="Results")
+app = Group("Results")
 
 
-@command(epilog="Example: arena status demo --watch")
+@app.calls("status:print_status", epilog="Example: arena status demo --watch")
 def status(
     target: Annotated[
         str | None, typer.Argument(metavar="CONFIG|DB", help="A tournament as for other commands. Default: list all.")
@@ -27,102 +25,110 @@ def status(
 
     Works while the tournament runs and afterwards. Without a tournament, all under the home folder are listed.
     """
-    from arena.cli.status import print_status
-
-    print_status(target, watch, as_json, home)
 
 
-@command(epilog="Example: arena leaderboard configs/demo.toml --players 2 --format md")
+@app.calls("boards:print_leaderboards", epilog="Example: arena leaderboard configs/demo.toml --players 2 --format md")
 def leaderboard(
-    target: Target,
-    game: Game = None,
-    players: Players = None,
-    format: Format = "table",
+    boards: Boards,
     plackett_luce: Annotated[
         bool, typer.Option("--plackett-luce", help="Add the column worth: ratings by the Plackett-Luce model.")
     ] = False,
-    home: Home = None,
 ) -> None:
     """Print leaderboards, also while the tournament runs."""
-    from arena.cli.boards import print_leaderboards
-
-    print_leaderboards(target, game, players, format, plackett_luce, home)
 
 
-@command(epilog="Example: arena crosstable configs/demo.toml --game epicycle --players 2 --matrix")
+@app.calls(
+    "crosstable:print_crosstable",
+    epilog="Example: arena crosstable configs/demo.toml --game epicycle --players 2 --matrix",
+)
 def crosstable(
-    target: Target,
-    game: Game = None,
-    players: Players = None,
+    boards: Boards,
     bot: Annotated[str | None, typer.Option(help="Only pairs with this bot, from its side.")] = None,
     matrix: Annotated[bool, typer.Option("--matrix", help="Print bots by bots, not a row for each pair.")] = False,
     alpha_rank: Annotated[bool, typer.Option("--alpha-rank", help="Add alpha-rank, which allows for cycles.")] = False,
-    format: Format = "table",
-    home: Home = None,
 ) -> None:
     """Print head-to-head results of all pairs, misfits and cycles.
 
     Misfits are pairs whose results the ratings do not predict; a cycle is A > B > C > A.
     """
-    from arena.cli.crosstable import print_crosstable
-
-    print_crosstable(target, game, players, bot, matrix, alpha_rank, format, home)
 
 
-@command(epilog="Example: arena variance configs/demo.toml --game pyramid_punch")
-def variance(
-    target: Target, game: Game = None, players: Players = None, format: Format = "table", home: Home = None
-) -> None:
+@app.calls("variance:print_variance", epilog="Example: arena variance configs/demo.toml --game pyramid_punch")
+def variance(boards: Boards) -> None:
     """Print the advantage of each seat and the sources of variance.
 
     Sources of the variance of a match's result are bots, seats, bots by seat, dice and opening, and the rest.
     """
-    from arena.cli.variance import print_variance
-
-    print_variance(target, game, players, format, home)
 
 
-@command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")
+@app.calls(
+    "power:print_power", epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2"
+)
 def power(
-    target: Target,
+    boards: Boards,
     a: Annotated[str, typer.Argument(metavar="A", help="Label of a bot.")],
     b: Annotated[str, typer.Argument(metavar="B", help="Label of another bot.")],
-    game: Game = None,
-    players: Players = None,
     difference: Annotated[
         float | None, typer.Option(help="Difference of mean returns to detect. Default: the observed one.")
     ] = None,
     confidence: Annotated[float, typer.Option(help="Confidence of the interval that is to exclude 0.")] = 0.95,
     power: Annotated[float, typer.Option(help="Probability that it does.")] = 0.8,
-    format: Format = "table",
-    home: Home = None,
 ) -> None:
     """Estimate how many blocks tell two bots apart."""
-    from arena.cli.power import print_power
-    from arena.results.power import PowerOptions
-
-    print_power(target, a, b, game, players, PowerOptions(difference, confidence, power), format, home)
 
 
-@command(epilog="Example: arena diff old/epicycle_2p.json reports/demo/epicycle_2p.json")
+@app.calls("diffing:print_diff", epilog="Example: arena diff old/epicycle_2p.json reports/demo/epicycle_2p.json")
 def diff(
     before: Annotated[str, typer.Argument(metavar="A", help="A leaderboard file, a folder of them, or a tournament.")],
     after: Annotated[str, typer.Argument(metavar="B", help="The same, later.")],
-    format: Annotated[str, typer.Option(help="table, json or md.")] = "table",
+    format: Annotated[Literal["table", "json", "md"], typer.Option(help="How to print tables.")] = "table",
     home: Home = None,
 ) -> None:
     """Compare two leaderboards or tournaments, with causes."""
-    from arena.cli.diffing import print_diff
-
-    print_diff(before, after, format, home)
 
 
-@command(epilog="Example: arena export configs/demo.toml --what matches --format parquet --out results/")
+@app.calls("pages:write_report", epilog="Example: arena report configs/demo.toml --out results/")
+def report(
+    target: Target,
+    out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: that of the tournament.")] = None,
+    open: Annotated[bool, typer.Option("--open", help="Open it in a browser.")] = False,
+    home: Home = None,
+) -> None:
+    """Write a page with figures and tables of all boards.
+
+    The page, index.html, is one file that loads nothing. `arena verify` compares it with the log.
+    """
+
+
+@app.calls("pages:write_plot", epilog="Example: arena plot configs/demo.toml ratings --players 2 --format png")
+def plot(
+    target: Target,
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="WHAT",
+            help="ratings, crosstable, seats, variance, convergence, lengths, endings or clocks.",
+        ),
+    ],
+    game: Annotated[str | None, typer.Option(help="Only this game.")] = None,
+    players: Annotated[int | None, typer.Option(help="Only this number of players.")] = None,
+    format: Annotated[Literal["svg", "png", "pdf", "json"], typer.Option(help="json: Vega-Lite.")] = "svg",
+    out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: that of the tournament.")] = None,
+    open: Annotated[bool, typer.Option("--open", help="Open the first one in a browser.")] = False,
+    home: Home = None,
+) -> None:
+    """Write one of the report's figures for every board."""
+
+
+@app.calls(
+    "exporting:export_files",
+    epilog="Example: arena export configs/demo.toml --what matches --format parquet --out results/",
+)
 def export(
     target: Target,
     what: Annotated[
         list[str] | None,
-        typer.Option(help="leaderboards, crosstable or matches, joined by commas. Default: leaderboards."),
+        typer.Option(help="leaderboards, crosstable, matches or report, joined by commas. Default: leaderboards."),
     ] = None,
     format: Annotated[
         list[str] | None,
@@ -140,6 +146,3 @@ def export(
 
     The plan and the versions are written beside them.
     """
-    from arena.cli.exporting import export_files
-
-    export_files(target, what or ["leaderboards"], format or [], columns or [], out, home)

@@ -1,0 +1,1 @@
+"""Pages as single files: everything a page needs is inside it, and it loads nothing."""

@@ -1,0 +1,156 @@
+"""The report of a tournament: one page with every board's figures and tables, a pure function of its log."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from arena.core.errors import StoreError
+from arena.core.files import write_file
+from arena.core.match_ids import listed_dice
+from arena.plan.dice_keys import has_own_dice
+from arena.plan.disqualification import disqualified
+from arena.plan.model import ResolvedPlan
+from arena.results.crosstable import Crosstable, crosstable
+from arena.results.leaderboards import faults, leaderboard
+from arena.results.matches import board_matches, choose_boards, read_board
+from arena.results.pages.figures import BoardResults, Figure, figure, figures, render
+from arena.results.pages.templates import single_file
+from arena.results.tables import records
+from arena.schedule.blocks import Schedule
+from arena.stats.variance import variance_table
+from arena.store import Store
+
+TIMED_MATCHES = 2_000
+"""Matches of a board whose clocks are read, the first in the log."""
+
+
+@dataclass(frozen=True)
+class BoardPage:
+    """What the report shows of a board."""
+
+    title: str
+    slug: str
+    figures: dict[str, Figure]
+    pictures: dict[str, str]
+    """SVG by name of the figure."""
+    misfits: pd.DataFrame | None
+    cycles: pd.DataFrame | None
+
+
+def board_results(store: Store, schedule: Schedule, index: int) -> BoardResults:
+    """Read all that is drawn of a board."""
+    board = schedule.boards[index]
+    out = disqualified(store, schedule, index)
+    played = read_board(store, schedule, index, out)
+    matches = board_matches(store, schedule, index, out)
+    try:
+        shares = variance_table(matches, board.players, has_own_dice(schedule, index))
+    except StoreError:
+        shares = None
+    return BoardResults(
+        board.players,
+        played,
+        matches,
+        leaderboard(played, out),
+        crosstable(matches, board.players, out),
+        shares,
+        pd.DataFrame(store.lengths(board.game, board.players), columns=["plies", "matches"]),
+        _clocks(store, schedule, index),
+        out,
+    )
+
+
+def report_page(store: Store, resolved: ResolvedPlan) -> bytes:
+    """Return the page of a tournament."""
+    schedule = store.known(resolved.schedule())
+    pages = [_board_page(store, schedule, index) for index in range(len(schedule.boards))]
+    faulty = faults(store, schedule)
+    bots = pd.DataFrame(
+        [(entry.label, entry.spec, entry.identity) for entry in schedule.entries], columns=["bot", "spec", "identity"]
+    )
+    matches = sum(store.count(board.game, board.players, schedule.lineups(board))[0] for board in schedule.boards)
+    return single_file(
+        "report.html",
+        data_of(pages),
+        title=resolved.name,
+        generator=generator(),
+        boards=pages,
+        matches=matches,
+        planned=schedule.total_matches,
+        dice=listed_dice(sorted(store.dice_kinds())),
+        faults=None if faulty.empty else faulty,
+        bots=bots,
+        versions=pd.DataFrame(store.last_versions().items(), columns=["package", "version"]),
+    )
+
+
+def write_figures(
+    store: Store, resolved: ResolvedPlan, what: str, game: str | None, players: int | None, format: str, folder: Path
+) -> list[Path]:
+    """Write one figure of every chosen board, and return the paths."""
+    schedule = store.known(resolved.schedule())
+    names = [(board.game, board.players) for board in schedule.boards]
+    paths = []
+    for name in choose_boards(resolved.name, names, game, players):
+        index = names.index(name)
+        drawn = figure(board_results(store, schedule, index), what)
+        content = json.dumps(drawn.spec, indent=1).encode() if format == "json" else render(drawn.spec, format)
+        paths.append(write_file(folder / f"{schedule.boards[index].slug}_{what}.{format}", [content]))
+    return paths
+
+
+def data_of(pages: list[BoardPage]) -> dict[str, Any]:
+    """Return the tables behind all figures, which the page carries and `arena verify` compares."""
+    return {page.title: {name: records(figure.table) for name, figure in page.figures.items()} for page in pages}
+
+
+def _board_page(store: Store, schedule: Schedule, index: int) -> BoardPage:
+    board = schedule.boards[index]
+    results = board_results(store, schedule, index)
+    drawn = figures(results)
+    pictures = {name: _picture(figure, f"{board.slug}-{name}") for name, figure in drawn.items()}
+    found: Crosstable = results.crosstable
+    misfits, cycles = (None if frame.empty else frame for frame in (found.misfits, found.cycles))
+    return BoardPage(board.title, board.slug, drawn, pictures, misfits, cycles)
+
+
+CLUTTER = re.compile(
+    r' (?:aria-[a-z]+|role|class|pointer-events|xmlns:xlink|version)="[^"]*"| transform="translate\(0,0\)"| opacity="1"'
+    r'|<path(?: [a-z-]+="[^"]*")*? d="M0,0h0v0h0Z"(?: [a-z-]+="[^"]*")*?/>'
+)
+"""What Vega writes for its own use and for screen readers, for whom a figure is its sentence and its table."""
+
+
+def _picture(figure: Figure, prefix: str) -> str:
+    """Return a figure as SVG for a page, with ids of its own."""
+    svg = CLUTTER.sub("", render(figure.spec, "svg").decode())
+    svg = re.sub(r'(\bid="|url\(#)', rf"\g<1>{prefix}-", svg)
+    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)
+
+
+def _clocks(store: Store, schedule: Schedule, index: int) -> pd.DataFrame:
+    board = schedule.boards[index]
+    labels = {entry.identity: entry.label for entry in schedule.entries}
+    rows = []
+    for bots, calls in store.clocks(board.game, board.players, TIMED_MATCHES):
+        rows += [(labels.get(bots[call.seat]), call.wall) for call in calls if call.ply >= 0]
+    return pd.DataFrame(rows, columns=["bot", "seconds"]).dropna()
+
+
+def generator() -> str:
+    """Return the libraries that draw figures, with their versions: others may draw the same data in other bytes."""
+    return ", ".join(f"{name} {version(name)}" for name in ("altair", "vl-convert-python"))
+
+
+def same_report(one: bytes, other: bytes) -> bool:
+    """Whether two reports are the same; of those drawn by other versions of libraries, whether their data are."""
+    made, data = (rb'<meta name="generator" content="([^"]*)">', rb'<script type="text/plain" id="data">([^<]*)<')
+    makers, contents = ([re.findall(pattern, page) for page in (one, other)] for pattern in (made, data))
+    return one == other or (makers[0] != makers[1] and len(contents[0]) == 1 and contents[0] == contents[1])

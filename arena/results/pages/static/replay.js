@@ -1,0 +1,110 @@
+"use strict";
+(async () => {
+  const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  const match = await new Response(stream).json();
+  const { plies, pictures, elements, texts, clocks, players } = match;
+  const part = (id) => document.getElementById(id);
+  const links = [...part("moves").querySelectorAll("a")];
+  const events = plies.flatMap((ply, index) => (ply.marks.length ? [index + 1] : []));
+  let shown = -1;
+  let timer = null;
+
+  function show(ply, remember = true) {
+    ply = Math.max(0, Math.min(plies.length, ply));
+    if (ply === shown) return;
+    shown = ply;
+    const picture = pictures[ply].map((number) => elements[number]).join("");
+    if (picture) {
+      const drawing = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
+      part("board").replaceChildren(document.importNode(drawing, true));
+    }
+    part("words").textContent = texts[ply];
+    part("slider").value = ply;
+    part("caption").textContent = caption(ply);
+    part("note").textContent = ply && plies[ply - 1].note ? `Note: ${plies[ply - 1].note}` : "";
+    for (const link of links) link.removeAttribute("aria-current");
+    if (ply) {
+      const link = links[ply - 1];
+      link.setAttribute("aria-current", "step");
+      const list = part("moves");
+      list.scrollTop = link.parentElement.offsetTop - list.offsetTop - list.clientHeight / 2;
+    }
+    showClocks(ply);
+    part("previous").disabled = !events.some((event) => event < ply);
+    part("next").disabled = !events.some((event) => event > ply);
+    if (remember) history.replaceState(null, "", `#${ply}`);
+  }
+
+  function caption(ply) {
+    if (!ply) return `Start of ${plies.length} plies`;
+    const { seat, roller, text, by, marks } = plies[ply - 1];
+    const who = seat !== null ? `seat ${seat}` : roller !== null && roller >= 0 ? `dice of seat ${roller}` : "chance";
+    const how = by === "bot" || by === "dice" ? "" : ` (${by})`;
+    return `Ply ${ply} of ${plies.length}, ${who}: ${text}${how}${marks.map((mark) => `; ${mark}`).join("")}`;
+  }
+
+  function showClocks(ply) {
+    const used = Array(players).fill(0);
+    for (const [seat, at, microseconds] of clocks) if (at < ply) used[seat] += microseconds;
+    for (let seat = 0; seat < players; seat++) part(`clock-${seat}`).textContent = seconds(used[seat] / 1e6);
+  }
+
+  function seconds(time) {
+    return time < 0.0995 ? `${(1000 * time).toFixed(1)} ms` : `${time.toFixed(time < 10 ? 2 : 1)} s`;
+  }
+
+  function stop() {
+    clearTimeout(timer);
+    timer = null;
+    label();
+  }
+
+  function label() {
+    const button = document.querySelector('[data-go="play"]');
+    button.textContent = timer === null ? "Play" : "Pause";
+    button.setAttribute("aria-label", button.textContent);
+  }
+
+  function tick() {
+    if (shown >= plies.length) return stop();
+    show(shown + 1);
+    timer = setTimeout(tick, Number(part("speed").value));
+  }
+
+  const go = {
+    start: () => show(0),
+    back: () => show(shown - 1),
+    on: () => show(shown + 1),
+    end: () => show(plies.length),
+    previous: () => show(events.findLast((event) => event < shown) ?? shown),
+    next: () => show(events.find((event) => event > shown) ?? shown),
+    play: () => {
+      if (timer !== null) return stop();
+      if (shown >= plies.length) show(0);
+      timer = setTimeout(tick, Number(part("speed").value));
+      label();
+    },
+  };
+  const keys = { ArrowLeft: "back", ArrowRight: "on", Home: "start", End: "end", " ": "play", n: "next", p: "previous" };
+
+  part("controls").addEventListener("click", (click) => {
+    const name = click.target.closest("[data-go]")?.dataset.go;
+    if (!name) return;
+    if (name !== "play") stop();
+    go[name]();
+  });
+  part("slider").addEventListener("input", () => { stop(); show(Number(part("slider").value)); });
+  document.addEventListener("keydown", (press) => {
+    const name = keys[press.key];
+    const inside = press.target.closest("button, select, pre, summary");
+    if (!name || press.ctrlKey || press.metaKey || press.altKey || (inside && (press.key === " " || inside.matches("pre, select")))) return;
+    press.preventDefault();
+    if (name !== "play") stop();
+    go[name]();
+  });
+  const fromAddress = () => show(Number.parseInt(location.hash.slice(1), 10) || 0, false);
+  addEventListener("hashchange", fromAddress);
+  part("controls").hidden = false;
+  fromAddress();
+})();

@@ -1,0 +1,96 @@
+"""Templates of pages, with the styles and scripts that stand inside them."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import json
+import re
+import zlib
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+import pandas as pd
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markdown_it import MarkdownIt
+from markupsafe import Markup
+from pandas.api.types import is_bool_dtype, is_numeric_dtype
+
+from arena.results.columns import as_text, format_of
+from engine.game_types import GameType
+from engine.svg import PALETTE
+
+_environment = Environment(
+    loader=PackageLoader("arena.results.pages"),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+
+
+@cache
+def static(name: str) -> str:
+    """Return the text of a style or script."""
+    return files("arena.results.pages").joinpath("static", name).read_text(encoding="utf-8")
+
+
+@cache
+def styles() -> str:
+    """Return the styles of all pages, and those that give drawings the colours of the page."""
+    drawings = "\n".join(
+        f'svg [{what}="{colour}"] {{ {what}: var(--{name}, {colour}); }}'
+        for name, colour in PALETTE.items()
+        for what in ("fill", "stroke")
+    )
+    return f"{static('style.css')}\n{drawings}\n"
+
+
+def single_file(template: str, data: Any, script_name: str = "", **values: Any) -> bytes:
+    """Return a page with its styles, script and data inside.
+
+    The page may run this script and no other, and may load nothing: its content security policy says so.
+    """
+    policy, script = "default-src 'none'; style-src 'unsafe-inline'; img-src data:", ""
+    if script_name:
+        script = static(script_name)
+        policy += f"; script-src 'sha256-{base64.b64encode(hashlib.sha256(script.encode()).digest()).decode()}'"
+    page = _environment.get_template(template).render(
+        policy=policy, styles=Markup(styles()), script=Markup(script), data=packed(data), **values
+    )
+    return page.encode()
+
+
+def packed(data: Any) -> str:
+    """Return data as base64 over deflated JSON, which pages unpack by themselves."""
+    deflate = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
+    text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
+    return base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
+
+
+def markdown(text: str) -> Markup:
+    """Return Markdown as HTML; markup within it is shown as text."""
+    return Markup(MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+
+
+def notation(game: GameType) -> Markup:
+    """Return the section on notation of a game's rules as HTML; nothing where the rules have none."""
+    rules = files(game.package).joinpath("RULES.md") if game.package else None
+    if rules is None or not rules.is_file():
+        return Markup()
+    found = re.search(r"^## [^\n]*Notation\n(.*?)(?=^## |\Z)", rules.read_text(encoding="utf-8"), re.M | re.S)
+    return markdown(found[1]) if found else Markup()
+
+
+def table(frame: pd.DataFrame) -> Markup:
+    """Return a frame as an HTML table, numbers to the right and in the formats of their columns."""
+    numeric = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in frame.dtypes]
+    rows = [
+        [as_text(value, format_of(str(name))) for name, value in zip(frame.columns, row, strict=True)]
+        for row in frame.astype(object).to_numpy().tolist()
+    ]
+    return Markup(_environment.get_template("table.html").render(names=list(frame.columns), rows=rows, numeric=numeric))
+
+
+_environment.filters["table"] = table
