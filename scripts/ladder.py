@@ -19,9 +19,11 @@ from arena.core.files import write_file
 from arena.plan.logs import open_log
 from arena.results.leaderboards import summary
 from arena.results.match_files import match_lines
-from arena.results.matches import board_matches
+from arena.results.matches import BoardMatches, board_matches, read_board
 from arena.results.tables import markdown
 from arena.schedule.blocks import Schedule
+from arena.stats.bootstrap import blocks_of
+from arena.stats.fit import results_of
 from arena.stats.head_to_head import compare_pairs, rounded
 from arena.store import Store
 from bots.search.perfect_solver import solve
@@ -33,9 +35,10 @@ STEP = 4
 """A rung must be above the one with so many times less of its budget."""
 
 
-def rungs(matches: pd.DataFrame, players: int) -> pd.DataFrame:
+def rungs(matches: BoardMatches) -> pd.DataFrame:
     """The board's bots by mean return, best first."""
-    board = rounded(summary(matches, players))[COLUMNS]
+    results = results_of(matches.entries, matches.ranks)
+    board = rounded(summary(matches, results, blocks_of(results, matches.block)))[COLUMNS]
     return board.sort_values(["mean_return", "bot"], ascending=[False, True], ignore_index=True)
 
 
@@ -71,6 +74,8 @@ def kept_values(lines: Iterable[str]) -> pd.DataFrame:
     counts: dict[str, list[int]] = {}
     for line in lines:
         match = json.loads(line)
+        if (match["game"], match["players"]) != ("epicycle", 2):
+            continue
         for seat, kept, critical in judged_moves(match["moves"].split(), match["opening"]):
             total = counts.setdefault(match["bots"][seat], [0, 0, 0, 0])
             for place, counted in enumerate((True, kept, critical, critical and kept)):
@@ -122,20 +127,12 @@ def above_next(ladder: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
     return pd.Series([apart.get(pair, "") for pair in zip(ladder["bot"], below, strict=True)], ladder.index)
 
 
-def two_player_epicycle(lines: Iterable[str]) -> Iterator[str]:
-    """The matches, out of all, that the solver can judge."""
-    for line in lines:
-        match = json.loads(line)
-        if (match["game"], match["players"]) == ("epicycle", 2):
-            yield line
-
-
 def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
     """Write everything; the paths written."""
     sections, stepped, written = [], [], []
     for index, board in enumerate(schedule.boards):
         matches = board_matches(store, schedule, index).drop(columns="distinct_share")  # every block is an observation
-        ladder = rounded(rungs(matches, board.players))
+        ladder = rounded(rungs(read_board(store, schedule, index)))
         compared = rounded(pairs(matches, board.players, ladder["bot"]))
         ladder["above_next"] = above_next(ladder, compared)
         for name, frame in (("rungs", ladder), ("pairs", compared)):
@@ -145,7 +142,7 @@ def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
         found = rounded(steps(compared))
         found.insert(0, "board", board.title)
         stepped.append(found)
-    kept = rounded(kept_values(two_player_epicycle(match_lines(store, schedule))))
+    kept = rounded(kept_values(match_lines(store, schedule)))
     parts = [
         f"# Results\n\n## Four times the budget\n\n{markdown(pd.concat(stepped, ignore_index=True))}",
         f"## Moves that keep the value of two-player Epicycle\n\n{markdown(kept)}",

@@ -13,7 +13,7 @@ import engine
 from arena import api
 from bots import make_bot
 from bots.search.perfect import Perfect
-from scripts.ladder import above_next, is_step, judged_moves, kept_values, pairs, rungs, steps
+from scripts.ladder import above_next, is_step, judged_moves, kept_values, pairs, steps
 
 CONFIG = {
     "name": "small_ladder",
@@ -120,7 +120,8 @@ def test_the_command_writes_every_table_of_a_played_ladder(tmp_path):
     assert {path.name for path in out.iterdir()} == {*names, "results.md"}
     matches = api.matches(tmp_path / CONFIG["name"], "epicycle", 3)
     ladder = pd.read_csv(out / "epicycle_3p_rungs.csv")
-    assert ladder["bot"].tolist() == rungs(matches, 3)["bot"].tolist()
+    means = matches.groupby("bot")["return_"].mean().round(4)
+    assert ladder["bot"].tolist() == sorted(means.index, key=lambda bot: (-means[bot], bot))
     text = (out / "results.md").read_text()
     assert "| epicycle, 3 players | uct:simulations=40 | uct:simulations=10 |" in text
     assert text.count("\n## ") == 4

@@ -1,0 +1,110 @@
+"""What is kept of measurements: a report as JSON, the history by commit and machine, tables for the documentation."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import Any
+
+from benchmarks.figures import Figure, number, span
+from benchmarks.sections import SECTIONS
+
+HISTORY = Path(__file__).resolve().parent / "history.jsonl"
+LIBRARIES = ("numpy", "numba", "pandas", "ray", "open_spiel", "pettingzoo", "kaggle-environments")
+SHOWN = 3
+"""Measurements of a section that a page shows, the newest ones."""
+Report = dict[str, Any]
+
+
+def report(commit: str, full: bool, sections: Mapping[str, Sequence[Figure]]) -> Report:
+    """Return a measurement as data for JSON: commit, machine, versions, and figures by section."""
+    figures = {name: [compact(figure) for figure in found] for name, found in sections.items() if found}
+    about = {"commit": commit, "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M"), "full": full}
+    return {**about, "machine": machine(), "versions": versions(), "sections": figures}
+
+
+def compact(figure: Figure) -> dict[str, Any]:
+    """Return a figure's fields without empty ones, with six digits of its numbers."""
+    fields = {key: value for key, value in asdict(figure).items() if value not in (None, "")}
+    return {key: float(f"{value:.6g}") if isinstance(value, float) else value for key, value in fields.items()}
+
+
+def machine() -> dict[str, Any]:
+    """Return what the figures depend on of this machine, nothing by which it could be found."""
+    models = [line.partition(":")[2].strip() for line in _lines("/proc/cpuinfo") if line.startswith("model name")]
+    memory = [int(line.split()[1]) for line in _lines("/proc/meminfo") if line.startswith("MemTotal")]
+    return {
+        "processor": (models or [platform.machine()])[0],
+        "cores": len(os.sched_getaffinity(0)),
+        "memory_gb": round(memory[0] / 2**20) if memory else 0,
+        "load": round(os.getloadavg()[0], 1),
+    }
+
+
+def _lines(path: str) -> list[str]:
+    try:
+        return Path(path).read_text().splitlines()
+    except OSError:
+        return []
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of Python and of the libraries that are installed."""
+    found = {"python": platform.python_version()}
+    for name in LIBRARIES:
+        try:
+            found[name] = version(name)
+        except PackageNotFoundError:
+            continue
+    return found
+
+
+def append(measured: Report, path: Path = HISTORY) -> None:
+    """Add a measurement to the history."""
+    with path.open("a") as file:
+        file.write(json.dumps(measured, ensure_ascii=False) + "\n")
+
+
+def tables(path: Path = HISTORY) -> str:
+    """Return the history as Markdown: for each section a table with a column for each of its newest measurements."""
+    runs = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    parts = []
+    for section, about in SECTIONS.items():
+        shown = [run for run in runs if section in run["sections"]][-SHOWN:]
+        if not shown:
+            continue
+        figures = [{figure["name"]: figure for figure in run["sections"][section]} for run in shown]
+        rows = [["figure", "unit", "better", *(f"`{run['commit']}`" for run in shown)], ["---"] * (3 + len(shown))]
+        for name in dict.fromkeys(name for found in figures for name in found):
+            known = next(found[name] for found in reversed(figures) if name in found)
+            cells = [cell(found.get(name)) for found in figures]
+            rows.append([name, known["unit"], known["better"], *cells])
+        parts.append(f"## {section}\n\n{about[0].upper()}{about[1:]}.\n")
+        parts.append("\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n")
+        parts += [f"- {heading(run)}" for run in shown] + [""]
+    return "\n".join(parts)
+
+
+def cell(figure: dict[str, Any] | None) -> str:
+    """Return a figure's value, with its processor time in brackets; nothing for none."""
+    if figure is None:
+        return ""
+    return (
+        f"{number(figure['value'])} ({span(figure['processor'])})" if "processor" in figure else number(figure["value"])
+    )
+
+
+def heading(run: Report) -> str:
+    """Return when and on what a measurement was taken."""
+    at, libraries = run["machine"], ", ".join(f"{name} {which}" for name, which in run["versions"].items())
+    size = "full" if run["full"] else "short"
+    return (
+        f"`{run['commit']}`: {run['date']} UTC, {size}; {at['cores']} cores of {at['processor']}, "
+        f"{at['memory_gb']} GB, load {at['load']}; {libraries}"
+    )
