@@ -23,12 +23,12 @@ fi
 def tools(tmp_path):
     """Runs .ci/tools on a machine that has bash and the commands given, each with its script; what it says."""
 
-    def run(ci: str = "", **commands: str) -> list[str]:
+    def run(ci: str = "", *options: str, **commands: str) -> list[str]:
         for name, script in commands.items():
             (tmp_path / name).write_text(f"#!/bin/bash\n{script}\n")
             (tmp_path / name).chmod(0o755)
         done = subprocess.run(
-            ["/bin/bash", TOOLS],
+            ["/bin/bash", TOOLS, *options],
             env={"PATH": str(tmp_path), "CI": ci},
             capture_output=True,
             text=True,
@@ -48,6 +48,11 @@ def test_root_installs_what_is_missing(tools):
     assert said[0] == "installing for the tests: nodejs bubblewrap"
     assert said[-1].startswith("install ")
     assert said[-1].endswith(" nodejs bubblewrap")
+
+
+def test_a_browser_is_installed_for_the_long_tests_alone(tools):
+    said = tools("", "--system", node="", cc="", bwrap="", **{"apt-get": 'echo "$@"', "id": "echo 0"})
+    assert said[0] == "installing for the tests: chromium"
 
 
 def test_what_is_missing_is_an_error_in_ci(tools):

@@ -17,6 +17,7 @@ import bots.greedy
 from arena import api
 from arena.cli.app import run_command
 from arena.core.match_ids import match_id
+from arena.results import leaderboards
 from arena.runner.progress import Progress, notebook_line
 from bots import Bot
 from tests.support.samples import fill, schedule
@@ -62,7 +63,7 @@ def inner():
         (None, "bots = None: must be a list"),
         (["random", 7], "an object of type int is no bot"),
         (["random", object()], "an object of type object is no bot"),
-        (["random", without_a_file()], "Mine is in no file, .* name it 'my_bot.py:Mine'"),
+        (["random", without_a_file()], "Mine is in no file, .* name it 'my_bot.py'"),
         (["random", inner()], "inner.<locals>.Inner stands inside of something else"),
         (["random", int], "int is no bot's class"),
         (["random", Path], "Path is no bot's class"),
@@ -135,7 +136,15 @@ def test_a_run_in_a_notebook_shows_one_line_written_over(tmp_path, monkeypatch, 
     api.run({**FOUR, "bots": RANDOM}, tmp_path, workers=1, backend="local")
     told = capsys.readouterr()
     assert told.err == "" and told.out.count("\n") == 1
-    assert told.out.split("\r")[-1].startswith("4/4 matches, ")
+    assert told.out.split("\r")[-1].startswith("4/4 matches, rating ")
+
+
+def test_when_all_is_played_it_is_told_that_boards_are_rated_before_the_first_one_is(tmp_path, monkeypatch):
+    told = []
+    rate = leaderboards.leaderboard
+    monkeypatch.setattr(leaderboards, "leaderboard", lambda *given: told.append("rated") or rate(*given))
+    api.run({**FOUR, "bots": RANDOM}, tmp_path, workers=1, show=lambda progress: told.append(progress.phase))
+    assert told[-2:] == ["rating epicycle, 2 players (1 of 1)", "rated"] and set(told[:-2]) <= {""}
 
 
 def test_a_shorter_line_leaves_nothing_of_a_longer_one(monkeypatch, capsys):

@@ -15,7 +15,7 @@ from pathlib import Path
 from arena import api
 
 ARENA = [sys.executable, "-m", "arena"]
-SUPERVISOR = "arena.workers.supervisor"
+PARENT = "arena.workers.preloaded"
 PATIENCE = 300.0
 """Seconds; far more than anything takes, on a slow machine too, so that only what hangs is cut off."""
 CHILD_SECONDS = f"86{os.getpid():07}"
@@ -167,13 +167,21 @@ def processes() -> dict[int, tuple[int, str]]:
 
 def workers_of(driver: int) -> set[int]:
     """The worker processes below a process, each a child of its supervisor."""
-    supervisors = supervisors_of(driver)
-    return {pid for pid, (parent, command) in processes().items() if parent in supervisors and SUPERVISOR in command}
+    return _forks(supervisors_of(driver))
 
 
 def supervisors_of(driver: int) -> set[int]:
-    """The parents of the workers that a process has started."""
-    return {pid for pid, (parent, command) in processes().items() if parent == driver and SUPERVISOR in command}
+    """The parents of the workers that a process has started, each a child of the preloaded parent."""
+    return _forks(parents_of(driver))
+
+
+def parents_of(driver: int) -> set[int]:
+    """The preloaded parents that a process has started."""
+    return _forks({driver})
+
+
+def _forks(parents: set[int]) -> set[int]:
+    return {pid for pid, (parent, command) in processes().items() if parent in parents and PARENT in command}
 
 
 def bots_children() -> set[int]:

@@ -26,10 +26,10 @@ from tests.support import tournaments
 from tests.support.tournaments import ARENA, arena, home_of, log_of, write
 
 COMMANDS = (
-    *("run", "leaderboard", "export", "import", "diff", "games", "bots", "match", "replay", "doctor"),
+    *("run", "init", "leaderboard", "export", "import", "diff", "games", "rules", "bots", "match", "replay", "doctor"),
     *("init-bot", "check", "submit", "withdraw"),
     *("merge", "upgrade", "status"),
-    *("crosstable", "variance", "compare", "power", "verify", "archive"),
+    *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "warm"),
 )
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""
@@ -171,15 +171,22 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     names = ["running.run_tournament", "boards.print_leaderboards", "exporting.export_files", "bots.print_games"]
     names += ["bots.print_bots", "matches.print_match", "matches.print_replay", "submitting.print_init_bot"]
     names += ["exporting.print_import", "diffing.print_diff"]
-    names += ["logs.print_merge", "logs.print_upgrade", "status.print_status"]
+    names += ["logs.print_merge", "logs.print_upgrade", "status.print_status", "new_config.print_init"]
     names += ["submitting.print_check", "submitting.print_submit", "submitting.print_withdraw"]
     names += ["comparing.print_comparison", "power.print_power"]
     names += ["verifying.print_verification", "verifying.print_archive"]
-    names += ["crosstable.print_crosstable", "variance.print_variance"]
+    names += [
+        "rules.print_rules",
+        "crosstable.print_crosstable",
+        "warming.compile_ahead",
+        "variance.print_variance",
+        "pages.write_report",
+        "pages.write_plot",
+    ]
     names += ["logs.print_merge", "logs.print_upgrade", "status.print_status"]
     for name in names:
-        monkeypatch.setattr(f"arena.cli.{name}", lambda *given: typed.append(given) or 0)
-    monkeypatch.setattr("arena.cli.doctor.print_findings", lambda *given: not typed.append(given))
+        monkeypatch.setattr(f"arena.cli.{name}", lambda **given: typed.append(given) or 0)
+    monkeypatch.setattr("arena.cli.doctor.print_findings", lambda **given: typed.append(given) or 0)
     for command in COMMANDS:
         example = say(capsys, command, "--help").rpartition("Example: arena ")[2]
         assert run_command(example.split()) == 0, example
@@ -192,18 +199,18 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ("run", "Missing argument 'CONFIG'"),
+        ("run", "--game and --bots: missing; name a CONFIG, or what to play"),
         ("leaderbord t.toml", "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
         ("run t.toml --workrs 3", "No such option: --workrs"),
         ("run t.toml --workers 0", "'--workers'"),
         ("run t.toml --workers many", "'--workers'"),
-        ("run t.toml --backend rai", "backend = 'rai': must be auto, local or ray"),
+        ("run t.toml --backend rai", "'rai' is not one of 'auto', 'local', 'ray'"),
         ("run missing.toml", "missing.toml: no such file"),
         ("run reports", "reports: is a folder; name a TOML file"),
-        ("leaderboard t.toml --format xml", "--format xml: must be table, csv, json or md"),
+        ("leaderboard t.toml --format xml", "'xml' is not one of 'table', 'csv', 'json', 'md'"),
         ("leaderboard t.toml --game chess", "has no such board; it has epicycle, 2 players; epicycle, 3 players"),
         ("leaderboard t.toml --players 5", "has no such board"),
-        ("leaderboard nothing", "nothing: no tournament of that name under reports"),
+        ("leaderboard nothing", "nothing: no tournament of that name under /"),
         ("leaderboard nothing.db", "nothing.db: no such match log"),
         ("leaderboard b.py", "b.py: no tournament of that name"),
         ("export t.toml --what matchs", "'matchs' cannot be exported; did you mean 'matches'?"),
@@ -523,7 +530,7 @@ def test_a_run_goes_on_when_nobody_reads_its_output(tmp_path):
 def test_a_terminal_without_our_letters_gets_others(here):
     done = arena("leaderboard", "t.toml", "--players", 3, folder=here, PYTHONIOENCODING="ascii", COLUMNS="80")
     assert (done.returncode, done.stderr) == (0, "")
-    assert "return ? 95 %" in done.stdout
+    assert "rating ? 95 %" in done.stdout
 
 
 # Ctrl-C

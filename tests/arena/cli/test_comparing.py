@@ -2,6 +2,8 @@
 
 import json
 import math
+import re
+import shutil
 
 import numpy as np
 import pytest
@@ -28,11 +30,15 @@ def test_a_decision_is_told_in_words_and_in_json(home, capsys, monkeypatch):
     assert compare(home) == 0
     words = " ".join(capsys.readouterr().out.split())
     assert "H0: A over B is worth less than +30 Elo" in words
-    assert "with seats swapped and common dice" in words
+    assert words.startswith("random (A) and greedy (B) on epicycle, 2 players: pairs of matches with seats swapped. ")
+    assert re.search(
+        r"greedy \(B\) is stronger than random \(A\), by \d+ Elo \(95 %: \d+ to \d+; sure at 99 %\)", words
+    )
     assert "forfeits: none" in words
     assert compare(home, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["decision"], told["end"], told["a"], told["b"]) == ("H0", "decided", "random", "greedy")
+    assert (told["stronger"], told["confidence"], told["more_matches"]) == ("b", 0.99, None)
     assert told["test"]["llr"] <= told["test"]["lower"] == pytest.approx(math.log(0.05 / 0.95))
     assert told["elo"]["low"] < told["elo"]["value"] < told["elo"]["high"] < 30
     assert told["return_difference"]["value"] == pytest.approx(4 * told["score"]["value"] - 2)
@@ -51,6 +57,68 @@ def test_what_a_fixed_number_of_blocks_leaves_no_use_for_is_refused(home, capsys
         assert compare(home, "--fixed", "2", option, "5") == 1
         assert capsys.readouterr().err.strip().endswith(f"--fixed: runs no test, so {option} has no effect")
     assert compare(home, "--fixed", "2", "--model", "logistic") == 1
+
+
+def test_what_is_not_known_is_said_with_the_matches_that_would_tell(home, capsys):
+    assert compare(home, "--fixed", "2", "--seed", "1") == 0
+    words = " ".join(capsys.readouterr().out.split())
+    assert re.search(r"Not known which is stronger: greedy \(B\) is ahead by .* Elo .*, about \d+ more matches", words)
+
+
+@pytest.fixture
+def versions(tmp_path, monkeypatch):
+    """Two versions of one file, in a folder with a space, which is the working folder."""
+    folder = tmp_path / "my bots"
+    for name, last in (("v1", "[0]"), ("v2", "[-1]")):
+        (folder / name).mkdir(parents=True)
+        text = "from bots import Bot\n\nclass Mine(Bot):\n    def choose(self, state):\n        "
+        (folder / name / "my_bot.py").write_text(f"{text}return state.legal_actions(){last}\n")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def two_versions(*options, a="v1/my_bot.py", b="v2/my_bot.py"):
+    return run_command(["compare", a, b, "--game", "epicycle", "--workers", "1", "--fixed", "2", *options])
+
+
+def test_versions_of_one_file_are_told_apart_by_the_ends_of_their_paths_or_as_the_user_says(versions, capsys):
+    assert two_versions() == 0
+    assert capsys.readouterr().out.startswith("v1/my_bot (A) and v2/my_bot (B) on epicycle")
+    (versions / "v1" / "v2").mkdir()
+    shutil.copy("v1/my_bot.py", "v1/v2/my_bot.py")
+    assert two_versions(a="v1/v2/my_bot.py") == 0
+    assert capsys.readouterr().out.startswith("v1/v2/my_bot (A) and my bots/v2/my_bot (B) on epicycle")
+    assert two_versions(a="old=v1/my_bot.py", b="new=v2/my_bot.py") == 0
+    assert capsys.readouterr().out.startswith("old (A) and new (B) on epicycle")
+    assert two_versions(a="it=v1/my_bot.py", b="it=v2/my_bot.py") == 1
+    assert "two bots have the label 'it'" in capsys.readouterr().err
+    assert two_versions(a="a|b=v1/my_bot.py") == 1
+    assert "the label 'a|b' must be" in capsys.readouterr().err
+
+
+def test_a_comparison_has_the_name_it_is_given_which_other_commands_take_and_status_lists(versions, capsys):
+    assert two_versions("--name", "tweak", a="old=v1/my_bot.py") == 0
+    assert "Its name for other commands: tweak\n" in capsys.readouterr().out
+    assert two_versions("--name", "tweak", a="old=v1/my_bot.py") == 0  # goes on
+    capsys.readouterr()
+    assert run_command(["status"]) == 0
+    listed = " ".join(capsys.readouterr().out.split())
+    assert re.search(
+        r"comparison bots board state .* compare/tweak (Mine and old|old and Mine) epicycle 2 complete 4\b", listed
+    )
+    assert run_command(["status", "tweak"]) == 0
+    assert capsys.readouterr().out.startswith("compare/tweak: complete, 4 of 4 matches")
+    assert two_versions("--name", "tweak", a="random") == 1
+    assert "name = 'tweak': is that of another comparison, " in capsys.readouterr().err
+    assert two_versions("--name", "a/b") == 1
+    assert "name = 'a/b': must be" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("game", ["epicycle", "midgard"])
+def test_no_dice_are_spoken_of_where_a_game_has_none(game, tmp_path, capsys):
+    asked = ["compare", "random", "greedy", "--game", game, "--fixed", "4", "--workers", "1", "--home", str(tmp_path)]
+    assert run_command(asked) == 0
+    assert "dice" not in capsys.readouterr().out.partition("Log and")[0]
 
 
 def test_a_line_of_progress_shows_the_ratio_between_its_bounds_in_80_columns():

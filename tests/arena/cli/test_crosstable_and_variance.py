@@ -70,7 +70,7 @@ def test_pairs_are_printed_as_table_csv_json_and_markdown_and_agree(here, capsys
         assert f"## {game}, {players} players" in markdown
         for row in frame.itertuples():
             half = (row.difference_ci_high - row.difference_ci_low) / 2
-            shown = rf" {row.wins} +{row.ties} +{row.losses} +\{row.difference:+.3f} ± {half:.3f}"
+            shown = rf" {row.wins} +{row.ties} +{row.losses} +\{row.difference:+.3f} (± {half:.3f}|\[)"
             assert re.search(shown, table)
             assert f"{row.difference:+.3f} |" in markdown
 
@@ -148,10 +148,10 @@ def test_what_is_printed_fits_the_terminal(here, monkeypatch, capsys, columns):
     ("line", "told"),
     [
         ("crosstable t.toml --bot greddy", "no bot 'greddy' on the board; did you mean 'greedy'?"),
-        ("crosstable t.toml --format xml", "--format xml: must be table, csv, json or md"),
-        ("variance t.toml --format xml", "--format xml: must be table, csv, json or md"),
+        ("crosstable t.toml --format xml", "'xml' is not one of 'table', 'csv', 'json', 'md'"),
+        ("variance t.toml --format xml", "'xml' is not one of 'table', 'csv', 'json', 'md'"),
         ("variance t.toml --game chess", "has no such board; it has epicycle, 2 players; epicycle, 3 players"),
-        ("crosstable nothing", "nothing: no tournament of that name under reports"),
+        ("crosstable nothing", "nothing: no tournament of that name under /"),
     ],
 )
 def test_a_user_error_is_told_in_one_line(here, capsys, line, told):

@@ -4,6 +4,7 @@ import contextlib
 import json
 import os
 import re
+import shutil
 import signal
 import sqlite3
 import stat
@@ -193,10 +194,25 @@ def test_it_works_where_nothing_can_be_written(log):
         os.chmod(log.parent, stat.S_IRWXU)
 
 
+@pytest.mark.parametrize(("last", "known"), [((0, 0), False), ((3, 0), False), ((1, 1), True), ((3, 1), True)])
+def test_no_time_left_is_told_until_every_board_has_played_more_than_its_first_round(last, known, log):
+    """The first round of a board compiles its code."""
+    later = [number for number, spec in enumerate(all_matches(PLAN)) if spec.block.round > last[spec.block.board]]
+    fill(log, PLAN, leave_out=later)
+    with Store.create(log):
+        found = run_status(log)
+        assert found.state == "running" and (found.seconds_left is not None) == known
+        if known:
+            with Store.open(log) as store:
+                usual = [store.usual_seconds(board.game, board.players) for board in found.boards]
+            left = [(board.planned - board.matches) * each for board, each in zip(found.boards, usual, strict=True)]
+            assert found.seconds_left == pytest.approx(sum(left))
+
+
 def test_a_run_is_seen_running_then_interrupted_with_the_command_that_goes_on(tmp_path, capsys, monkeypatch):
     config = write(tmp_path, CONFIG, BOTS)
     run = start_arena("run", config.name, "--home", "reports", "--workers", 1, "--quiet", folder=tmp_path)
-    wait_until(lambda: count(config), "matches are in the log")
+    wait_until(lambda: count(config) >= 5, "more than a round of matches is in the log")
     watch = start_arena("status", "small", "--watch", "--home", "reports", folder=tmp_path)
     seen = run_status("small", home_of(config))
     assert seen.state == "running" and 0 < seen.matches < 80 == seen.planned
@@ -229,4 +245,13 @@ def test_the_list_names_logs_that_cannot_be_read_and_goes_on(tmp_path, capsys):
     told = capsys.readouterr()
     assert "complete" in told.out and told.err.startswith("warning: ")
     assert run_command(["status", "--home", str(tmp_path / "none")]) == 0
-    assert "No tournament here yet" in capsys.readouterr().out
+    assert f"No tournament under {tmp_path}/none yet" in " ".join(capsys.readouterr().out.split())
+
+
+def test_logs_of_one_plan_in_several_folders_are_told_apart_by_names_that_commands_take(log, tmp_path):
+    fill(log, PLAN)
+    for copy in ("merged", "compare/again"):
+        shutil.copytree(log.parent, tmp_path / copy)
+    names = [found.name for found in run_statuses(tmp_path)]
+    assert sorted(names) == ["compare/again", "merged", "sample"]
+    assert {run_status(name, tmp_path).log.parent for name in names} == {tmp_path / name for name in names}

@@ -39,7 +39,7 @@ def is_one_sheet(text, count, width):
     """Whether that is all that stands on the screen."""
     lines = text.splitlines()
     once = all(text.count(word) == 1 for word in ("running, ", "forfeits", "Log:", "Written by"))
-    return once and lines[0].startswith(f"sample: running, {count} of") and max(map(len, lines)) <= width
+    return once and lines[0].startswith(f"cup: running, {count} of") and max(map(len, lines)) <= width
 
 
 def plain(found, width):
@@ -63,7 +63,7 @@ def test_a_watch_shows_one_readable_sheet_through_looks_a_resize_and_ctrl_c(log,
         assert terminal.finish() == 130
     left = terminal.screen.text
     assert terminal.screen.main is None, "the ordinary screen is back"
-    assert left.startswith("sample: running, 2 of") and left.endswith("error: interrupted")
+    assert left.startswith("cup: running, 2 of") and left.endswith("error: interrupted")
     assert "Traceback" not in left and left.count("forfeits") == 1
 
 

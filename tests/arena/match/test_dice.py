@@ -33,6 +33,12 @@ def pyramid_punch_outcomes():
     return [(f"{first}-{second}", 1) for first in range(1, 7) for second in range(1, 7)]
 
 
+def added_up(pairs):
+    """Outcomes, and the sums of their weights, as `State.chances` gives them."""
+    outcomes, weights = zip(*pairs, strict=True)
+    return outcomes, [*itertools.accumulate(weights)]
+
+
 def number_by_the_page(key, block, stream, index, total):
     """The number that decides, word by word as the dice page says; and how many were refused before it."""
     for attempt in itertools.count():
@@ -71,7 +77,7 @@ def test_the_public_key_of_a_seed_is_the_published_one():
 def test_rolls_are_the_published_ones(outcomes, stream, expected):
     listed = outcomes()
     numbered = [(number, weight) for number, (_, weight) in enumerate(listed)]
-    rolls = [listed[streams().outcome(stream, index, numbered)][0] for index in range(8)]
+    rolls = [listed[streams().outcome(stream, index, *added_up(numbered))][0] for index in range(8)]
     assert " ".join(rolls) == expected
 
 
@@ -115,7 +121,8 @@ def test_every_number_is_drawn_as_the_page_says(seed, block, stream, index, tota
 def test_every_outcome_is_drawn_as_the_page_says(seed, block, stream, index, weights):
     number, _ = number_by_the_page(public_key(seed, DICE_PERSON), block, stream, index, sum(weights))
     outcomes = [(f"outcome {place}", weight) for place, weight in enumerate(weights)]
-    assert streams(seed, block).outcome(stream, index, outcomes) == f"outcome {place_by_the_page(number, weights)}"
+    drawn = streams(seed, block).outcome(stream, index, *added_up(outcomes))
+    assert drawn == f"outcome {place_by_the_page(number, weights)}"
 
 
 def test_numbers_above_the_last_whole_multiple_are_refused_and_drawn_again():
@@ -133,7 +140,7 @@ def test_draws_are_uniform():
 
 def test_outcomes_come_in_proportion_to_their_weights():
     weights = [1, 3, 6, 2]
-    rolls = [streams().outcome("dice/0", index, list(enumerate(weights))) for index in range(12_000)]
+    rolls = [streams().outcome("dice/0", index, *added_up([*enumerate(weights)])) for index in range(12_000)]
     observed = [rolls.count(place) for place in range(4)]
     assert stats.chisquare(observed, [weight * 1000 for weight in weights]).pvalue > 1e-4
 
@@ -170,8 +177,8 @@ def test_each_seat_counts_its_own_rolls_whatever_the_others_do():
         def rolling_seat(self):
             return self.seat
 
-        def chance_outcomes(self):
-            return [(number, 1) for number in range(36)]
+        def chances(self):
+            return range(36), range(1, 37)
 
     def rolls_of(wanted, seats):
         dice = Dice(streams())

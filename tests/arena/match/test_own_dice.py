@@ -8,7 +8,6 @@ import pytest
 
 import arena
 from arena.cli.app import run_command
-from arena.cli.comparing import print_comparison
 from arena.cli.output import OWN_DICE
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.resolve import ResolvedBot
@@ -19,6 +18,7 @@ from arena.stats.variance import variance_shares
 from tests.support import samples
 from tests.support.variance_worlds import world
 
+COMPARE = ["compare", "greedy", "random", "--game", "pyramid_punch", "--workers", "1"]
 CONFIG = {
     "name": "cup",
     "blocks": 6,
@@ -51,14 +51,14 @@ def test_the_share_of_dice_is_not_estimable_where_matches_draw_their_own(untrust
 
 
 def test_a_comparison_with_dice_of_each_matchs_own_says_so_and_its_matches_share_nothing(untrusted, tmp_path, capsys):
-    asked = Matchup("greedy", "random", "pyramid_punch", 2), StopRule.fixed(150), 1
-    found = compare(*asked, home=tmp_path)
+    asked = Matchup("greedy", "random", "pyramid_punch", 2)
+    found = compare(asked, StopRule.fixed(150), 1, home=tmp_path)
     assert found.own_dice
     assert found.as_dict()["common_dice"] is None
     assert found.estimate is not None
     assert found.estimate.low < found.estimate.score < found.estimate.high
     assert abs(math.log(found.saving.factor)) < 0.45  # five standard errors
-    print_comparison(*asked, as_json=False, home=tmp_path)
+    assert run_command([*COMPARE, "--fixed", "150", "--home", str(tmp_path)]) == 0
     told = " ".join(capsys.readouterr().out.split())
     assert OWN_DICE in told
     assert "with seats swapped and dice of each match's own" in told
@@ -66,7 +66,7 @@ def test_a_comparison_with_dice_of_each_matchs_own_says_so_and_its_matches_share
 
 
 def test_a_comparison_shares_secret_dice_when_asked_to_and_says_how_else(untrusted, tmp_path, capsys):
-    asked = ["compare", "greedy", "random", "--game", "pyramid_punch", "--fixed", "3", "--workers", "1"]
+    asked = [*COMPARE, "--fixed", "3"]
     dice, words = [], []
     for more in ([], ["--common-dice"]):
         assert run_command([*asked, *more, "--home", str(tmp_path)]) == 0
@@ -85,8 +85,7 @@ def test_a_comparison_shares_secret_dice_when_asked_to_and_says_how_else(untrust
 
 
 def test_openings_alone_are_common_where_matches_draw_their_own_dice(untrusted, tmp_path, capsys):
-    asked = Matchup("greedy", "random", "pyramid_punch", 2, opening="random:4")
-    print_comparison(asked, StopRule.fixed(20), 1, as_json=False, home=tmp_path)
+    assert run_command([*COMPARE, "--opening", "random:4", "--fixed", "20", "--home", str(tmp_path)]) == 0
     assert "Common openings: without them" in " ".join(capsys.readouterr().out.split())
 
 

@@ -16,6 +16,7 @@ from arena.plan.disqualification import Disqualifications, disqualified
 from arena.runner import queue as work
 from arena.runner import retries
 from arena.runner import run as runner
+from arena.runner.compiling import CompileStage
 from arena.runner.gate import DisqualificationGate
 from arena.runner.options import RunOptions
 from arena.schedule.blocks import Schedule
@@ -30,15 +31,11 @@ class MadeUpPlan:
 
     def __init__(self, plan: Schedule) -> None:
         self.schedule = plan
-        self.bots = [
-            SimpleNamespace(row=BotRow(each.identity, each.spec, "module", "Class", "bundle")) for each in plan.entries
-        ]
+        rows = [BotRow(each.identity, each.spec, "module", "Class", "bundle") for each in plan.entries]
+        self.bots = [SimpleNamespace(row=row, bundle=SimpleNamespace(hash="bundle", files={})) for row in rows]
 
     def message(self):
         return b""
-
-    def bundles(self):
-        return {"bundle": {}}
 
     def resolved(self):
         return resolved(self.schedule)
@@ -94,7 +91,7 @@ class Workers:
             answer = Death(self.rng.randrange(len(ids)), 0, 0, "crash")
         else:
             self.returned += ids
-            answer = encode(Played([self.result(spec) for spec, _ in chunk.matches], {}))
+            answer = encode(Played([self.result(spec) for spec, _ in chunk.matches], {}, {}))
         self.replies.put((worker, chunk, answer))
 
     def result(self, spec):
@@ -111,6 +108,7 @@ def play(plan, log, pool, monkeypatch):
     """One run of a made-up plan with made-up workers; its outcome."""
     first = SimpleNamespace(name="host:1", versions={}, stop=lambda: None)
     monkeypatch.setattr(runner, "LocalPool", pool)
+    monkeypatch.setattr(runner, "CompileStage", lambda *_, **__: CompileStage())
     with Store.create(log) as store:
         pool.run = runner.Run(MadeUpPlan(plan), store, RunOptions(pool.size, "local"), first)
         return pool.run.play()

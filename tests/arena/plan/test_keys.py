@@ -22,12 +22,12 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError, StoreError
 from arena.plan.dice_keys import with_dice_keys
-from arena.registry.submitting import submit
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store
 from arena.verify.verification import verify
 from tests.arena.match.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes
+from tests.support.submissions import submit
 from tests.support.tournaments import arena, home_of, log_of, results, rows, write
 
 BOTS = """
@@ -472,8 +472,8 @@ def holds(content, key):
 @pytest.mark.parametrize(
     ("isolation", "seen_for_sure"),
     [
-        ("none", [b"PYTHONHASHSEED=0", b"arena.workers.supervisor", b"pytest", b"regular file: "]),
-        ("process", [b"PATH=", b"forkserver.py", b"arena.workers.supervisor"]),
+        ("none", [b"PYTHONHASHSEED=0", b"arena.workers.preloaded", b"pytest", b"regular file: "]),
+        ("process", [b"PATH=", b"forkserver.py", b"arena.workers.preloaded"]),
     ],
 )
 def test_no_bot_finds_the_key_in_environment_arguments_or_files(tmp_path, monkeypatch, isolation, seen_for_sure):

@@ -2,14 +2,17 @@
 
 import json
 import os
+import random
 from pathlib import Path
 
 import pytest
 
+from arena.cli.bots import every_board
+from arena.core.errors import ConfigError
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan.config import config_from
 from arena.plan.model import ResolvedPlan
-from arena.plan.resolve import Wanted, make_plan, resolve_bots
+from arena.plan.resolve import TRIALS, Wanted, check_opening, make_plan, random_plies, resolve_bots
 from arena.registry.discovery import built_in_bots
 from arena.workers.messages import decode
 from arena.workers.pools import Chunk
@@ -145,6 +148,14 @@ def test_options_of_a_game_may_be_given_in_the_spec_or_beside_it(plan_of):
     beside = plan_of(games=[{"game": "epicycle", "options": {"setup": "random"}, "players": 2}])
     assert blocks(in_spec) == blocks(beside)
     assert not {id for id, _ in blocks(in_spec)} & {id for id, _ in blocks(plan_of())}
+
+
+@pytest.mark.parametrize("game", every_board(), ids=lambda game: f"{game.spec}-{game.players}")
+def test_an_opening_is_refused_when_no_random_match_lasts_as_long(game):
+    lengths = [random_plies(game, 999, random.Random(number)) for number in range(TRIALS)]
+    check_opening(game, max(lengths))
+    with pytest.raises(ConfigError, match=f"opening = 'random:{max(lengths) + 1}': leaves the bots no say"):
+        check_opening(game, max(lengths) + 1)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,7 @@ from arena.schedule.duels import Duel
 from arena.store import Store
 from arena.transfer.importing import import_records
 from arena.verify.verification import verify
-from tests.arena.match.test_dice import pyramid_punch_outcomes
+from tests.arena.match.test_dice import added_up, pyramid_punch_outcomes
 from tests.support.samples import all_matches, begin, board, entry, fill, finished, resolved, row, schedule
 from tests.support.tournaments import home_of, log_of, write
 
@@ -52,7 +52,7 @@ def test_the_vectors_of_version_2_are_the_published_ones():
     streams = Streams(dice, bots, MATCH, bytes(16))
     listed = pyramid_punch_outcomes()
     numbered = [(number, weight) for number, (_, weight) in enumerate(listed)]
-    rolls = [listed[streams.outcome("dice/0", index, numbered)][0] for index in range(8)]
+    rolls = [listed[streams.outcome("dice/0", index, *added_up(numbered))][0] for index in range(8)]
     assert " ".join(rolls) == "3-2 3-5 3-5 3-6 1-5 1-2 1-4 6-6"
     assert [streams.bot_seed(seat) for seat in (0, 1)] == [12763822467764175648, 8477388204077929680]
 

@@ -12,10 +12,10 @@ from arena.plan.resolve import Wanted, resolve_bots
 from arena.registry.declarations import first_answers, read
 from arena.registry.describe import is_as_planned
 from arena.registry.discovery import find_bot
-from arena.registry.submitting import submit
 from arena.runner.single import play_specs
 from arena.workers.process import WorkerProcess
 from engine import load_game
+from tests.support.submissions import submit
 from tests.support.tournaments import write
 
 DEPTH = {

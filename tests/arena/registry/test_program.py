@@ -15,8 +15,8 @@ from arena.registry import declarations
 from arena.registry.bundles import MAX_BYTES, Bundle, bundle_file
 from arena.registry.describe import describe
 from arena.registry.discovery import find_bot
-from arena.registry.manifest import Program, Setting, bundle_program, description, load_program, read_program
-from engine import EngineError, NotationError, Parameter
+from arena.registry.manifest import Program, Setting, bundle_program, load_program, read_program
+from engine import EngineError, Parameter
 from engine.specs import resolve
 from tests.arena.registry.test_bundle import lay
 
@@ -172,8 +172,12 @@ def test_every_key_of_a_manifest_is_described():
 BOARDS = [("epicycle", 2), ("epicycle", 5), ("pyramid_punch", 2)]
 
 
+def described(manifest):
+    return describe(Bundle("bot.toml", {"bot.toml": manifest.encode()}), "deep", "", BOARDS)
+
+
 def test_a_program_is_described_in_the_form_in_which_python_bots_are():
-    told = description(read(GOOD), BOARDS)
+    told = described(GOOD)
     assert declarations.read(told, 3, "deep").settings == read(GOOD).settings
     assert (told["about"], told["games"], told["players"]) == ("Plays.", ["epicycle", "midgard"], [2, 3])
     assert told["parameters"][0]["help"] == "plies looked ahead"
@@ -192,8 +196,8 @@ def test_a_program_says_why_it_does_not_play_in_the_words_of_a_python_bot():
             return 0
 
     games = [engine.load_game(*board) for board in BOARDS]
-    assert description(read(GOOD), BOARDS)["refusals"] == [Same.refusal(game) for game in games]
-    assert description(read('command = ["./bot"]'), BOARDS)["refusals"] == [None] * 3
+    assert described(GOOD)["refusals"] == [Same.refusal(game) for game in games]
+    assert described('command = ["./bot"]')["refusals"] == [None] * 3
 
 
 @pytest.mark.parametrize(
@@ -335,9 +339,18 @@ def test_a_program_that_is_not_there_is_told(tmp_path, spec, told):
     assert told in refusal(find_bot, spec, [tmp_path])
 
 
-def test_a_python_file_is_still_named_with_its_class():
-    with pytest.raises(NotationError, match=r"write path/to/file\.py:ClassName"):
-        find_bot("mine.py")
+def test_a_folder_is_a_program_unless_a_bot_has_its_name(tmp_path, monkeypatch):
+    lay(tmp_path, {f"{folder}/bot.toml": GOOD for folder in ("deep", "greedy", "my bots/deep")})
+    monkeypatch.chdir(tmp_path)
+    for spec in ("deep", "deep/", "./deep", "my bots/deep", str(tmp_path / "deep"), "./greedy"):
+        source, options = find_bot(f"{spec}:depth=5")
+        assert (source.is_program, source.bundle(), options["depth"]) == (
+            True,
+            bundle_program(source.root / "bot.toml"),
+            "5",
+        )
+    assert not find_bot("greedy")[0].is_program
+    assert "my bots: is a folder without a bot.toml" in refusal(find_bot, "./my bots")
 
 
 def config(**bot):

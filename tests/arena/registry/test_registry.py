@@ -12,6 +12,7 @@ from arena.core.errors import BotError
 from arena.registry.bundles import API_FILE
 from arena.registry.discovery import BUILT_IN, built_in_bots, find_bot, named_bots
 from engine import NotationError
+from engine.registry import all_offers
 from tests.arena.registry.test_bundle import lay
 
 BOT = "from bots import Bot\n\n\nclass Mine(Bot):\n    def choose(self, state):\n        return 0\n"
@@ -30,9 +31,11 @@ def distribution(folder: Path, name: str, entry_points: str, **modules: str) -> 
 def installed(monkeypatch):
     """Put a folder on the path of this process, as if its distributions were installed."""
     named_bots.cache_clear()
+    all_offers.cache_clear()
     yield lambda folder: monkeypatch.syspath_prepend(str(folder))
     monkeypatch.undo()
     named_bots.cache_clear()
+    all_offers.cache_clear()
 
 
 def refusal(spec, folders=()):
@@ -92,9 +95,7 @@ def test_an_unknown_name_is_told_with_what_is_near(name, hint):
     assert hint in text
 
 
-@pytest.mark.parametrize(
-    "spec", ["", " ", "a b", "random(depth=1)", "random:depth", "random:a=1,a=2", "mine.py", "x.py:"]
-)
+@pytest.mark.parametrize("spec", ["", " ", "a b", "random(depth=1)", "random:depth", "random:a=1,a=2", "mine.py:a b"])
 def test_a_spec_that_cannot_be_read_is_refused(spec):
     assert "cannot be read" in refusal(spec) or "twice" in refusal(spec)
 
@@ -242,3 +243,12 @@ def test_a_name_that_is_not_plain_is_refused(tmp_path, name):
     lay(tmp_path, {"mine.py": BOT.replace("    def", f"    name = {name!r}\n\n    def")})
     text = refusal("mine.py:Mine", [tmp_path])
     assert text.startswith("mine.py: Mine: name = ") and "must be 1 to 64 letters" in text
+
+
+def test_the_bot_of_a_file_is_found_whatever_it_imports(tmp_path):
+    (tmp_path / "helper.py").write_text("")
+    (tmp_path / "mine.py").write_text(
+        "from . import helper\nimport os, bots\nfrom bots import Bot as Base\n\n\n"
+        "class Mine(Base):\n    def choose(self, state):\n        return state.legal_actions()[0]\n"
+    )
+    assert find_bot(str(tmp_path / "mine.py"))[0].class_name == "Mine"

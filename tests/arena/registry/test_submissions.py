@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.core.errors import ArenaError
+from arena.core.paths import ROOT
 from arena.plan.config import config_from
 from arena.plan.resolve import make_plan
 from arena.registry import submissions
@@ -21,8 +22,9 @@ from arena.registry.bundles import API_FILE
 from arena.registry.discovery import find_bot
 from arena.registry.lookalikes import are_near
 from arena.registry.submissions import stored_bundle, submitted
-from arena.registry.submitting import submit, withdraw
+from arena.registry.submitting import withdraw
 from tests.arena.registry.test_bundle import BOT, lay
+from tests.support.submissions import submit
 
 PROGRAM = {"prog/bot.toml": 'command = ["./run"]\n[parameters]\ndepth = { default = 3 }', "prog/run": "#!/bin/sh\n"}
 LOUD = f"raise SystemExit('this was run')\n{BOT}"
@@ -102,8 +104,16 @@ def test_a_program_is_kept_as_its_files(desk, path):
 
 def test_a_file_with_several_bots_needs_to_be_told_which(desk):
     lay(desk, {"two.py": f"{BOT}\nclass Also(Mine): ...\nclass Other(Mine): ...\nclass Helper: ...\n"})
-    assert refusal(submit, "two.py", "x", "Ann") == "two.py: holds 2 bots; name one: two.py:Also"
+    assert refusal(submit, "two.py", "x", "Ann") == "two.py: holds 2 bots, Also, Other; name one: two.py:Also"
     assert submit("two.py:Other", "x", "Ann").submission.newest.class_name == "Other"
+
+
+def test_a_bot_derived_from_one_in_another_file_is_found_by_its_method(desk):
+    choose = "\n    def choose(self, state):\n        return super().choose(state)\n"
+    lay(desk, {"next.py": f"from mine import Mine\n\nclass Helper: ...\n\nclass Next(Mine):{choose}"})
+    assert find_bot("next.py")[0].class_name == "Next"
+    lay(desk, {"next.py": f"from mine import Mine\n\nclass Next(Mine):{choose}\nclass Last(Mine):{choose}"})
+    assert refusal(find_bot, "next.py") == "next.py: holds 2 bots, Next, Last; name one: next.py:Next"
 
 
 @pytest.mark.parametrize(
@@ -111,10 +121,10 @@ def test_a_file_with_several_bots_needs_to_be_told_which(desk):
     [
         ("none.py", "no file 'none.py' in the working folder"),
         ("helper.py", "helper.py: holds no bot; derive a class from bots.Bot"),
-        ("home", "'home' is no file"),
-        ("mine", "'mine' is no file: name path/to/file.py, or a folder with a bot.toml"),
+        ("home", "no bot './home'; bots of one's own are named"),
+        ("mine", "no bot './mine'; bots of one's own are named path/to/file.py, or by a folder with a bot.toml"),
         (".", ".: is a folder without a bot.toml"),
-        ("greedy", "'greedy' is no file"),
+        ("greedy", "no bot './greedy'; bots of one's own are named path/to/file.py"),
         ("mine.py:Mine:depth=2", "a bot is submitted as it is"),
     ],
 )
@@ -373,7 +383,8 @@ def test_what_is_stored_comes_back_whole(files):
 
 
 def test_many_who_submit_at_once_are_all_kept(desk):
-    script = "import sys; from arena.registry.submitting import submit; submit(sys.argv[1], sys.argv[2], 'Ann')"
+    found = f"import sys; sys.path.append({str(ROOT)!r})"
+    script = f"{found}; from tests.support.submissions import submit; submit(sys.argv[1], sys.argv[2], 'Ann')"
     jobs = []
     for number in range(4):
         lay(desk, {f"m{number}.py": f"{BOT}# {number}\n"})

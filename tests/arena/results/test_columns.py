@@ -10,12 +10,12 @@ from arena import api
 from arena.cli.crosstable import view_of
 from arena.core.errors import ConfigError
 from arena.results import power
-from arena.results.columns import LEADERBOARD, RENAMED, TABLES, as_text, format_of
+from arena.results.columns import LEADERBOARD, RENAMED, TABLES, as_text, check_columns, format_of
 from arena.results.crosstable import crosstable
 from arena.results.diff import diff
 from arena.results.leaderboards import faults, leaderboard
 from arena.results.match_files import seat_frames
-from arena.results.matches import board_matches
+from arena.results.matches import board_matches, read_board
 from arena.stats.variance import variance_table
 from arena.store import Store
 from tests.support.samples import fill, schedule
@@ -33,7 +33,7 @@ def frames(tmp_path_factory):
         matches = board_matches(store, plan, 0)
         met = crosstable(matches, PLAYERS)
         return {
-            "leaderboard": leaderboard(matches, PLAYERS, {0: 5}, plackett_luce=True),
+            "leaderboard": leaderboard(read_board(store, plan, 0), {0: 5}, plackett_luce=True),
             "crosstable": view_of(met, None, False, True).frame,
             "misfits": met.misfits,
             "cycles": met.cycles,
@@ -99,3 +99,34 @@ def test_cells_are_shown_in_the_format_of_their_column():
     assert as_text(0.5, format_of("return_seat_3")) == "+0.500"
     assert as_text(np.nan, "+.3f") == as_text(None) == as_text(pd.NA, ",") == ""
     assert (as_text(True), as_text("a b", "+.3f"), as_text(1.23456)) == ("True", "a b", "1.235")
+
+
+@pytest.mark.parametrize(
+    ("value", "form", "text"), [(-0.001, "+.2f", "+0.00"), (-0.0004, "", "0.000"), (-0.2, "+.1f", "-0.2")]
+)
+def test_what_is_rounded_to_zero_has_no_minus_sign(value, form, text):
+    assert as_text(value, form) == as_text(np.float64(value), form) == text
+
+
+def test_an_interval_is_shown_by_its_half_or_by_its_ends_where_it_is_lopsided():
+    frame = pd.DataFrame({"mean_return": [0.5, 0.5, -0.98, 0.1]})
+    frame["mean_return_ci_low"], frame["mean_return_ci_high"] = [0.4, -1.0, -1.0, None], [0.6, 1.0, -0.9, None]
+    assert LEADERBOARD.cells(frame)["return ± 95 %"] == [
+        "+0.500 ± 0.100",
+        "+0.500 [-1.00, +1.00]",
+        "-0.980 [-1.00, -0.90]",
+        "+0.100 ± ?",
+    ]
+
+
+def test_exported_matches_have_places_from_1_where_logs_have_ranks_from_0(frames):
+    told, logged = frames["matches"], frames["board_matches"]
+    assert set(told["place"]) == set(range(1, PLAYERS + 1))
+    key = ["round", "lineup", "seat", "bot"]
+    both = told.merge(logged, on=key, how="inner")
+    assert len(both) == len(logged) and (both["place"] == both["rank"] + 1).all()
+
+
+def test_a_column_of_matches_by_its_former_name_is_refused_with_the_new_one():
+    with pytest.raises(ConfigError, match="'rank' is now called 'place'"):
+        check_columns(["rank"], TABLES["matches"].names, "matches")

@@ -211,7 +211,7 @@ def test_it_prints_a_table_for_eighty_columns_markdown_and_json(homes, monkeypat
             if row["change"] is not None:
                 assert f"{row['change']:+.{2 if value == 'rating' else 3}f}" in said["table"]
     assert run_command(["diff", "old", "new", "--home", str(homes), "--format", "xml"]) == 1
-    assert "--format xml: must be table, json or md" in capsys.readouterr().err
+    assert "'xml' is not one of 'table', 'json', 'md'" in capsys.readouterr().err
 
 
 HOSTILE = {

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import heapq
+import itertools
+import random
 import tracemalloc
 
 import pytest
@@ -14,6 +16,7 @@ from arena.runner import board_queue, retries
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.runner.cost_model import CostModel
+from arena.runner.progress import Progress
 from arena.runner.queue import MatchQueue
 from arena.runner.run import LONG
 from arena.store import Store
@@ -21,6 +24,34 @@ from arena.workers.messages import Death, Lost, Played, PlayedLast, decode, enco
 from arena.workers.pools import IN_FLIGHT
 from tests.arena.plan.test_disqualification import play
 from tests.support.samples import begin, board, row, schedule
+
+
+def test_no_time_left_is_told_before_every_bot_was_seen_and_what_the_first_matches_compiled_is_forgotten():
+    for seed in range(20):
+        rng = random.Random(seed)
+        costs = [10 ** rng.uniform(-4, 0) for _ in range(5)]
+        compiles = [rng.uniform(5, 60) for _ in costs]
+        model, told = CostModel(2), []
+        for number, pair in enumerate(list(itertools.permutations(range(5), 2)) * 10):
+            seconds = sum(costs[bot] + compiles[bot] for bot in pair) * rng.uniform(0.7, 1.4)
+            for bot in pair:
+                compiles[bot] = 0.0
+            assert not (model.settled(range(5)) and number < 20)
+            model.learn(pair, seconds)
+            if model.settled(range(5)):
+                told.append(model.mean / (2 * sum(costs) / 5))
+        assert told and max(told) < 5 and min(told) > 0.2
+
+
+def test_progress_holds_nothing_that_is_not_known_yet():
+    progress = Progress(5280)
+    assert progress.line == "0/5,280 matches"
+    progress.found, progress.played, progress.started = 80, 1, progress.started - 10
+    assert progress.line == "81/5,280 matches, 0.1/s"
+    progress.seconds_left = 3725.0
+    assert progress.line.endswith("/s, left 1:02:05")
+    progress.phase = "rating epicycle, 2 players"
+    assert progress.line == "81/5,280 matches, rating epicycle, 2 players"
 
 
 class Machine:
@@ -64,7 +95,7 @@ class Machine:
         self.now, worker, took = heapq.heappop(self.events)
         chunk = self.queues[worker].pop(0)
         rows = [row(spec.lineup, [0, 1], seconds=each) for (spec, _), each in zip(chunk.matches, took, strict=True)]
-        self.replies.put((worker, chunk, encode(Played(rows, {}))))
+        self.replies.put((worker, chunk, encode(Played(rows, {}, {}))))
         if self.queues[worker]:
             self.begin(worker)
 
@@ -132,7 +163,7 @@ class Spoiled(Machine):
     def finish_one(self):
         super().finish_one()
         worker, chunk, reply = self.replies.get()
-        self.replies.put((worker, chunk, encode(PlayedLast(decode(reply).rows[:1], {}))))
+        self.replies.put((worker, chunk, encode(PlayedLast(decode(reply).rows[:1], {}, {}))))
 
 
 def test_what_a_spoiled_worker_leaves_of_its_chunk_is_played_by_others(tmp_path, monkeypatch):

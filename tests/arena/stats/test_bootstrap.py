@@ -47,6 +47,35 @@ def test_every_block_comes_as_often_as_every_other():
     assert total / 4000 == pytest.approx(np.ones(5), abs=4 * math.sqrt(0.8 / 4000))
 
 
+def drawn_by_hand(seed, kind, shares, draws):
+    """How often each kind comes, by SplitMix64 with whole numbers of any size."""
+    most, stride, state = 2**64, 0x9E3779B97F4A7C15, seed
+
+    def below(limit):
+        nonlocal state
+        state = (state + stride) % most
+        z = (state ^ (state >> 30)) * 0xBF58476D1CE4E5B9 % most
+        z = (z ^ (z >> 27)) * 0x94D049BB133111EB % most
+        return ((z ^ (z >> 31)) >> 11) % limit
+
+    state = below(2**53)
+    counts = [0] * len(shares)
+    while sum(counts) < draws:
+        one = kind[below(len(kind))]
+        counts[one] += shares[one] == 1 or below(2**30) < shares[one] * 2**30
+    return counts
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 1000, 1025, 5000])
+@pytest.mark.parametrize("shares", [[1.0] * 5, [0.3] * 5, [1.0, 0.2, 1.0, 0.7, 1.0]])
+def test_blocks_are_drawn_by_whole_numbers_whatever_makes_it_fast(size, shares):
+    kind = np.sort(np.random.default_rng(size).integers(0, 5, size))
+    counts = np.empty(5)
+    for seed in (0, 1, SEED + 7):
+        kernels.resample(seed, block_kinds(kind, np.array(shares)), size, counts)
+        assert counts.tolist() == drawn_by_hand(seed, kind.tolist(), shares, size)
+
+
 def test_copies_are_drawn_by_their_distinct_share():
     kinds, total, counts = block_kinds([0, 0, 0, 1], np.array([1 / 3, 1.0])), np.zeros(2), np.zeros(2)
     for seed in range(4000):
@@ -68,6 +97,33 @@ def test_a_replicate_is_a_refit_of_the_blocks_drawn(players):
         np.add.at(weights, blocks.results, counts[:, None])
         again = fit(results, weights, fitted.margin)
         assert found[number] == pytest.approx(again.mu, abs=0.05 * BETA)
+
+
+def stepped_by_result(fitted, results, blocks, number):
+    """One Newton step to a resampled board, from the messages and the curvature of every result in it."""
+    bots, counts, weights = len(fitted.mu), np.empty(len(blocks.results)), np.zeros(len(results.times))
+    kinds = block_kinds(np.sort(blocks.kind), blocks.distinct_share)
+    kernels.resample(SEED + number, kinds, round(blocks.effective), counts)
+    np.add.at(weights, blocks.results, counts[:, None])
+    sums, total, step, growth = np.empty((bots, 2)), np.empty((bots, bots)), np.empty(bots), np.empty(bots)
+    kernels.sum_messages(results.who, weights, fitted.messages, sums)
+    kernels.curvature(results.who, weights, BETA**2, fitted.sites, total)
+    kernels.newton_step(fitted.model, fitted.beliefs, sums, total, step, growth)
+    return fitted.mu + kernels.bounded(fitted.model, step) * step
+
+
+@pytest.mark.parametrize("players", [2, 3, 5])
+def test_single_steps_by_kind_of_block_are_those_by_result(players):
+    results, blocks, fitted = rated(World(6, players, 7, 0.3, 0.1))
+    found = replicates(fitted, results, blocks, 30, most=0)
+    for number in (0, 7, 29):
+        assert found[number] == pytest.approx(stepped_by_result(fitted, results, blocks, number), abs=1e-9)
+
+
+def test_single_steps_vary_like_refits_on_a_large_board():
+    results, blocks, fitted = rated(World(6, 4, 60, 0.3, 0.1))
+    steps, refits = (replicates(fitted, results, blocks, 200, most).std(axis=0) for most in (0, 10**6))
+    assert steps == pytest.approx(refits, rel=0.03)
 
 
 def test_replicates_do_not_depend_on_threads(monkeypatch):

@@ -59,7 +59,7 @@ def by_hand(frame, bot, opponent):
         unseen = stats.beta.ppf(0.975, 1, len(means))
         return [*row, row[-1] - unseen * (row[-1] + 2), row[-1] + unseen * (2 - row[-1])]
     half = stats.t.ppf(0.975, len(means) - 1) * statistics.stdev(means) / math.sqrt(len(means))
-    return [*row, row[-1] - half, row[-1] + half]
+    return [*row, max(row[-1] - half, -2.0), min(row[-1] + half, 2.0)]
 
 
 @settings(max_examples=25, deadline=None)

@@ -102,7 +102,7 @@ def winner_of_all(blocks, others=2):
 def test_a_bot_that_only_wins_is_not_surer_than_the_model_lets_it_be():
     """Resampling never sees it lose: with 3 wins, its lead must not be certain."""
     few, many = ratings_of(winner_of_all(3), 200), ratings_of(winner_of_all(60), 200)
-    assert unvaried_bots(few.results, *winner_of_all(3)[:3]).tolist() == [True, False, False]
+    assert unvaried_bots(few.results, few.blocks).tolist() == [True, False, False]
     assert few.spread.to_mean[0] > 0.3 * few.fit.sigma[0]
     assert rank_ranges(few.spread)[1][0] > 1
     assert rank_ranges(many.spread)[0][0] == rank_ranges(many.spread)[1][0] == 1
@@ -117,7 +117,7 @@ def test_a_bot_that_loses_to_all_and_ties_with_its_like_is_no_surer_than_the_mod
     ranks[::6] = np.where(rng.random(20)[:, None] < 0.7, [0, 1], [1, 0])  # only the upper two take turns
     board = Played(entries, ranks, np.arange(120), None)
     ratings = ratings_of(board, 200)
-    assert unvaried_bots(ratings.results, *board[:3]).tolist() == [False, False, True, True]
+    assert unvaried_bots(ratings.results, ratings.blocks).tolist() == [False, False, True, True]
     assert (ratings.spread.to_mean[2:] > ratings.fit.sigma[2:] / 3).all()
 
 

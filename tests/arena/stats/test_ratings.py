@@ -10,7 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from arena.stats import kernels
-from arena.stats.fit import BETA, MU, SIGMA
+from arena.stats.factors import FinalOrders
+from arena.stats.fit import BETA, MU, SIGMA, results_of
 from arena.stats.online_trueskill import draw_probability_at, margin_of, rate
 from tests.support.worlds import ranks_of
 
@@ -42,7 +43,7 @@ def test_ratings_are_those_of_the_package_after_every_match(players, entries, ba
     who, ranks = random_matches(40, players, entries)
     assert (np.sort(ranks, axis=1)[:, 1:] == np.sort(ranks, axis=1)[:, :-1]).any()
     for count in (1, 2, 3, 40):
-        found = rate(who[:count], ranks[:count], margin_of(DRAWS))
+        found = rate(results_of(who[:count], ranks[:count]), margin_of(DRAWS))
         by_hand = rated_by_hand(who[:count], ranks[:count], DRAWS, backend)
         assert found.keys() == by_hand.keys()
         for entry, expected in by_hand.items():
@@ -66,7 +67,7 @@ def after_one_match(draws, tie):
 @pytest.mark.parametrize("draws", [0.001, 0.3, 0.9])
 @pytest.mark.parametrize("ranks", [[0, 1], [0, 0]])
 def test_the_first_match_of_two_follows_the_closed_form(ranks, draws):
-    found = rate(np.array([[7, 3]]), np.array([ranks]), margin_of(draws))
+    found = rate(results_of(np.array([[7, 3]]), np.array([ranks])), margin_of(draws))
     first, second = after_one_match(draws, tie=ranks == [0, 0])
     assert found[7] == pytest.approx(first, rel=1e-9)
     assert found[3] == pytest.approx(second, rel=1e-9)
@@ -74,28 +75,31 @@ def test_the_first_match_of_two_follows_the_closed_form(ranks, draws):
 
 def test_a_tie_never_raises_sigma():
     for count in (1, 30):
-        found = rate(np.array([[0, 1]] * count), np.array([[0, 0]] * count), margin_of(0.9))
+        found = rate(results_of(np.array([[0, 1]] * count), np.array([[0, 0]] * count)), margin_of(0.9))
         assert all(sigma < SIGMA for _, sigma in found.values())
         assert found[0][0] == pytest.approx(MU)
 
 
 def test_the_better_bot_is_rated_higher_and_more_matches_make_it_surer():
     who, ranks = random_matches(300, 3, 4)
-    early, late = rate(who[:60], ranks[:60], margin_of(DRAWS)), rate(who, ranks, margin_of(DRAWS))
+    early, late = (
+        rate(results_of(who[:60], ranks[:60]), margin_of(DRAWS)),
+        rate(results_of(who, ranks), margin_of(DRAWS)),
+    )
     assert sorted(late, key=lambda entry: -late[entry][0]) == [0, 1, 2, 3]
     assert all(late[entry][1] < early[entry][1] for entry in late)
 
 
 def test_matches_are_taken_in_the_order_given():
     who, ranks = random_matches(60, 2, 4)
-    assert rate(who, ranks, 1.0) == rate(who, ranks, 1.0)
-    assert rate(who[::-1], ranks[::-1], 1.0) != rate(who, ranks, 1.0)
+    assert rate(results_of(who, ranks), 1.0) == rate(results_of(who, ranks), 1.0)
+    assert rate(results_of(who[::-1], ranks[::-1]), 1.0) != rate(results_of(who, ranks), 1.0)
 
 
 def test_seats_do_not_matter_to_ratings_of_two():
     who, ranks = random_matches(40, 2, 4)
-    turned = rate(who[:, ::-1], ranks[:, ::-1], 1.0)
-    for entry, found in rate(who, ranks, 1.0).items():
+    turned = rate(results_of(who[:, ::-1], ranks[:, ::-1]), 1.0)
+    for entry, found in rate(results_of(who, ranks), 1.0).items():
         assert turned[entry] == pytest.approx(found, rel=1e-9)
 
 
@@ -104,7 +108,7 @@ def test_seats_do_not_matter_to_ratings_of_two():
 def test_a_result_too_surprising_for_the_package_brings_both_together_and_leaves_sense(tied, seats):
     mu, sigma = np.array([0.0, 1000.0, 500.0]), np.array([1.0, 1.0, 1.0])
     who, ties = np.array([[0, 1, 2][:seats]], np.int32), np.array([[tied] * (seats - 1)])
-    kernels.rate_in_order(who, ties, mu, sigma, BETA**2, 1.0, 1e-9)
+    kernels.rate_in_order(FinalOrders(who, ties), np.arange(len(who)), mu, sigma, BETA**2, 1.0, 1e-9)
     assert np.isfinite(mu).all() and np.isfinite(sigma).all()
     assert (sigma > 0).all() and (sigma <= 1).all()
     assert 0 < mu[0] < mu[1] < 1000

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from scipy.optimize import minimize
 
 from arena.core.errors import ConfigError
-from arena.stats.estimates import fixed_estimate, meets_first, most_likely, stopped_estimate
+from arena.stats.estimates import fixed_estimate, lead, meets_first, most_likely, stopped_estimate
 from arena.stats.sprt import NORMALIZED, Sprt, block_values, elo_from_score, regularised, score_from_elo
 from tests.support import sprt_worlds as worlds
 
@@ -180,3 +180,22 @@ def test_the_most_likely_distribution_has_its_mean_and_beats_others_with_it():
     for step in (np.array([1, -2, 1, 0, 0]), np.array([0, 1, -2, 1, 0]), np.array([0, 0, 1, -2, 1])):
         for size in (1e-3, -1e-3):
             assert shares @ np.log(best + size * step) < shares @ np.log(best)
+
+
+def test_who_is_stronger_is_what_the_interval_at_95_says_and_the_same_the_other_way_round():
+    rng = np.random.default_rng(3)
+    for _ in range(60):
+        counts = rng.multinomial(rng.integers(1, 80), rng.dirichlet(np.ones(5)))
+        told, mirrored, found = lead(counts, None), lead(counts[::-1], None), fixed_estimate(counts)
+        assert told.sign == (found.low > 0.5) - (found.high < 0.5) == -mirrored.sign
+        assert (told.confidence is None) == (told.sign == 0) and told.confidence == mirrored.confidence
+        assert told.more_blocks == mirrored.more_blocks
+
+
+def test_the_blocks_that_would_tell_do_so_mostly():
+    counts = np.array([3, 6, 8, 7, 4])
+    more = lead(counts, None).more_blocks
+    rng, values = np.random.default_rng(4), np.arange(5) / 4
+    truth = counts / counts.sum()
+    found = [lead(rng.multinomial(counts.sum() + more, truth), None).sign == 1 for _ in range(200)]
+    assert values @ truth > 0.5 and 0.7 < np.mean(found) < 0.9

@@ -3,6 +3,7 @@
 import contextlib
 import gc
 import io
+import math
 import os
 import re
 import shutil
@@ -126,12 +127,22 @@ def test_boards_matches_and_replays_are_the_same_before_and_after(log, sample, v
             assert check_draws(replay(match, match.keys)) > 0
 
 
+def bounded(table: str) -> str:
+    """Return the rows of a table with the ends of its intervals of mean returns between -1 and 1, as they are today."""
+    names, *rows = [line.split(",") for line in table.splitlines()]
+    for row in rows:
+        for place in (names.index(name) for name in ("return_low", "return_high") if name in names):
+            if row[place] and abs(float(row[place])) > 1:
+                row[place] = str(math.copysign(1.0, float(row[place])))
+    return "".join(",".join(row) + "\n" for row in rows)
+
+
 @pytest.mark.parametrize("sample", ["v4_public", "v4_secret"], indirect=True)
-def test_but_for_names_of_columns_the_exports_are_those_of_version_4_byte_for_byte(log, sample):
+def test_but_for_names_of_columns_and_ends_of_intervals_the_exports_are_those_of_version_4_byte_for_byte(log, sample):
     now = exported(log)
     then = {path.name.removeprefix(f"log_{sample}_"): path.read_text() for path in DATA.glob(f"log_{sample}_*.csv")}
     assert {name: text.partition("\n")[2] for name, text in now.items() if name in then} == {
-        name: text.partition("\n")[2] for name, text in then.items()
+        name: bounded(text) for name, text in then.items()
     }
     assert now["matches.jsonl"] == (DATA / f"log_{sample}.jsonl").read_text().replace('"course":', '"moves":')
 

@@ -346,7 +346,7 @@ def test_a_worker_that_is_killed_while_it_plays_outside_any_log_is_started_again
         def play(self, chunk):
             sent.append([match.charges for match in decode(chunk).matches])
             rows = [row(spec.lineup, [0, 1]) for spec in specs]
-            return hit if len(sent) <= times else encode(Played(rows, {}))
+            return hit if len(sent) <= times else encode(Played(rows, {}, {}))
 
     made = SimpleNamespace(schedule=plan, secret_keys=())
     assert [match.lineup for match in play_specs(made, specs, Shot())] == [0, 1]

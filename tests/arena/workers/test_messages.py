@@ -3,12 +3,17 @@
 import pytest
 
 from arena.core.limits import Limits
+from arena.core.match_ids import Kind
 from arena.match.faults import Charge
 from arena.match.game_faults import GameFault
+from arena.match.replay import Told
 from arena.match.result import SeatRow
+from arena.match.stored import Place, SecretKey, stored_match
 from arena.registry.bundles import Bundle
 from arena.workers import messages
 from arena.workers.messages import (
+    Compile,
+    Compiled,
     Describe,
     Description,
     GameStopped,
@@ -22,6 +27,8 @@ from arena.workers.messages import (
     PlayChunk,
     Played,
     PlayedLast,
+    Retell,
+    Retold,
     WorkerPlan,
     decode,
     encode,
@@ -33,6 +40,7 @@ BUNDLE = Bundle("mine", {"mine.py": b"\x00\xff"})
 BOT = PlannedBot("mine", "mine", "Mine", BUNDLE.hash, {"depth": 2, "style": "é"}, "depth=2", "sandbox")
 BOARD = PlannedBoard("epicycle", 2, 1)
 FORFEIT = row(0, [0, 1], seats=[SeatRow(0, 1.5), SeatRow(1, -2, "crash", 7)], details={1: "\ud800\n"}, notes=[(3, "?")])
+PLACE = Place(b"\x01", b"\x02", 0, "epicycle", 2, 0, 2, 7, Kind.SECRET, SecretKey(b"\x03", "hash", "today", None))
 SAMPLES = [
     Hello(),
     Greeting("code", {"python": "3"}, 17, "host"),
@@ -40,11 +48,15 @@ SAMPLES = [
     Description({"about": ["anything", None, 1.5]}),
     WorkerPlan({"": (b"a", b"b")}, Limits(1.0), [BOARD], [BOT], {BUNDLE.hash: BUNDLE.files}, {"g.py": b""}),
     PlanRead("no sandbox"),
-    PlayChunk([MatchOrder(0, (1, 0), "", (b"\x01", b"\x02"), 1, [Charge(0, 3, "crash", "how")])], [1]),
-    Played([row(0, [1, 0]), FORFEIT], {1: [0, 4]}),
-    PlayedLast([FORFEIT], {}),
+    PlayChunk([MatchOrder(0, (1, 0), "", (b"\x01", b"\x02"), 1, [Charge(0, 3, "crash", "how")])], [1], True),
+    Played([row(0, [1, 0]), FORFEIT], {1: [0, 4]}, {1: {0: "a\n", 4: "\ud800"}}),
+    PlayedLast([FORFEIT], {}, {}),
+    Compile([(0, -1), (0, 1)]),
+    Compiled(),
     GameStopped(2, GameFault("what", "trace", ["a1"], "position", bots=("one", "two"))),
     NoRoom("what", "remedy"),
+    Retell(stored_match(PLACE, FORFEIT, ["one", "two"]), (b"a", b"b"), True),
+    Retold([Told(0, 1, "S+", "bot", None, "drawing")], "why"),
 ]
 
 

@@ -20,7 +20,7 @@ from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant, pr
 from arena.workers.sandbox.process_source import RemoteBot
 from arena.workers.sandbox.remote_player import RemotePlayer
 from bots.random_bot import Random
-from engine.kernel import numba_cache
+from engine.cache import kernel_cache
 from tests.support.memory import words_in_memory
 
 PROBE = """
@@ -88,7 +88,7 @@ def pool():
 @pytest.fixture
 def rivals_kernel():
     """Compiled code of another bot in the machine's cache."""
-    folder = Path(numba_cache()) / "rival_0"
+    folder = kernel_cache() / "rival_0"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "zoo_kernel.nbi").touch()
     yield

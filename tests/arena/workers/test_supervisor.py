@@ -14,6 +14,7 @@ import pytest
 from arena.core import process_trees as trees
 from arena.workers import process
 from arena.workers.messages import Death, Greeting, Hello
+from arena.workers.parent import START_LIMIT
 from arena.workers.process import WorkerProcess
 from arena.workers.sandbox.levels import missing_requirements
 from tests.support import tournaments
@@ -109,7 +110,7 @@ def test_a_worker_that_is_stopped_is_found_and_ended_in_a_while(worker, monkeypa
     monkeypatch.setattr(process, "STILL_LIMIT", 0.2)
     (number,) = workers_of(os.getpid())
     os.kill(number, signal.SIGSTOP)
-    death = worker.call(Hello(), Greeting, process.START_LIMIT)
+    death = worker.call(Hello(), Greeting, START_LIMIT)
     assert isinstance(death, Death) and (death.cause, death.how) == ("crash", "it was stopped")
     assert gone([number])
 

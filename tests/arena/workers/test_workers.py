@@ -174,7 +174,7 @@ from bots import Bot
 class Ghost(Bot):
     def choose(self, state):
         if self.seat == 0:
-            engine.state.KernelState.action_to_string = lambda *_: os._exit(1)
+            engine.state.KernelState.apply_action = lambda *_: os._exit(1)
         return state.legal_actions()[0]
 """
     config = write(tmp_path, config_of(["random", "b.py:Ghost"]), text)

@@ -1,0 +1,76 @@
+"""What people read: tables that fit, words that say what they mean."""
+
+from functools import partial
+
+import pandas as pd
+import pytest
+
+from arena.cli.app import run_command
+from arena.cli.boards import print_board
+from arena.cli.progress import Display
+
+
+@pytest.mark.parametrize("columns", [60, 80])
+def test_the_group_is_shown_however_narrow_the_terminal(columns, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", str(columns))
+    frame = pd.DataFrame({"rank": [1, 2], "bot": ["alice", "flat_mc:playouts=100"], "rating": [30.5, 20.25]})
+    frame = frame.assign(rating_ci_low=20.0, rating_ci_high=31.0, rank_ci_low=1, rank_ci_high=2, group="ab")
+    frame = frame.assign(matches=1000, wins=100, ties=100, mean_rank=1.5, forfeits=0)
+    frame = frame.assign(mean_return=0.25, mean_return_ci_low=0.125, mean_return_ci_high=0.375, mean_margin=1.5)
+    print_board(("epicycle", 2), frame)
+    said = capsys.readouterr().out
+    assert "group" in said and "ab" in said
+    assert max(map(len, said.splitlines())) <= columns
+
+
+def test_bots_that_do_not_play_everywhere_are_told_in_one_line_and_with_verbose_by_board(tmp_path, capfd):
+    config = tmp_path / "a plan.toml"
+    games = '[{ game = "epicycle", players = [2, 3] }, { game = "magic_mids", players = 2 }]'
+    config.write_text(
+        f'name = "t"\nblocks = 1\ngames = {games}\nbots = [{{ bot = "random" }}, {{ bot = "random", label = "r" }}, '
+        '{ bot = "random", label = "s" }, { bot = "cautious" }, { bot = "perfect" }]'
+    )
+    run = ["run", str(config), "--home", str(tmp_path / "home"), "--workers", "1"]
+    assert run_command(run) == 0
+    said = capfd.readouterr().err
+    assert "Of 3 boards perfect on 1, cautious on 2; --verbose says why." in said and "without" not in said
+    assert run_command([*run, "--verbose"]) == 0
+    said = capfd.readouterr().err
+    assert said.count("without perfect: it ") == 2 and said.count("without cautious: it ") == 1
+
+
+@pytest.mark.parametrize("live", [False, True])
+def test_a_bar_that_is_full_gives_way_to_what_is_done_then_even_a_moment_later(live, capfd, monkeypatch):
+    monkeypatch.setattr("arena.cli.progress.can_draw", lambda stream: live)
+    monkeypatch.setenv("TTY_INTERACTIVE", "0")
+    display, drawn = Display(), []
+
+    def line(phase):
+        drawn.append(phase)
+        return phase
+
+    for phase in ("", "", "rating a", "rating b"):
+        display.show(partial(line, phase), phase=phase)
+    display.end()
+    assert drawn[-1:] == (["rating b"] if live else ["rating a"])
+
+
+def test_bots_are_listed_with_the_games_that_they_do_not_refuse(tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("COLUMNS", "200")
+    assert run_command(["bots", "--home", str(tmp_path)]) == 0
+    rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
+    for bot, row in (("uct", "all"), ("perfect", "epicycle"), ("expectimax", "magic_mids, pyramid_punch")):
+        assert rows[bot].split("  ", 1)[1].lstrip().startswith(f"{row} ")
+    assert run_command(["bots", "expectimax", "--home", str(tmp_path)]) == 0
+    assert "Games: magic_mids, pyramid_punch   players: all" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("command", ["match epicycle random random", "compare greedy random --game epicycle"])
+def test_an_opening_that_leaves_no_move_to_the_bots_is_refused(command, tmp_path, capsys):
+    assert run_command([*command.split(), "--opening", "random:999", "--home", str(tmp_path)]) == 1
+    said = capsys.readouterr().err
+    assert (
+        "opening = 'random:999': leaves the bots no say: of 20 random matches of epicycle" in said
+        and said.count("\n") == 1
+    )
+    assert not list(tmp_path.iterdir())

@@ -1,0 +1,137 @@
+"""Pages: a tournament's report is a pure function of its log, a match's page holds what the engine draws."""
+
+import base64
+import html
+import json
+import re
+import zlib
+
+import pytest
+
+import arena
+from arena import api
+from arena.cli.app import run_command
+from arena.results.pages.figures import FIGURES
+from arena.results.pages.replay import replay_page
+from arena.results.pages.report import same_report
+from engine import load_game
+
+HOSTILE = "</script><img src=x onerror=alert(1)>\u202e" + "x" * 300
+
+
+def data_of(page: bytes):
+    """Return what a page carries."""
+    packed = re.search(rb'id="data">([^<]*)<', page)[1]
+    return json.loads(zlib.decompress(base64.b64decode(packed), -15))
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory):
+    """Return the home folder of a small finished tournament called `shown`."""
+    home = tmp_path_factory.mktemp("home")
+    bots = [{"bot": "random"}, {"bot": "greedy"}, {"bot": "random", "label": "R & D"}]
+    games = [{"game": "epicycle", "players": [2]}, {"game": "pyramid_punch", "players": [3]}]
+    arena.run({"name": "shown", "blocks": 4, "seed": 3, "games": games, "bots": bots}, home=home, workers=1)
+    return home
+
+
+@pytest.fixture(scope="module")
+def report(played):
+    """Return the path of its report."""
+    return api.export("shown", played, what=["report"])[0]
+
+
+def test_a_report_is_the_same_bytes_again_loads_nothing_and_runs_nothing(played, report, tmp_path):
+    page = report.read_bytes()
+    assert api.export("shown", played, tmp_path, ["report"])[0].read_bytes() == page
+    text = page.decode()
+    assert "default-src 'none'" in html.unescape(text) and "script-src" not in text
+    assert not re.search(r"<script(?! type=\"text/plain\")|\son\w+=|<link|<iframe|src=|@import|url\((?!#)", text)
+    assert set(re.findall(r"https?://[^\"' )<]*", text)) <= {"http://www.w3.org/2000/svg"}
+
+
+def test_names_of_bots_are_text_in_a_report(report):
+    text = report.read_text()
+    assert "R & D" not in text and html.escape("R & D", quote=False) in text
+
+
+def test_every_figure_has_its_table_its_sentence_and_its_data(played, report):
+    text, data = report.read_text(), data_of(report.read_bytes())
+    assert list(data) == ["epicycle, 2 players", "pyramid_punch, 3 players"]
+    for figures in data.values():
+        assert set(figures) <= set(FIGURES) and {"ratings", "crosstable", "convergence", "clocks"} <= set(figures)
+    count = sum(map(len, data.values()))
+    assert [text.count(f"<{tag}") for tag in ("figcaption", "figure ", "summary>Table")] == [count] * 3
+    board = api.leaderboard("shown", played)["epicycle", 2]
+    ratings = data["epicycle, 2 players"]["ratings"]
+    assert [(row["bot"], row["rating"]) for row in ratings] == list(zip(board["bot"], board["rating"], strict=True))
+
+
+def test_verify_finds_a_report_that_is_not_what_the_log_says(played, report, capsys):
+    page = report.read_bytes()
+    try:
+        assert run_command(["verify", "shown", "--home", str(played)]) == 0
+        report.write_bytes(page.replace(b"random", b"rondom", 1))
+        assert run_command(["verify", "shown", "--home", str(played)]) == 1
+        assert "index.html" in capsys.readouterr().out
+    finally:
+        report.write_bytes(page)
+
+
+def test_a_report_drawn_by_other_versions_is_compared_by_its_data(report):
+    page = report.read_bytes()
+    other = page.replace(b"altair ", b"altair 9", 1).replace(b"<circle", b"<circle ")
+    assert same_report(page, other)
+    assert not same_report(page, other.replace(b'id="data">', b'id="data">A', 1))
+    assert not same_report(page, page.replace(b"<section", b"<section ", 1))
+
+
+@pytest.mark.parametrize("kind", ["svg", "png", "pdf", "json"])
+def test_a_figure_is_written_in_every_format(played, tmp_path, kind):
+    (path,) = api.plot("shown", "ratings", "epicycle", 2, played, kind, tmp_path)
+    begins = {"svg": b"<svg", "png": b"\x89PNG", "pdf": b"%PDF", "json": b"{"}
+    assert path.name == f"epicycle_2p_ratings.{kind}" and path.read_bytes().startswith(begins[kind])
+
+
+def test_a_figure_that_there_is_not_is_refused_in_a_line(played, capsys):
+    assert run_command(["plot", "shown", "ratingz", "--home", str(played)]) == 1
+    assert capsys.readouterr().err == "error: no figure 'ratingz'; did you mean 'ratings'?\n"
+
+
+@pytest.mark.parametrize("game", ["epicycle", "magic_mids", "midgard(variant=odin)", "pyramid_punch"])
+def test_the_page_of_a_match_holds_every_position_as_the_engine_draws_it(game):
+    match = api.play_match(game, ["random", "random"], 4)
+    page = replay_page(match)
+    data = data_of(page)
+    state = load_game(match.game, match.players).new_initial_state()
+    assert [ply["text"] for ply in data["plies"]] == match.moves
+    for number in range(len(match.moves) + 1):
+        drawn = "".join(data["elements"][element] for element in data["pictures"][number])
+        assert (drawn, data["texts"][number]) == (state.svg(), str(state))
+        if number < len(match.moves):
+            state.apply_action(state.string_to_action(match.moves[number]))
+    assert "default-src 'none'" in html.unescape(page.decode()) and page.count(b"<script>") == 1
+
+
+def test_the_notes_and_names_of_bots_are_text_on_the_page_of_a_match():
+    from dataclasses import replace
+
+    match = api.play_match("epicycle", ["random", "random"], 4)
+    match = replace(match, notes=[(2, HOSTILE)], bots=[HOSTILE, "b"])
+    page = replay_page(match)
+    assert HOSTILE.encode() not in page and b"onerror=alert(1)>" not in page
+    assert data_of(page)["plies"][2]["note"] == HOSTILE
+
+
+def test_a_match_is_written_as_a_page_by_the_commands(tmp_path, capsys):
+    page = tmp_path / "a folder" / "match.html"
+    assert run_command(["match", "epicycle", "random", "random", "--html", str(page)]) == 0
+    assert capsys.readouterr().out.rstrip().endswith(str(page))
+    assert page.read_bytes().startswith(b"<!doctype html>")
+
+
+def test_what_no_interval_is_known_of_is_drawn_without_one(tmp_path):
+    bots = [{"bot": "random"}, {"bot": "greedy"}, {"bot": "random", "label": "other"}]
+    arena.run({"name": "short", "blocks": 1, "games": [{"game": "epicycle", "players": [2]}], "bots": bots}, tmp_path)
+    text = api.export("short", tmp_path, what=["report"])[0].read_text()
+    assert "figcaption" in text and "NaN" not in text

@@ -1,0 +1,14 @@
+"""Submit bots in tests without the check that `arena submit` makes before."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from arena.registry.discovery import own_bot
+from arena.registry.submitting import Kept, keep
+
+
+def submit(path: str, name: str, author: str, home: str | Path | None = None) -> Kept:
+    """Keep a bot's source; raises as `keep` does."""
+    source = own_bot(path)
+    return keep(source.module, source.class_name, source.bundle(), name, author, home)

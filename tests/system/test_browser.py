@@ -1,0 +1,168 @@
+"""Pages in a real browser: they load nothing, keys step through a match, nothing serious is wrong by axe."""
+
+import re
+import shutil
+from xml.etree import ElementTree
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect, sync_playwright
+
+import arena
+from arena import api
+from arena.results.pages.replay import write_replay
+from engine import load_game
+
+PROGRAM = shutil.which("chromium")
+OPTIONS = (
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-dev-shm-usage",
+    "--disable-quic",
+    "--disable-background-networking",
+    "--disable-sync",
+)
+PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+GAMES = ("epicycle", "magic_mids", "midgard(variant=loki)", "pyramid_punch")
+
+
+@pytest.fixture(scope="module")
+def browser():
+    """Return Chromium."""
+    assert PROGRAM, "these tests need Chromium; `make tools-system` installs it"
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=PROGRAM, args=list(OPTIONS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def visit(browser):
+    """Return a function that opens a file; the test fails if the page loads another one, or if its script fails."""
+    pages, wrong = [], []
+
+    def open_page(path, viewport=DESK, scheme="light", place="") -> Page:
+        page = browser.new_page(viewport=viewport, color_scheme=scheme)
+        address = path.as_uri() + place
+        page.on("request", lambda request: request.url.split("#")[0] == path.as_uri() or wrong.append(request.url))
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
+        page.goto(address)
+        pages.append(page)
+        return page
+
+    yield open_page
+    for page in pages:
+        page.close()
+    assert wrong == []
+
+
+@pytest.fixture(scope="module")
+def matches(tmp_path_factory):
+    """Return a match of each game and the path of its page."""
+    folder = tmp_path_factory.mktemp("a folder")
+    played = {game: api.play_match(game, ["greedy", "random"], 5) for game in GAMES}
+    return {game: (match, write_replay(folder / f"{game}.html", match)) for game, match in played.items()}
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory):
+    """Return the path of a report."""
+    bots = [{"bot": bot} for bot in ("random", "greedy", "flat_mc:playouts=10", "uct:simulations=20")]
+    games = [{"game": "epicycle", "players": [2, 3]}, {"game": "magic_mids", "players": [4]}]
+    home = tmp_path_factory.mktemp("home")
+    arena.run({"name": "shown", "blocks": 4, "games": games, "bots": bots}, home=home)
+    return api.export("shown", home, what=["report"])[0]
+
+
+def drawn(page: Page) -> str:
+    """Return the board on a page in canonical form."""
+    return canonical(page.locator("#board svg").evaluate("node => new XMLSerializer().serializeToString(node)"))
+
+
+def canonical(svg: str) -> str:
+    return ElementTree.canonicalize(svg)
+
+
+def settled(page: Page, ply: int) -> None:
+    """Wait until the page shows a ply."""
+    expect(page).to_have_url(re.compile(f"#{ply}$"))
+
+
+@pytest.mark.parametrize("game", GAMES)
+def test_keys_step_through_the_positions_that_the_engine_says(matches, visit, game):
+    match, path = matches[game]
+    page = visit(path)
+    page.wait_for_selector("#controls:not([hidden])")
+    state = load_game(match.game, match.players).new_initial_state()
+    assert drawn(page) == canonical(state.svg())
+    for ply, text in enumerate(match.moves[:12], 1):
+        page.keyboard.press("ArrowRight")
+        settled(page, ply)
+        state.apply_action(state.string_to_action(text))
+        assert drawn(page) == canonical(state.svg())
+        assert page.locator("#words").text_content() == str(state)
+        assert f"Ply {ply} of {len(match.moves)}" in page.locator("#caption").text_content()
+        assert page.locator("[aria-current]").text_content() == text
+    page.keyboard.press("ArrowLeft")
+    settled(page, min(12, len(match.moves)) - 1)
+    page.keyboard.press("End")
+    settled(page, len(match.moves))
+    page.keyboard.press("Home")
+    settled(page, 0)
+
+
+def test_an_address_with_a_ply_a_link_and_the_slider_show_that_ply(matches, visit):
+    match, path = matches["magic_mids"]
+    page = visit(path, place="#7")
+    expect(page.locator("#caption")).to_contain_text("Ply 7 ")
+    page.locator("#moves a").nth(10).click()
+    settled(page, 11)
+    expect(page.locator("#caption")).to_contain_text("Ply 11 ")
+    page.locator("#slider").fill("3")
+    settled(page, 3)
+    page.locator('[data-go="next"]').click()
+    event = page.evaluate("Number(location.hash.slice(1))")
+    assert event > 3 and "loses" in page.locator("#caption").text_content()
+    assert len(match.moves) > event
+
+
+def test_the_space_bar_plays_and_pauses(matches, visit):
+    match, path = matches["epicycle"]
+    page = visit(path)
+    page.wait_for_selector("#controls:not([hidden])")
+    page.select_option("#speed", "50")
+    page.locator("h1").click()
+    page.keyboard.press("Space")
+    settled(page, len(match.moves))
+    assert page.locator('[data-go="play"]').text_content() == "Play"
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
+def test_pages_fit_the_screen_and_axe_finds_nothing_serious(matches, report, visit, scheme, viewport):
+    for path in (report, *(path for _, path in matches.values())):
+        page = visit(path, viewport, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
+        found = Axe().run(page).response["violations"]
+        serious = [
+            (rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], path.name
+
+
+def test_drawings_and_figures_are_dark_in_dark_mode(matches, report, visit):
+    for path, part in ((matches["epicycle"][1], "#board svg > rect"), (report, "figure svg text")):
+        colours = [
+            page.locator(part).first.evaluate("node => getComputedStyle(node).fill")
+            for page in (visit(path, scheme="light"), visit(path, scheme="dark"))
+        ]
+        brightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours]
+        assert abs(brightness[0] - brightness[1]) > 300, path.name
+
+
+def test_every_table_of_a_report_opens(report, visit):
+    page = visit(report)
+    for details in page.locator("details").all():
+        details.locator("summary").click()
+        assert details.locator("table").is_visible()
