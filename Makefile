@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo tools test test-system chaos coverage lint format bench docs ladder stats cluster-demo clean
+.PHONY: help venv demo tools tools-system test test-system chaos coverage lint format bench docs ladder stats cluster-demo clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
@@ -15,7 +15,8 @@ help:
 	@echo "make coverage  run the tests, and report which lines they reach, in workers too"
 	@echo "make lint    check style and types"
 	@echo "make format  format the code"
-	@echo "make bench   measure this installation's speed (minutes), beside other libraries that are installed"
+	@echo "make bench   measure this installation's speed, beside other libraries that are installed (minutes)"
+	@echo "             WHAT=list lists the sections, WHAT='engine arena' names some, AGAINST=COMMIT compares"
 	@echo "make docs    build the documentation as pages in docs/_build; warnings are errors"
 	@echo "make ladder  play the ladder of all bots and write reports/ladder/ (half an hour)"
 	@echo "make stats   hold the statistics against simulated worlds whose truth is known (minutes)"
@@ -45,6 +46,10 @@ demo: $(VENV)/.runtime
 tools:
 	@.ci/tools
 
+# Chromium too, for the tests of pages
+tools-system:
+	@.ci/tools --system
+
 # one process more than cores: some tests wait; in the order of files, where those that take longest come first
 LANE := -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
@@ -52,7 +57,7 @@ test: tools $(VENV)/.dev
 	$(BIN)/python -m compileall -q arena bots engine tests/arena tests/bots tests/engine tests/support
 	$(BIN)/python -m pytest $(LANE)
 
-test-system: tools $(VENV)/.dev
+test-system: tools-system $(VENV)/.dev
 	$(BIN)/python -m pytest $(LANE) --system
 
 coverage: tools $(VENV)/.dev
@@ -79,8 +84,9 @@ $(VENV)/.plugged: examples/connect_four/pyproject.toml $(VENV)/.runtime
 	$(INSTALL) --editable examples/connect_four
 	@touch $@
 
+# WHAT: sections; AGAINST: a folder or commit to compare with; ARGS: other options, such as --full or --record
 bench: $(VENV)/.plugged
-	$(BIN)/python -m benchmarks
+	@$(BIN)/python -m benchmarks $(WHAT) $(if $(AGAINST),--against $(AGAINST)) $(ARGS)
 
 $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(INSTALL) --editable '.[docs]'

@@ -1,7 +1,7 @@
 """Sphinx extension: make pages from the code into `generated/`, and refuse assets from other hosts.
 
 Commands come from the Typer application, configuration keys from the pydantic models, columns from
-the one table of columns, the log's tables from its SQL.
+the one table of columns, the log's tables from its SQL, benchmarks from their history.
 `sphinxcontrib-typer` is not used: it draws help texts by Rich, in boxes of a fixed width that fit no narrow screen,
 while `arena --help` prints plain text without Rich.
 """
@@ -22,6 +22,7 @@ from arena.cli.app import app as cli
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
 from arena.results.columns import TABLES
 from arena.store.schema import SCHEMA, SCHEMA_VERSION
+from benchmarks.history import tables
 
 ROOT = Path(__file__).parents[2]
 COPIES = {
@@ -56,7 +57,7 @@ def setup(app: Sphinx) -> dict[str, bool]:
 def generate(app: Sphinx) -> None:
     """Write every generated page, leaving those alone that would not change."""
     pages = {name: copied(ROOT / source, name) for source, name in COPIES.items()}
-    pages |= {"parts/commands": commands(), "parts/log": log_tables()}
+    pages |= {"parts/commands": commands(), "parts/log": log_tables(), "parts/benchmarks": tables()}
     pages |= {f"parts/{model.__name__}": keys(model) for model in (Config, GameEntry, BotEntry, Limits, Output)}
     pages |= {f"parts/{name}": f"{columns.source}\n\n{columns.documentation()}\n" for name, columns in TABLES.items()}
     for name, text in pages.items():
