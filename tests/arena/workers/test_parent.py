@@ -143,7 +143,7 @@ def test_a_plan_of_many_boards_does_not_end_the_parent():
     worker = WorkerProcess()
     worker.start()
     before = parents_of(os.getpid())
-    parent.parent_for().load((f"no_such_game(option={'x' * 40})", number) for number in range(3000))
+    parent.preload(*((f"no_such_game(option={'x' * 40})", number) for number in range(3000)))
     try:
         worker.stop()
         worker.start()
