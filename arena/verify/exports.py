@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import NamedTuple
 
 import pandas as pd
 
@@ -14,7 +15,7 @@ from arena.plan.config import FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan
 from arena.results.exports import JSON_LINES, REPORT, export_log
-from arena.results.pages.report import same_report
+from arena.results.pages.report import Agreement, compare_reports
 from arena.schedule.blocks import Schedule
 from arena.store import Store
 from arena.verify.findings import Findings
@@ -26,9 +27,19 @@ Wanted = tuple[str, Sequence[str]]
 """What to export, and in which formats."""
 
 
-def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple[list[str], list[str]]:
-    """Return the names of the exports beside a log, and of those that an export would write differently now."""
-    folder, compared, different = store.path.parent, [], []
+class Compared(NamedTuple):
+    """Names of exports."""
+
+    all: list[str]
+    different: list[str]
+    """What an export would write differently now."""
+    redrawn: list[str]
+    """Reports that are the same but for their pictures."""
+
+
+def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compared:
+    """Compare the exports beside a log with what an export would write now."""
+    folder, compared = store.path.parent, Compared([], [], [])
     with findings.guard("what was exported cannot be compared"), own_folder(None, "arena-exports-") as place:
         wanted = list(_there(folder, plan.schedule))
         if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
@@ -40,10 +51,10 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> tuple
         for made in sorted(place.iterdir()):
             theirs = folder / made.name
             if theirs.is_file():
-                compared.append(made.name)
-                if not _same(theirs, made):
-                    different.append(made.name)
-    return compared, different
+                compared.all.append(made.name)
+                if (found := _compare(theirs, made)) is not Agreement.ALL:
+                    (compared.redrawn if found is Agreement.ALL_BUT_PICTURES else compared.different).append(made.name)
+    return compared
 
 
 def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
@@ -60,17 +71,20 @@ def _there(folder: Path, schedule: Schedule) -> Iterator[Wanted]:
         yield "report", []
 
 
-def _same(theirs: Path, ours: Path) -> bool:
-    """Whether two files have the same bytes; Parquet files and reports, which libraries write, the same data."""
+def _compare(theirs: Path, ours: Path) -> Agreement:
+    """Compare the bytes of two files; of Parquet files and reports, which libraries write, the data."""
     other = ours.read_bytes()
     try:
         one = read_regular(theirs, MOST_LONGER * len(other) + 2**20)
     except (OSError, ValueError):
-        return False
+        return Agreement.NONE
     if theirs.name == REPORT:
-        return same_report(one, other)
-    if one == other or theirs.suffix != ".parquet":
-        return one == other
+        return compare_reports(one, other)
+    return Agreement.ALL if one == other or (theirs.suffix == ".parquet" and _same_data(one, other)) else Agreement.NONE
+
+
+def _same_data(one: bytes, other: bytes) -> bool:
+    """Whether two Parquet files have the same rows."""
     try:
         if _rows(one) != _rows(other):  # a small file may claim any number of rows
             return False

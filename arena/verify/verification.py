@@ -174,7 +174,12 @@ class _Job:
             report.runs = sum(len(plan.runs) for plan in contents.plans) + contents.unread
             if log.name == LOG:
                 self.show("comparing exports", 0, 0)
-                report.compared, different = compare_exports(store, newest, self.findings)
+                report.compared, different, redrawn = compare_exports(store, newest, self.findings)
+                for name in redrawn:
+                    remark = (
+                        f"{name} was drawn by other versions of libraries; everything but its pictures was compared"
+                    )
+                    report.remarks.append(remark)
                 if different and newest.finished:
                     for name in different:
                         self.findings.add("differs from what the log says", file=name)

@@ -6,6 +6,7 @@ import base64
 import hashlib
 import json
 import re
+import sys
 import zlib
 from functools import cache
 from importlib.resources import files
@@ -67,6 +68,16 @@ def packed(data: Any) -> str:
     deflate = zlib.compressobj(9, zlib.DEFLATED, -15, 9)
     text = json.dumps(data, ensure_ascii=False, separators=(",", ":"))
     return base64.b64encode(deflate.compress(text.encode()) + deflate.flush()).decode()
+
+
+def unpacked(data: bytes, most: int = sys.maxsize - 1) -> bytes:
+    """Return the JSON that `packed` has packed; of other data, and of JSON with more than `most` bytes, nothing."""
+    unpacker = zlib.decompressobj(-15)
+    try:
+        text = unpacker.decompress(base64.b64decode(data, validate=True), most + 1)
+    except (ValueError, zlib.error):
+        return b""
+    return text if unpacker.eof and not unpacker.unused_data and len(text) <= most else b""
 
 
 def markdown(text: str) -> Markup:
