@@ -338,6 +338,7 @@ entry: number of the bot in the plan
 bot | | | | string: label
 rank | place | | | int64: the place counted from 0, as games and logs do: 0 is best; ties share the better one
 {RESULT}
+plies | plies | | | int64: length of the match, random moves and rolls included
 moves_hash: 64-bit hash of the moves, equal for equal moves
 distinct_share | 0 to 1: share of the blocks of the same bots that do not repeat another one move by move
 """),

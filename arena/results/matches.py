@@ -18,7 +18,7 @@ from arena.plan.logs import open_log
 from arena.results.columns import BOARD_MATCHES
 from arena.schedule.blocks import Schedule
 from arena.stats.bootstrap import distinct_share
-from arena.store import Store
+from arena.store import Store, read_moves
 
 BoardName = tuple[str, int]
 """Canonical game spec and number of players."""
@@ -43,13 +43,16 @@ class BoardMatches(NamedTuple):
     """(matches, seats), NaN where there is none; None for a game without scores."""
     distinct_share: np.ndarray
     """(matches,) as of `arena.stats.bootstrap.distinct_share`."""
+    moves_hash: np.ndarray
+    """(matches,) equal for equal moves, within one process."""
     rows: np.ndarray
     """(matches,) their places among the board's matches in the log."""
 
     def first(self, count: int) -> BoardMatches:
-        """Return the first matches alone."""
+        """Return the first matches alone, a number of whole blocks."""
         labels, *arrays = self
-        return BoardMatches(labels, *(None if array is None else array[:count] for array in arrays))  # type: ignore[arg-type]  # in their order
+        part = BoardMatches(labels, *(None if array is None else array[:count] for array in arrays))  # type: ignore[arg-type]  # in their order
+        return part._replace(distinct_share=distinct_share(part.block, part.entries, part.moves_hash))
 
     @property
     def margins(self) -> np.ndarray:
@@ -67,13 +70,13 @@ def read_board(store: Store, schedule: Schedule, board: int, out: Mapping[int, i
     shape = schedule.boards[board]
     name, players, lineups = (shape.game, shape.players), shape.players, schedule.lineups(shape)
     out = disqualified(store, schedule, board) if out is None else out
-    known, nowhere = store.block_keys(*name), np.iinfo(np.int64).min  # other keys may be any: a stranger's log
+    known = store.block_keys(*name)
     places = np.array(schedule.places(players))
     planned = np.fromiter(
         (
-            (known.get(identity, nowhere), number, table)
+            (known[identity], number, table)
             for number, table, identity in schedule.identities(board)
-            if in_plan(out, number, table)
+            if identity in known and in_plan(out, number, table)
         ),
         np.dtype([("key", np.int64), ("round", np.int64), ("table", np.int64, (places.max() + 1,))]),
     )
@@ -102,7 +105,8 @@ def read_board(store: Store, schedule: Schedule, board: int, out: Mapping[int, i
         *(block, np.repeat(number, lineups), lineup, entries, ranks[rows].astype(np.int64)),
         seats["forfeited"].reshape(-1, players)[rows],
         None if scores is None else scores.reshape(-1, players)[rows],
-        distinct_share(block, entries, hashes[rows]) if len(rows) else np.zeros(0),
+        distinct_share(block, entries, hashes[rows]),
+        hashes[rows],
         rows,
     )
 
@@ -116,14 +120,19 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
 
     Columns: `arena.results.columns.BOARD_MATCHES`. `out` are the disqualified bots, if they are known already.
     """
-    shape = schedule.boards[board]
-    found, players = read_board(store, schedule, board, out), shape.players
-    timed, ended, hashes = [], [], []
-    for one, word, moves in store.match_rows(shape.game, players, "m.timed, m.ended, m.moves"):
+    return match_frame(store, schedule.boards[board].game, read_board(store, schedule, board, out))
+
+
+def match_frame(store: Store, game: str, found: BoardMatches) -> pd.DataFrame:
+    """Return `board_matches` of matches that `read_board` has read."""
+    players = found.ranks.shape[1]
+    timed, ended, plies, hashes = [], [], [], []
+    for one, word, count, moves in store.match_rows(game, players, "m.timed, m.ended, m.plies, m.moves"):
         timed.append(bool(one))
         ended.append(sys.intern(word))
-        hashes.append(_moves_hash(moves))
-    causes = [cause for (cause,) in store.seat_rows(shape.game, players, "s.cause")]
+        plies.append(count)
+        hashes.append(_moves_hash(read_moves(moves)))
+    causes = [cause for (cause,) in store.seat_rows(game, players, "s.cause")]
     frame = seat_frame(found).assign(
         seat=np.tile(np.arange(players), len(found.rows)),
         score=np.full(found.ranks.size, np.nan) if found.scores is None else found.scores.ravel(),
@@ -131,6 +140,7 @@ def board_matches(store: Store, schedule: Schedule, board: int, out: Mapping[int
         cause=np.array(causes, object).reshape(-1, players)[found.rows].ravel(),
         timed=np.repeat(np.array(timed, bool)[found.rows], players),
         ended=np.repeat(np.array(ended, object)[found.rows], players),
+        plies=np.repeat(np.array(plies, np.int64)[found.rows], players),
         moves_hash=np.repeat(np.array(hashes, np.int64)[found.rows], players),
     )
     return BOARD_MATCHES.arrange(frame)
@@ -146,10 +156,9 @@ def seat_frame(matches: BoardMatches) -> pd.DataFrame:
     return pd.DataFrame({**columns, **bots}, copy=False)
 
 
-def _moves_hash(moves: str | bytes) -> int:
-    """Return the BLAKE2b-64 hash of moves as the log holds them."""
-    content = moves.encode() if isinstance(moves, str) else bytes(moves)
-    return int.from_bytes(hashlib.blake2b(content, digest_size=8).digest(), "little", signed=True)
+def _moves_hash(moves: str) -> int:
+    """Return the BLAKE2b-64 hash of moves, the same on every machine."""
+    return int.from_bytes(hashlib.blake2b(moves.encode(), digest_size=8).digest(), "little", signed=True)
 
 
 def returns(ranks: np.ndarray) -> np.ndarray:

@@ -83,6 +83,8 @@ def distinct_share(block: np.ndarray, entries: np.ndarray, moves_hash: np.ndarra
     `block` (matches,) numbers them; `entries` (matches, seats) are by seat; `moves_hash` (matches,) is equal for equal
     moves. A block that repeats another one of its table move by move is not distinct.
     """
+    if not len(block):
+        return np.zeros(0)
     first, contents = by_block(block, group_rows(np.column_stack([entries, moves_hash])).number)
     table = group_rows(np.sort(entries[first], axis=1)).number
     distinct = group_rows(np.column_stack([table, group_rows(contents).number])).first

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import itertools
+import math
 import sqlite3
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
@@ -136,8 +137,8 @@ def whole_matches(db: sqlite3.Connection, keys: Sequence[int], lineup: int | Non
 
 def block_keys(db: sqlite3.Connection) -> Iterator[list[int]]:
     """Yield the keys of all blocks in order, a batch at a time."""
-    last = -(2**63)
-    while keys := [key for (key,) in db.execute("SELECT block FROM blocks WHERE block > ? LIMIT ?", (last, BATCH))]:
+    last, query = -math.inf, "SELECT block FROM blocks WHERE block > ? ORDER BY block LIMIT ?"
+    while keys := [key for (key,) in db.execute(query, (last, BATCH))]:
         yield keys
         last = keys[-1]
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import contextlib
+import itertools
 import json
 import os
 import sqlite3
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
@@ -208,11 +209,11 @@ class StoreReader:
     def moves_hashes(self, game: str, players: int) -> tuple[np.ndarray, np.ndarray]:
         """Return the blocks of a board's matches, by block and line-up, and 64-bit hashes of their moves.
 
-        Equal moves have equal hashes within one process.
+        Equal moves, however they are compressed, have equal hashes within one process.
         """
         rows = self.match_rows(game, players, "m.block, m.moves")
         found = np.fromiter(
-            ((block, hash(moves)) for block, moves in rows), np.dtype([("block", "i8"), ("hash", "i8")])
+            ((block, hash(read_moves(moves))) for block, moves in rows), np.dtype([("block", "i8"), ("hash", "i8")])
         )
         return found["block"], found["hash"]
 
@@ -286,26 +287,18 @@ class StoreReader:
         mean = self._db.execute(query, (game, players, SAMPLE)).fetchone()[0]
         return None if mean is None else float(mean)
 
-    def lengths(self, game: str, players: int) -> list[tuple[int, int]]:
-        """Return how many of a board's matches have each number of plies, ascending."""
-        query = (
-            "SELECT m.plies, count(*) FROM boards o JOIN blocks b USING (board) JOIN matches m USING (block) "
-            "WHERE o.game = ? AND o.players = ? GROUP BY m.plies ORDER BY m.plies"
-        )
-        return self._db.execute(query, (game, players)).fetchall()
+    def clocks(self, game: str, players: int, rows: Iterable[int]) -> Iterator[tuple[int, list[Clocking]]]:
+        """Yield what the calls of bots took in some matches of a board, with their places among them.
 
-    def clocks(self, game: str, players: int, most: int) -> Iterator[tuple[list[str], list[Clocking]]]:
-        """Yield identities of bots by seat and durations of their calls for a board's first matches in the log."""
-        seats = (
-            "SELECT group_concat(identity, ' ') FROM (SELECT identity FROM seats s JOIN bots USING (bot) "
-            "WHERE s.block = t.block AND s.lineup = t.lineup ORDER BY s.seat)"
-        )
-        query = (
-            f"SELECT ({seats}), t.clocks FROM boards o JOIN blocks b USING (board) JOIN timings t USING (block) "
-            "WHERE o.game = ? AND o.players = ? ORDER BY t.block, t.lineup LIMIT ?"
-        )
-        for identities, calls in self._db.execute(query, (game, players, most)):
-            yield identities.split(" "), read_clocks(calls)
+        Places are by block and line-up, from 0; `rows` are ascending.
+        """
+        wanted = list(rows)
+        calls = "(SELECT clocks FROM timings t WHERE t.block = m.block AND t.lineup = m.lineup)"
+        first = itertools.islice(self.match_rows(game, players, calls), wanted[-1] + 1 if wanted else 0)
+        chosen = set(wanted)
+        for row, (text,) in enumerate(first):
+            if row in chosen:
+                yield row, read_clocks(text or "")
 
     def short_id(self, identity: bytes, lineup: int) -> str:
         """Return the shortest beginning of a match's id that is unique in the log, with its line-up."""

@@ -10,6 +10,7 @@ from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from arena.core.errors import StoreError
@@ -20,7 +21,7 @@ from arena.plan.disqualification import disqualified
 from arena.plan.model import ResolvedPlan
 from arena.results.crosstable import Crosstable, crosstable
 from arena.results.leaderboards import faults, leaderboard
-from arena.results.matches import board_matches, choose_boards, read_board
+from arena.results.matches import BoardMatches, choose_boards, match_frame, read_board
 from arena.results.pages.figures import BoardResults, Figure, figure, figures, render
 from arena.results.pages.templates import single_file, unpacked
 from arena.results.tables import records
@@ -29,7 +30,7 @@ from arena.stats.variance import variance_table
 from arena.store import Store
 
 TIMED_MATCHES = 2_000
-"""Matches of a board whose clocks are read, the first in the log."""
+"""Matches of a board whose clocks are read: of those that count, the first in the log."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +51,7 @@ def board_results(store: Store, schedule: Schedule, index: int) -> BoardResults:
     board = schedule.boards[index]
     out = disqualified(store, schedule, index)
     played = read_board(store, schedule, index, out)
-    matches = board_matches(store, schedule, index, out)
+    matches = match_frame(store, board.game, played)
     try:
         shares = variance_table(matches, board.players, has_own_dice(schedule, index))
     except StoreError:
@@ -62,8 +63,8 @@ def board_results(store: Store, schedule: Schedule, index: int) -> BoardResults:
         leaderboard(played, out),
         crosstable(matches, board.players, out),
         shares,
-        pd.DataFrame(store.lengths(board.game, board.players), columns=["plies", "matches"]),
-        _clocks(store, schedule, index),
+        matches.loc[matches["seat"] == 0, "plies"].value_counts().sort_index().rename("matches").reset_index(),
+        _clocks(store, board.game, played),
         out,
     )
 
@@ -136,13 +137,17 @@ def _picture(figure: Figure, prefix: str) -> str:
     return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)
 
 
-def _clocks(store: Store, schedule: Schedule, index: int) -> pd.DataFrame:
-    board = schedule.boards[index]
-    labels = {entry.identity: entry.label for entry in schedule.entries}
-    rows = []
-    for bots, calls in store.clocks(board.game, board.players, TIMED_MATCHES):
-        rows += [(labels.get(bots[call.seat]), call.wall) for call in calls if call.ply >= 0]
-    return pd.DataFrame(rows, columns=["bot", "seconds"]).dropna()
+def _clocks(store: Store, game: str, played: BoardMatches) -> pd.DataFrame:
+    bots = played.labels[played.entries]
+    places = np.argsort(played.rows)[:TIMED_MATCHES].tolist()
+    at = dict(zip(played.rows[places].tolist(), places, strict=True))
+    rows = [
+        (bots[at[row], call.seat], call.wall)
+        for row, calls in store.clocks(game, bots.shape[1], at)
+        for call in calls
+        if call.ply >= 0
+    ]
+    return pd.DataFrame(rows, columns=["bot", "seconds"])
 
 
 def generator() -> str:

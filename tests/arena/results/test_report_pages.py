@@ -61,6 +61,7 @@ def test_every_figure_has_its_table_its_sentence_and_its_data(played, report):
     assert list(data) == ["epicycle, 2 players", "pyramid_punch, 3 players"]
     for figures in data.values():
         assert set(figures) <= set(FIGURES) and {"ratings", "crosstable", "convergence", "clocks"} <= set(figures)
+        assert {row["bot"] for row in figures["clocks"]} == {"random", "greedy", "R & D"}
     count = sum(map(len, data.values()))
     assert [text.count(f"<{tag}") for tag in ("figcaption", "figure ", "summary>Table")] == [count] * 3
     board = api.leaderboard("shown", played)["epicycle", 2]

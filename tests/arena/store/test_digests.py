@@ -127,3 +127,14 @@ def test_whole_scores_may_come_as_floats(tmp_path):
         store.add(PLAN, [finished(MATCHES[0], made)], begin(store, PLAN))
         assert store.match(MATCHES[0].block.identity, 0).scores == [3, -2.5]
     assert damage_of(log) == []
+
+
+def test_blocks_with_the_least_and_the_greatest_keys_are_checked_too(sound, tmp_path):
+    log = tmp_path / "matches.db"
+    log.write_bytes(sound.read_bytes())
+    with sqlite3.connect(log) as connection:
+        for key, now in enumerate((-(2**63), 2**63 - 1), 1):
+            for table in ("blocks", *PARTS):
+                connection.execute(f"UPDATE {table} SET block = {now} WHERE block = {key}")
+            connection.execute(f"UPDATE matches SET plies = plies + 1 WHERE block = {now} AND lineup = 1")
+    assert len(damage_of(log)) == 2

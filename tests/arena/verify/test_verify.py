@@ -20,13 +20,14 @@ from arena.cli.app import run_command
 from arena.core.errors import ArenaError, ConfigError
 from arena.match.replay import replay
 from arena.match.result import final_hash
+from arena.results.pages.report import Agreement
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.store import Store
 from arena.store.digests import TABLES, block_keys, row_digest, whole_matches
 from arena.store.locking import lock_log
 from arena.verify import blocks
-from arena.verify.exports import _same
+from arena.verify.exports import _compare
 from arena.verify.findings import Findings
 from arena.verify.plans import read_contents
 from arena.verify.reruns import chosen_blocks, rerun_plan
@@ -455,9 +456,9 @@ def test_a_table_of_another_size_is_not_unpacked(tmp_path, monkeypatch):
     pd.DataFrame({"mu": [0.0] * 9}).to_parquet(ours)
     pd.DataFrame({"mu": [0.0] * 9}).to_parquet(again, compression=None)
     pd.DataFrame({"mu": [0.0] * 10**6}).to_parquet(theirs)
-    assert _same(again, ours)
+    assert _compare(again, ours) is Agreement.ALL
     monkeypatch.setattr(pd, "read_parquet", lambda file: pytest.fail("was unpacked"))
-    assert not _same(theirs, ours)
+    assert _compare(theirs, ours) is Agreement.NONE
 
 
 def test_every_exported_file_that_differs_is_named(logs, tmp_path):
@@ -485,10 +486,10 @@ def test_an_exported_file_of_any_size_or_kind_is_not_waited_for_or_read_whole(tm
     ours.write_text("a,b\n")
     with theirs.open("wb") as sparse:
         sparse.truncate(20 * 2**30)
-    assert not _same(theirs, ours)
+    assert _compare(theirs, ours) is Agreement.NONE
     theirs.unlink()
     os.mkfifo(theirs)
-    assert not _same(theirs, ours)
+    assert _compare(theirs, ours) is Agreement.NONE
 
 
 # Playing again
