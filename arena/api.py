@@ -33,11 +33,14 @@ from engine import load_game
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.results.pages.report import BoardPage
     from arena.results.power import PowerOptions
+    from arena.results.run_status import RunStatus
 
 __all__ = [
     "LOG",
     "RunResult",
+    "board_figures",
     "by_board",
     "crosstable",
     "export",
@@ -55,6 +58,7 @@ __all__ = [
     "power",
     "retold",
     "run",
+    "status",
     "upgrade",
     "variance",
     "warm",
@@ -159,6 +163,13 @@ def plan_of(
 def by_board(schedule: Schedule, boards: dict[int, pd.DataFrame]) -> dict[tuple[str, int], pd.DataFrame]:
     """Return frames by (game spec, players) instead of by number."""
     return {(schedule.boards[i].game, schedule.boards[i].players): frame for i, frame in boards.items()}
+
+
+def status(target: str | Path, home: str | Path | None = None) -> RunStatus:
+    """Return the status of a tournament from its log, while it runs or afterwards."""
+    from arena.results.run_status import run_status
+
+    return run_status(target, home)
 
 
 def leaderboard(
@@ -274,6 +285,15 @@ def plot(
     store, resolved = open_log(target, home)
     with store:
         return write_figures(store, resolved, what, game, players, format, out or store.path.parent)
+
+
+def board_figures(target: str | Path, index: int, home: str | Path | None = None) -> tuple[BoardPage, int]:
+    """Return what a report shows of a board, by its number in the plan, and how many matches that was made from."""
+    from arena.results.pages.report import board_page
+
+    store, resolved = open_log(target, home)
+    with store:
+        return board_page(store, store.known(resolved.schedule()), index)
 
 
 def upgrade(target: str | Path, home: str | Path | None = None) -> tuple[str, ...]:

@@ -146,3 +146,18 @@ def export(
 
     The plan and the versions are written beside them.
     """
+
+
+@app.calls("serving:serve", epilog="Example: arena serve --open")
+def serve(
+    host: Annotated[
+        str, typer.Option(help="Address to listen on; anything but this machine's own lets others read all pages.")
+    ] = "127.0.0.1",
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port to listen on; 0 takes any free one.")] = 8000,
+    open: Annotated[bool, typer.Option("--open", help="Open the pages in a browser.")] = False,
+    home: Home = None,
+) -> None:
+    """Show tournaments, live too, in a browser.
+
+    Ctrl-C ends it. Nothing is sent to anybody else, and nothing is loaded from the network.
+    """

@@ -72,7 +72,7 @@ def board_results(store: Store, schedule: Schedule, index: int) -> BoardResults:
 def report_page(store: Store, resolved: ResolvedPlan) -> bytes:
     """Return the page of a tournament."""
     schedule = store.known(resolved.schedule())
-    pages = [_board_page(store, schedule, index) for index in range(len(schedule.boards))]
+    pages = [board_page(store, schedule, index)[0] for index in range(len(schedule.boards))]
     faulty = faults(store, schedule)
     bots = pd.DataFrame(
         [(entry.label, entry.spec, entry.identity) for entry in schedule.entries], columns=["bot", "spec", "identity"]
@@ -113,14 +113,15 @@ def data_of(pages: list[BoardPage]) -> dict[str, Any]:
     return {page.title: {name: records(figure.table) for name, figure in page.figures.items()} for page in pages}
 
 
-def _board_page(store: Store, schedule: Schedule, index: int) -> BoardPage:
+def board_page(store: Store, schedule: Schedule, index: int) -> tuple[BoardPage, int]:
+    """Return what is shown of a board, and from how many matches, those of its complete blocks."""
     board = schedule.boards[index]
     results = board_results(store, schedule, index)
     drawn = figures(results)
     pictures = {name: _picture(figure, f"{board.slug}-{name}") for name, figure in drawn.items()}
     found: Crosstable = results.crosstable
     misfits, cycles = (None if frame.empty else frame for frame in (found.misfits, found.cycles))
-    return BoardPage(board.title, board.slug, drawn, pictures, misfits, cycles)
+    return BoardPage(board.title, board.slug, drawn, pictures, misfits, cycles), len(results.played.rows)
 
 
 CLUTTER = re.compile(

@@ -1,0 +1,125 @@
+"""The application behind `arena serve`: which address shows which page."""
+
+from __future__ import annotations
+
+import contextlib
+import sqlite3
+import sys
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+from typing import Any
+
+from fastapi import FastAPI, HTTPException, Request, Response
+from starlette.exceptions import HTTPException as PlainHTTPException
+
+from arena.core.errors import ArenaError
+from arena.core.names import COMPARISONS
+from arena.web.library import PATIENCE, Library, NotFoundError
+from arena.web.links import Links
+from arena.web.pages import tournament, tournaments
+from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
+from arena.web.safety import ForbiddenError, Guard, Names, new_token
+
+FOREVER = "public, max-age=31536000, immutable"
+BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+
+
+def create_app(home: str | Path | None, host: str = "127.0.0.1", port: int = 8000) -> Guard:
+    """Return the application for a home folder, which answers to the names of one host and port alone."""
+    library, links = Library(home, PATIENCE), Links()
+    links.token = new_token()
+
+    @contextlib.asynccontextmanager
+    async def lifespan(app: FastAPI) -> AsyncIterator[None]:
+        yield
+        library.close()
+
+    app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
+    app.state.library, app.state.links = library, links
+    _add_errors(app)
+    _add_pages(app)
+    return Guard(app, Names(host, port))
+
+
+def _add_pages(app: FastAPI) -> None:
+    library: Library = app.state.library
+    links: Links = app.state.links
+
+    def show(address: str, make: Callable[..., Page]) -> None:
+        """Answer an address with the page that a function of the request returns."""
+
+        def answer(request: Request) -> Response:
+            return respond(request, make(**request.path_params))
+
+        app.add_api_route(address, answer, methods=["GET", "HEAD"], response_model=None)
+
+    @app.api_route("/static/{name}", methods=["GET", "HEAD"])
+    def style_or_script(name: str, v: str = "") -> Response:
+        content = static(name)
+        caching = FOREVER if v == version(name) else "no-cache"
+        return Response(content, media_type=media_type(name), headers={"Cache-Control": caching})
+
+    show("/", lambda: tournaments.page_of(library, links))
+    for prefix, folder in (("/tournaments", ""), ("/comparisons", f"{COMPARISONS}/")):
+        show(f"{prefix}/{{name}}", lambda name, folder=folder: tournament.page_of(library, links, folder + name))
+
+
+def respond(request: Request, shown: Page) -> Response:
+    """Return the answer with a page; without its content for a browser that has the same."""
+    tag = f'"{shown.tag}"'
+    headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
+    asked = request.headers.get("if-none-match", "")
+    if shown.status == 200 and tag in [each.strip().removeprefix("W/") for each in asked.split(",")]:
+        return Response(status_code=304, headers=headers)
+    content = shown.html.encode("utf-8", "replace")
+    return Response(content, shown.status, headers, media_type="text/html")
+
+
+def _add_errors(app: FastAPI) -> None:
+    links: Links = app.state.links
+
+    def error(status: int, words: str, headers: dict[str, str] | None = None) -> Response:
+        shown = page("error.html", links, title=TITLES.get(status, "This did not work"), words=words)
+        content = shown.html.encode("utf-8", "replace")
+        return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="text/html")
+
+    async def not_found(request: Request, problem: Exception) -> Response:
+        return error(404, str(problem))
+
+    async def forbidden(request: Request, problem: Exception) -> Response:
+        return error(403, str(problem))
+
+    async def unusable(request: Request, problem: Exception) -> Response:
+        return error(500, str(problem))
+
+    async def database(request: Request, problem: Exception) -> Response:
+        if getattr(problem, "sqlite_errorcode", 0) & 0xFF in BUSY:
+            return error(503, "the log is locked by another program; try again soon", {"Retry-After": "5"})
+        return error(500, f"a log cannot be read: {problem}")
+
+    async def http(request: Request, problem: Any) -> Response:
+        words = {404: "there is no page of this address", 405: "this page cannot be changed"}
+        return error(problem.status_code, words.get(problem.status_code, str(problem.detail)), problem.headers)
+
+    async def unforeseen(request: Request, problem: Exception) -> Response:
+        print(f"error: {request.url.path[:200]!r}: {type(problem).__name__}: {problem}", file=sys.stderr, flush=True)
+        return error(500, "the server failed on this page; its terminal says why")
+
+    handlers: list[tuple[Any, Any]] = [
+        *((kind, not_found) for kind in (NotFoundError, UnknownFileError)),
+        *[(ForbiddenError, forbidden), (ArenaError, unusable), (sqlite3.Error, database), (OSError, unforeseen)],
+        *((kind, http) for kind in (HTTPException, PlainHTTPException)),
+        (Exception, unforeseen),
+    ]
+    for kind, handler in handlers:
+        app.add_exception_handler(kind, handler)
+
+
+TITLES = {
+    403: "Not allowed",
+    404: "Not found",
+    405: "Not allowed",
+    410: "Gone",
+    500: "This cannot be shown",
+    503: "Not now",
+}

@@ -1,0 +1,113 @@
+"""Results that are kept: made by one thread at a time, whoever asks, and again when their log has changed."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import TimeoutError as NotYet
+from typing import Any, Generic, NamedTuple, TypeVar
+
+T = TypeVar("T")
+
+MOST_KEPT = 512
+"""Results kept at once; those asked for longest ago go first."""
+SHARE = 0.02
+"""Most of a core that one result takes when its log changes all the time."""
+
+
+class Known(NamedTuple, Generic[T]):
+    """A result, and the version of the log that it was made from."""
+
+    value: T
+    version: Hashable
+
+
+class Kept(Generic[T]):
+    """One result, made again for another version as often as its cost allows."""
+
+    def __init__(self, share: float = SHARE) -> None:
+        self._share = share
+        self._lock = threading.Lock()
+        self._known: Known[T] | None = None
+        self._failed: tuple[Hashable, BaseException] | None = None
+        self._running: Future[T] | None = None
+        self._next = 0.0
+        """When it may be made again, by the monotonic clock."""
+
+    def get(
+        self,
+        version: Hashable,
+        compute: Callable[[], T],
+        executor: ThreadPoolExecutor,
+        patience: float | None,
+        urgent: bool = False,
+    ) -> Known[T] | None:
+        """Return the result of this version, or else the latest one; None when `patience` is over before the first.
+
+        `patience` is in seconds, None to wait for this version in any case. An `urgent` version is begun at once,
+        whatever the last one cost. Raises what `compute` raised for this version.
+        """
+        with self._lock:
+            if self._known is not None and self._known.version == version:
+                return self._known
+            if self._failed is not None and self._failed[0] == version:
+                raise self._failed[1]
+            known = self._known
+            due = known is None or urgent or patience is None or time.monotonic() >= self._next
+            if self._running is None and due:
+                self._running = executor.submit(self._make, version, compute)
+            running = self._running
+        if running is None or (known is not None and patience is not None):
+            return known
+        try:
+            running.result(patience)
+        except NotYet:
+            return None
+        if patience is None and self._known is not None and self._known.version != version:
+            return self.get(version, compute, executor, patience)  # another version was under way
+        return self._known
+
+    def _make(self, version: Hashable, compute: Callable[[], T]) -> T:
+        begun = time.thread_time()
+        try:
+            value = compute()
+        except BaseException as error:
+            with self._lock:
+                self._failed, self._running = (version, error), None
+            raise
+        with self._lock:
+            self._known, self._failed, self._running = Known(value, version), None, None
+            self._next = time.monotonic() + (time.thread_time() - begun) / self._share
+        return value
+
+
+class Keeper:
+    """All results that are kept, by key."""
+
+    def __init__(self, threads: int = 2) -> None:
+        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="computing")
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[Hashable, Kept[Any]] = OrderedDict()
+
+    def get(
+        self,
+        key: Hashable,
+        version: Hashable,
+        compute: Callable[[], T],
+        patience: float | None = None,
+        urgent: bool = False,
+    ) -> Known[T] | None:
+        """Return the result of a key as `Kept.get` does."""
+        with self._lock:
+            kept = self._kept.setdefault(key, Kept())
+            self._kept.move_to_end(key)
+            if len(self._kept) > MOST_KEPT:
+                self._kept.popitem(last=False)
+        return kept.get(version, compute, self._executor, patience, urgent)
+
+    def close(self) -> None:
+        """End the threads when they have done what they are at."""
+        self._executor.shutdown(wait=False, cancel_futures=True)

@@ -1,0 +1,90 @@
+"""Addresses of pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from urllib.parse import quote, urlencode
+
+from arena.core.names import COMPARISONS
+
+Query = Mapping[str, object]
+
+
+class Links:
+    """Addresses on the server, where a page's own address carries its state in the query.
+
+    Names of tournaments and comparisons are those of their folders under the home, as `Log.name` has them. A subclass
+    that writes files gives other addresses, and an empty one for a page that it leaves out.
+    """
+
+    is_live = True
+    """Whether a server answers: pages may then follow a run, and offer what is computed on request."""
+    token = ""
+    """What forms that change something send along."""
+
+    def home(self) -> str:
+        """Return the address of the list of tournaments."""
+        return "/"
+
+    def games(self) -> str:
+        """Return the address of the list of games."""
+        return "/games"
+
+    def game(self, name: str) -> str:
+        """Return the address of a game."""
+        return f"/games/{_part(name)}"
+
+    def bots(self) -> str:
+        """Return the address of the list of bots."""
+        return "/bots"
+
+    def bot(self, name: str) -> str:
+        """Return the address of a bot in all tournaments, by the name in its spec."""
+        return _with_query("/bot", {"name": name})
+
+    def tournament(self, name: str) -> str:
+        """Return the address of a tournament or comparison."""
+        if name.startswith(f"{COMPARISONS}/"):
+            return f"/comparisons/{_part(name.removeprefix(f'{COMPARISONS}/'))}"
+        return f"/tournaments/{_part(name)}"
+
+    def matches(self, name: str, query: Query | None = None) -> str:
+        """Return the address of a tournament's matches; the query filters and sorts them."""
+        return _with_query(f"{self.tournament(name)}/matches", query)
+
+    def match(self, name: str, match: str) -> str:
+        """Return the address of a match, by its id."""
+        return f"{self.tournament(name)}/matches/{_part(match)}"
+
+    def pair(self, name: str, board: str, a: str, b: str) -> str:
+        """Return the address of two bots on a board, by its slug and their labels."""
+        return _with_query(f"{self.tournament(name)}/pair", {"board": board, "a": a, "b": b})
+
+    def figure(self, name: str, board: str, figure: str, format: str) -> str:
+        """Return the address of a figure as a file."""
+        return _with_query(f"{self.tournament(name)}/figures/{_part(figure)}.{format}", {"board": board})
+
+    def events(self, name: str) -> str:
+        """Return the address of the events of a tournament; empty where there are none."""
+        return f"{self.tournament(name)}/events"
+
+    def all_events(self) -> str:
+        """Return the address of the events of all tournaments; empty where there are none."""
+        return "/events"
+
+    def latest(self, name: str) -> str:
+        """Return the address of the latest match as data."""
+        return f"{self.tournament(name)}/latest"
+
+    def static(self, name: str, version: str) -> str:
+        """Return the address of a style or script with this content."""
+        return f"/static/{_part(name)}?v={version}"
+
+
+def _part(text: str) -> str:
+    return quote(text, safe="")
+
+
+def _with_query(path: str, query: Query | None) -> str:
+    kept = {key: value for key, value in (query or {}).items() if value not in (None, "")}
+    return f"{path}?{urlencode(kept)}" if kept else path

@@ -1,0 +1,101 @@
+"""Templates of the server's pages, and the styles and scripts that they load."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+from typing import Any
+
+from jinja2 import ChoiceLoader, Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from arena.core.errors import ArenaError
+from arena.results.pages import templates
+from arena.web.links import Links
+from arena.web.words import FILTERS
+
+SCRIPTS = "arena.web"
+OF_RESULTS = ("replay.js",)
+"""Scripts that pages as single files have inside."""
+MEDIA = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page of HTML."""
+
+    html: str
+    status: int = 200
+    """Of HTTP."""
+
+    @property
+    def tag(self) -> str:
+        """What tells this content from another."""
+        return hashlib.blake2b(self.html.encode("utf-8", "replace"), digest_size=12).hexdigest()
+
+
+_environment = Environment(
+    loader=ChoiceLoader([PackageLoader("arena.web"), PackageLoader("arena.results.pages")]),
+    autoescape=True,
+    undefined=StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+)
+_environment.filters.update(FILTERS, table=templates.table)
+
+
+def page(template: str, links: Links, **values: Any) -> Page:
+    """Return a page; templates of single files are shown within the server's own frame."""
+    values = {"scripts": (), "data": None, "description": "", "refresh": 0, **values}
+    html = _environment.get_template(template).render(links=links, static=lambda name: link(links, name), **values)
+    return Page(html)
+
+
+def fragment(template: str, links: Links, **values: Any) -> Markup:
+    """Return a part of a page."""
+    return Markup(_environment.get_template(template).render(links=links, **values))
+
+
+def link(links: Links, name: str) -> str:
+    """Return the address of a style or script."""
+    return links.static(name, version(name))
+
+
+def version(name: str) -> str:
+    """Return what tells a style's or script's content from another."""
+    return _version(name) if name != "vega.js" else "1"
+
+
+@cache
+def _version(name: str) -> str:
+    return hashlib.blake2b(static(name), digest_size=8).hexdigest()
+
+
+@cache
+def static(name: str) -> bytes:
+    """Return a style or script; raises `NotFoundError` for a name that there is not."""
+    if name == "style.css":
+        return templates.styles().encode()
+    if name in OF_RESULTS:
+        return templates.static(name).encode()
+    found = {each.name: each for each in files(SCRIPTS).joinpath("static").iterdir()}
+    if name not in found:
+        raise UnknownFileError("there is no such file")
+    return found[name].read_bytes()
+
+
+class UnknownFileError(ArenaError):
+    """There is no style or script of that name."""
+
+
+def media_type(name: str) -> str:
+    """Return the media type of a style or script."""
+    return MEDIA.get(name.rpartition(".")[2], "application/octet-stream")
+
+
+def names_of(query: Mapping[str, str]) -> dict[str, str]:
+    """Return a query without what is empty."""
+    return {key: value for key, value in query.items() if value}

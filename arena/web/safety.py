@@ -1,0 +1,178 @@
+"""What the server answers at all: the host's own names, requests of bounded size, changes from its own pages alone.
+
+Against DNS rebinding a request has to name the server as it was bound. What changes something needs a token besides,
+which only the server's own pages have, and a browser has to say that it comes from one of them.
+"""
+
+from __future__ import annotations
+
+import hmac
+import ipaddress
+import secrets
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping
+from typing import Any
+
+from fastapi import Request
+
+from arena.core.errors import ArenaError
+
+Scope = MutableMapping[str, Any]
+Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
+Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
+App = Callable[[Scope, Receive, Send], Awaitable[None]]
+
+MAX_ADDRESS = 4096
+"""Most bytes of an address."""
+MAX_BODY = 2**18
+"""Most bytes of a request's body."""
+POLICY = "; ".join(
+    [
+        "default-src 'none'",
+        "script-src 'self'",
+        "style-src 'self'",
+        "img-src 'self' data: blob:",
+        "connect-src 'self'",
+        "form-action 'self'",
+        "base-uri 'none'",
+        "frame-ancestors 'none'",
+    ]
+)
+HEADERS = [
+    (b"content-security-policy", POLICY.encode()),
+    (b"x-content-type-options", b"nosniff"),
+    (b"x-frame-options", b"DENY"),
+    (b"referrer-policy", b"same-origin"),
+    (b"cross-origin-opener-policy", b"same-origin"),
+    (b"cross-origin-resource-policy", b"same-origin"),
+    (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
+]
+"""Headers of every answer."""
+LOCAL = ("localhost", "127.0.0.1", "::1")
+TOKEN_FIELD = "token"
+TOKEN_HEADER = "x-arena-token"
+
+
+class ForbiddenError(ArenaError):
+    """A request that changes something does not come from a page of this server."""
+
+
+class Names:
+    """Names that requests may use for the server."""
+
+    def __init__(self, host: str, port: int) -> None:
+        self.port = port
+        address = _address(host)
+        self._any = address is not None and address.is_unspecified
+        local = self._any or host in LOCAL or (address is not None and address.is_loopback)
+        self._names = {host.lower(), *(LOCAL if local else ())}
+        if self._any:
+            self._names |= {socket.gethostname().lower()}
+
+    def has(self, host: str) -> bool:
+        """Whether a `Host` header names the server; where it listens on every address, any address does."""
+        name, port = _split(host)
+        if port != self.port:
+            return False
+        return name in self._names or (self._any and _address(name) is not None)  # an address cannot be rebound
+
+
+def _split(host: str) -> tuple[str, int | None]:
+    """Return the name, without the brackets of IPv6, and the port of a `Host` header: 80 if it has none."""
+    name, colon, port = host.lower().rpartition(":")
+    if not colon or host.endswith("]"):
+        name, port = host.lower(), "80"
+    name = name[1:-1] if name.startswith("[") and name.endswith("]") else name
+    return name.removesuffix("."), int(port) if port.isascii() and port.isdecimal() and len(port) < 6 else None
+
+
+def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
+    try:
+        return ipaddress.ip_address(host)
+    except ValueError:
+        return None
+
+
+class Guard:
+    """Refuses requests before anything reads them, and gives every answer its headers."""
+
+    def __init__(self, app: App, names: Names) -> None:
+        self.app, self.names = app, names
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one request, as ASGI has it."""
+        if scope["type"] != "http":
+            await self.app(scope, receive, send)
+            return
+
+        async def with_headers(message: MutableMapping[str, Any]) -> None:
+            if message["type"] == "http.response.start":
+                message["headers"] = [*message.get("headers", []), *HEADERS]
+            await send(message)
+
+        refusal = self._refusal(scope)
+        if refusal is not None:
+            await _refuse(*refusal, with_headers)
+            return
+        await self.app(scope, _bounded(receive), with_headers)
+
+    def _refusal(self, scope: Scope) -> tuple[int, str] | None:
+        """Return the status and words with which a request is refused before it is read; None for others."""
+        headers = scope["headers"]
+        hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
+        if len(hosts) != 1 or not self.names.has(hosts[0]):
+            return 421, "this server does not have that name; use the address that `arena serve` has printed"
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS:
+            return 414, f"the address is longer than {MAX_ADDRESS:,} bytes"
+        length = next((value for name, value in headers if name == b"content-length"), b"0")
+        if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
+            return 413, f"the request is larger than {MAX_BODY:,} bytes"
+        if scope["method"] in ("GET", "HEAD"):
+            return None
+        origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
+        if origins and not all(self._is_own(origin) for origin in origins):
+            return 403, "the request comes from a page of another server"
+        site = next((value for name, value in headers if name == b"sec-fetch-site"), b"same-origin")
+        return None if site in (b"same-origin", b"none") else (403, "the request comes from a page of another server")
+
+    def _is_own(self, origin: str) -> bool:
+        scheme, _, host = origin.partition("://")
+        return scheme == "http" and self.names.has(host)
+
+
+def _bounded(receive: Receive) -> Receive:
+    """Return a `receive` that hands on no more of a body than is allowed; the rest counts as a client that left."""
+    left = MAX_BODY
+
+    async def receive_part() -> MutableMapping[str, Any]:
+        nonlocal left
+        message = await receive()
+        left -= len(message.get("body", b""))
+        return message if left >= 0 else {"type": "http.disconnect"}
+
+    return receive_part
+
+
+async def _refuse(status: int, words: str, send: Send) -> None:
+    body = f"{status}: {words}\n".encode()
+    headers = [(b"content-type", b"text/plain; charset=utf-8"), (b"content-length", str(len(body)).encode())]
+    await send({"type": "http.response.start", "status": status, "headers": headers})
+    await send({"type": "http.response.body", "body": body})
+
+
+def new_token() -> str:
+    """Return a token for the forms of a server."""
+    return secrets.token_urlsafe(24)
+
+
+async def changes_something(request: Request) -> None:
+    """Check the token of a request, in its header or in a field of its form: a dependency of every POST.
+
+    Raises `ForbiddenError` for a missing or another one.
+    """
+    given = request.headers.get(TOKEN_HEADER)
+    if given is None and request.headers.get("content-type", "").startswith("application/x-www-form-urlencoded"):
+        field = (await request.form(max_fields=100)).get(TOKEN_FIELD)
+        given = field if isinstance(field, str) else None
+    if given is None or not hmac.compare_digest(given.encode(), request.app.state.links.token.encode()):
+        raise ForbiddenError("the page is older than this server; load it again")

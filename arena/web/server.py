@@ -1,0 +1,64 @@
+"""Bind a port and serve pages until Ctrl-C."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import errno
+import socket
+from collections.abc import Callable
+from pathlib import Path
+
+import uvicorn
+
+from arena.core.errors import ConfigError
+from arena.core.paths import home_folder
+from arena.web.app import create_app
+
+GRACE = 1
+"""Seconds that open connections get to end, by Ctrl-C."""
+
+
+def serve(home: str | Path | None, host: str, port: int, ready: Callable[[str], None] = lambda address: None) -> None:
+    """Serve the pages of a home folder until Ctrl-C; `ready` is called with the address once it answers.
+
+    Port 0 is any free one. Raises `ConfigError` for a host or port that cannot be had.
+    """
+    home_folder(home)
+    with contextlib.closing(bound(host, port)) as listening:
+        port = listening.getsockname()[1]
+        app = create_app(home, host, port)
+        config = uvicorn.Config(
+            app, log_level="critical", access_log=False, timeout_graceful_shutdown=GRACE, server_header=False, ws="none"
+        )
+        server = uvicorn.Server(config)
+        ready(address_of(host, port))
+        with contextlib.suppress(KeyboardInterrupt):
+            asyncio.run(server.serve(sockets=[listening]))
+
+
+def bound(host: str, port: int) -> socket.socket:
+    """Return a socket that listens; raises `ConfigError` where it cannot."""
+    try:
+        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+    except (OSError, UnicodeError):
+        raise ConfigError(f"--host {host}: is no name or address of this machine") from None
+    listening = socket.socket(family, kind, protocol)
+    try:
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind(place)
+        listening.listen(512)
+    except OSError as error:
+        listening.close()
+        if error.errno == errno.EADDRINUSE:
+            raise ConfigError(f"--port {port}: is in use by another program; choose another, or 0 for any") from None
+        if error.errno == errno.EACCES:
+            raise ConfigError(f"--port {port}: may not be used by this user; choose one from 1024 on") from None
+        raise ConfigError(f"--host {host}: cannot be listened on: {error.strerror}") from None
+    return listening
+
+
+def address_of(host: str, port: int) -> str:
+    """Return the address of the first page."""
+    name = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)
+    return f"http://{name}:{port}/"
