@@ -96,4 +96,6 @@ def print_verdict(report: Report) -> None:
 
 
 def _span(seconds: float) -> str:
-    return f"{seconds:.2g} s" if seconds >= 1 else f"{seconds * 1000:.2g} ms"
+    """Return a time with two digits, never in powers of ten."""
+    number, unit = (seconds, "s") if seconds >= 1 else (seconds * 1000, "ms")
+    return f"{float(f'{number:.2g}'):g} {unit}"

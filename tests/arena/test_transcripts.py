@@ -17,6 +17,7 @@ import pytest
 
 from arena import api
 from arena.results.columns import RENAMED
+from tests.support.recorded import bounded
 
 FOLDER = Path(__file__).parents[1] / "data" / "transcripts"
 LONG_ONES = ("adaptive", "all_games", "searches")
@@ -42,12 +43,6 @@ def played_again(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Pa
     return folder / "out"
 
 
-def bounded(row: dict[str, str]) -> dict[str, str]:
-    """The interval of the mean return without what lies beyond -1 or 1, where the records go on."""
-    ends = {name: row[name] for name in ("return_low", "return_high") if row[name]}
-    return {name: str(min(max(float(end), -1.0), 1.0)) for name, end in ends.items() if abs(float(end)) > 1}
-
-
 def recorded(name: str) -> dict[str, Any]:
     """What was recorded: `matches` by the keys of their lines, `leaderboards` by their files."""
     found: dict[str, Any] = json.loads(gzip.decompress((FOLDER / f"{name}.json.gz").read_bytes()))
@@ -66,4 +61,4 @@ def test_a_recorded_tournament_is_played_move_for_move_again(name, tmp_path, mon
             now = list(csv.DictReader(file))
         assert len(now) == len(rows) > 0
         for row, before in zip(now, rows, strict=True):
-            assert {name: row[RENAMED.get(name, name)] for name in before} == {**before, **bounded(before)}
+            assert {name: row[RENAMED.get(name, name)] for name in before} == bounded(before)

@@ -6,6 +6,9 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from functools import partial
+from itertools import count
+from types import SimpleNamespace
 
 import pytest
 
@@ -57,20 +60,20 @@ def test_the_processor_time_of_orphans_counts():
     assert float(told.stdout) > 0.3
 
 
-def test_another_library_is_measured_in_turn_with_ours():
-    work, calls = state.loop(engine.load_game("connect_four"), 20), []
+def test_another_library_is_measured_in_turn_with_ours(monkeypatch):
+    calls, took = [], {"ours": count(0.9, -0.1), "theirs": count(7.0, -1.0)}
 
-    def make(count):
-        return lambda: (calls.append("theirs"), [work() for _ in range(count)])
+    def timed(call):
+        call()
+        return Seconds(99.0, next(took[calls[-1]]))  # the fifth is the shortest: 0.5 and 3
 
-    def ours():
-        calls.append("ours")
-        work()
-
-    their_rate, times = state.beside("Theirs", ours, 20, make, 3, "theirs", "matches/s")
-    assert calls[1:5] == ["ours", "theirs", "ours", "theirs"]
+    monkeypatch.setattr(state, "timed", timed)
+    ours, theirs = (partial(calls.append, name) for name in ("ours", "theirs"))
+    their_rate, times = state.beside("Theirs", ours, 20, lambda many: theirs, 3, "theirs", "matches/s")
+    assert calls == ["theirs", *["ours", "theirs"] * 5], "once without a clock, to be warm"
     assert (their_rate.name, times.name) == ("connect four, Theirs", "connect four, ours against Theirs")
-    assert times.value > 10  # theirs counts 3 for three calls that are 20 of ours each
+    assert their_rate.value == pytest.approx(3 / 3.0)
+    assert times.value == pytest.approx((3.0 / 3) / (0.5 / 20))
 
 
 def test_a_library_that_is_missing_says_how_to_get_it():
@@ -87,11 +90,20 @@ def test_without_connect_four_the_section_says_how_to_get_it(monkeypatch):
     assert last == Skipped("connect four", "not installed: pip install --editable examples/connect_four")
 
 
-def test_a_run_is_measured_between_its_first_reply_and_its_end(tmp_path):
-    matches, seconds, driver = arena.play(arena.random_matches(200), tmp_path, 1).between()
-    assert 0 < matches < 200
-    assert 0 < driver <= seconds.processor + 0.02
-    assert seconds.wall > 0
+def test_a_run_is_measured_between_its_first_reply_and_its_end(monkeypatch):
+    clock = SimpleNamespace(monotonic=count(100.0, 8.0).__next__, process_time=count(1.0, 0.5).__next__)
+    monkeypatch.setattr(arena, "time", clock)
+    monkeypatch.setattr(arena, "tree_seconds", count(3.0, 2.0).__next__)
+    watch = arena.Watch()
+    for played in (0, 30, 60, 200):
+        watch(SimpleNamespace(played=played, total=200))
+    assert watch.between() == (170, Seconds(8.0, 2.0), 0.5)
+
+
+def test_a_run_tells_its_watch_of_its_first_matches_and_of_the_last(tmp_path):
+    first, last = arena.play(arena.random_matches(200), tmp_path, 1).looks
+    assert 0 < first[0] <= last[0] == 200
+    assert all(before <= after for before, after in zip(first, last, strict=True))
 
 
 # Two checkouts

@@ -272,6 +272,8 @@ def test_a_number_of_players_that_a_game_does_not_have_is_refused(players, text)
     ("spec", "name", "options"),
     [
         ("greedy", "greedy", {}),
+        ("greedy:", "greedy", {}),
+        ("bot.py:", "bot.py", {}),
         ("flat_mc:playouts=100", "flat_mc", {"playouts": "100"}),
         (" uct: c = 1.4 , iterations = 50 ", "uct", {"c": "1.4", "iterations": "50"}),
         ("path/to my/bot.py:Mine", "path/to my/bot.py:Mine", {}),

@@ -151,18 +151,29 @@ def test_pages_fit_the_screen_and_axe_finds_nothing_serious(matches, report, vis
         assert serious == [], path.name
 
 
-def test_drawings_and_figures_are_dark_in_dark_mode(matches, report, visit):
-    for path, part in ((matches["epicycle"][1], "#board svg > rect"), (report, "figure svg text")):
-        colours = [
-            page.locator(part).first.evaluate("node => getComputedStyle(node).fill")
-            for page in (visit(path, scheme="light"), visit(path, scheme="dark"))
-        ]
-        brightness = [sum(map(int, re.findall(r"\d+", colour)[:3])) for colour in colours]
-        assert abs(brightness[0] - brightness[1]) > 300, path.name
+def brightness(page: Page, part: str, what: str) -> int:
+    """The sum of red, green and blue of a part's colour, which may not be transparent: 0 is black, 765 white."""
+    colour = page.locator(part).first.evaluate(f"node => getComputedStyle(node).{what}")
+    assert re.fullmatch(r"rgb\(\d+, \d+, \d+\)", colour)
+    return sum(map(int, re.findall(r"\d+", colour)))
+
+
+def test_drawings_and_figures_are_dark_in_dark_mode_and_writing_on_them_is_light(matches, report, visit):
+    drawing, ground = ("#board svg > rect", "fill"), ("html", "backgroundColor")
+    for path, below, writing in (
+        (matches["epicycle"][1], drawing, "#board svg text"),
+        (report, ground, "figure svg text"),
+    ):
+        light, dark = visit(path, scheme="light"), visit(path, scheme="dark")
+        assert brightness(light, *below) > brightness(light, writing, "fill") + 300, path.name
+        assert brightness(dark, *below) < brightness(dark, writing, "fill") - 300, path.name
+        assert brightness(dark, *below) == brightness(dark, *ground) < 150, path.name
 
 
 def test_every_table_of_a_report_opens(report, visit):
-    page = visit(report)
+    page, figures = visit(report), report.read_text().count("<figure ")
+    assert page.locator("details").count() == figures + 2 > 10, "one of each figure, the bots and the versions"
     for details in page.locator("details").all():
+        assert not details.locator("table").is_visible()
         details.locator("summary").click()
         assert details.locator("table").is_visible()

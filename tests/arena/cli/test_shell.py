@@ -57,10 +57,22 @@ def test_what_cannot_be_read_completes_to_nothing(tmp_path):
     assert completed(tmp_path, "arena leaderboard ", ARENA_HOME="") == []
 
 
+NO_NETWORK = """
+import sys
+
+def watch(event, arguments):
+    if event in ("socket.connect", "socket.getaddrinfo"):
+        raise RuntimeError(f"{event}{arguments}")
+
+sys.addaudithook(watch)
+"""
+
+
 def test_completion_is_installed_without_a_network(tmp_path):
+    (tmp_path / "sitecustomize.py").write_text(NO_NETWORK)
     done = subprocess.run(
         ["bash", "-c", '"$@"; exit $?', "bash", *ARENA, "--install-completion"],
-        env={**os.environ, "HOME": str(tmp_path)},
+        env={**os.environ, "HOME": str(tmp_path), "PYTHONPATH": str(tmp_path)},
         capture_output=True,
         text=True,
         timeout=60,

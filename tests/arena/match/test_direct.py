@@ -48,20 +48,22 @@ def test_matches_are_those_of_the_usual_way(bot, name, players):
 
 
 class Careless(Bot):
-    """Writes a note, and gives no action at its third move."""
+    """Writes a note on each move, and gives no action at its third."""
 
     asked = 0
 
     def choose(self, state):
         self.asked += 1
+        self.note = f"move {self.asked}"
         return self.pick(state.legal_actions()) if self.asked < 3 else 99
 
 
 @pytest.mark.parametrize("bot", BOTS)
-def test_a_forfeit_of_another_seat_changes_nothing_about_it(bot):
+def test_a_forfeit_and_the_notes_of_another_seat_change_nothing_about_it(bot):
     game = engine.load_game("magic_mids", 3)
     direct, usual = (play(bot, how, game, 3, others=[Contestant(Careless, {})]) for how in (True, False))
     assert direct.forfeits[1].cause == "illegal_action"
+    assert [note for _, note in direct.notes][:2] == ["move 1", "move 2"]
     assert facts(direct) == facts(usual)
 
 

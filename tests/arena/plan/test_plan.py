@@ -2,22 +2,25 @@
 
 import json
 import os
-import random
 from pathlib import Path
 
 import pytest
 
+import engine
 from arena.cli.bots import every_board
 from arena.core.errors import ConfigError
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan.config import config_from
 from arena.plan.model import ResolvedPlan
-from arena.plan.resolve import TRIALS, Wanted, check_opening, make_plan, random_plies, resolve_bots
+from arena.plan.resolve import Wanted, check_opening, make_plan, resolve_bots
 from arena.registry.discovery import built_in_bots
+from arena.schedule.openings import opening_plies
 from arena.workers.messages import decode
 from arena.workers.pools import Chunk
 from arena.workers.process import WorkerProcess
+from engine import registry
 from tests.arena.registry.test_bundle import lay
+from tests.support import count_up
 
 BOT = """
 from bots import Bot
@@ -151,11 +154,23 @@ def test_options_of_a_game_may_be_given_in_the_spec_or_beside_it(plan_of):
 
 
 @pytest.mark.parametrize("game", every_board(), ids=lambda game: f"{game.spec}-{game.players}")
-def test_an_opening_is_refused_when_no_random_match_lasts_as_long(game):
-    lengths = [random_plies(game, 999, random.Random(number)) for number in range(TRIALS)]
-    check_opening(game, max(lengths))
-    with pytest.raises(ConfigError, match=f"opening = 'random:{max(lengths) + 1}': leaves the bots no say"):
-        check_opening(game, max(lengths) + 1)
+def test_on_every_board_its_own_opening_is_allowed_and_one_of_999_plies_refused(game):
+    check_opening(game, opening_plies(game.default_opening))
+    with pytest.raises(ConfigError, match="opening = 'random:999': leaves the bots no say: of 20 random matches"):
+        check_opening(game, 999)
+
+
+def test_an_opening_is_refused_when_no_random_match_lasts_as_long(monkeypatch):
+    """Count up ends at 12: after 4 plies of threes at the earliest, after 12 of ones at the latest."""
+    monkeypatch.setitem(registry._registered, "count_up", count_up.GAME)
+    game = engine.load_game("count_up", 2)
+    check_opening(game, 3)
+    with pytest.raises(ConfigError, match=r"opening = 'random:12': .* all had ended before, most by ply [5-8]$"):
+        check_opening(game, 12)
+    monkeypatch.setattr(count_up.Count, "legal_actions", lambda state: [2])
+    check_opening(game, 5)
+    with pytest.raises(ConfigError, match=r"opening = 'random:6': .* all had ended before, most by ply 6$"):
+        check_opening(game, 6)
 
 
 @pytest.mark.parametrize(

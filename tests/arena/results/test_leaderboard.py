@@ -11,8 +11,6 @@ import numpy as np
 import pandas as pd
 import pytest
 import trueskill
-from hypothesis import assume, given
-from hypothesis import strategies as st
 from scipy import stats
 
 from arena.results.leaderboards import leaderboards
@@ -20,7 +18,6 @@ from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
 from arena.results.report import render, write_reports
 from arena.stats.board import Played, rating_columns, ratings_of
-from arena.stats.means import interval, over_blocks
 from arena.stats.online_trueskill import draw_probability_at
 from arena.store import Store
 from tests.support.samples import (
@@ -252,48 +249,6 @@ def test_one_block_gives_no_interval(tmp_path):
     (frame,) = boards_of(plan, tmp_path / "matches.db").values()
     assert frame["mean_return_ci_low"].isna().all()
     assert frame["mean_return_ci_high"].isna().all()
-
-
-def interval_over_blocks(rows):
-    """The interval of the mean of rows (group, block, value), by group."""
-    group, block, value = (np.array(column) for column in zip(*rows, strict=True))
-    mean, error, count, _ = over_blocks(group, block, value, group.max() + 1, np.ones(block.max() + 1))
-    return interval(mean, error, count, 1.0)
-
-
-@given(
-    st.lists(
-        st.lists(st.floats(-1, 1), min_size=1, max_size=4),
-        min_size=2,
-        max_size=8,
-    )
-)
-def test_the_interval_is_students_over_the_means_of_blocks(blocks):
-    rows = [(0, number, value) for number, values in enumerate(blocks) for value in values]
-    low, high = interval_over_blocks(rows)
-    means = [mean(values) for values in blocks]
-    assume(np.std(means) > 1e-9)
-    half = stats.t.ppf(0.975, len(means) - 1) * np.std(means, ddof=1) / math.sqrt(len(means))
-    assert low[0] == pytest.approx(max(mean(means) - half, -1), abs=1e-9)
-    assert high[0] == pytest.approx(min(mean(means) + half, 1), abs=1e-9)
-
-
-@pytest.mark.parametrize("value", [1.0, 0.0, -0.5])
-@pytest.mark.parametrize("count", [2, 30])
-def test_equal_blocks_leave_room_for_what_was_not_seen(value, count):
-    """As many of all blocks may be otherwise, as far away as can be, as count equal ones in 1 of 40 cases allow."""
-    rows = [(0, number, value) for number in range(count)]
-    low, high = interval_over_blocks(rows)
-    unseen = stats.beta.ppf(0.975, 1, count)  # Clopper and Pearson's bound for none out of count
-    assert low[0] == pytest.approx(value * (1 - unseen) - unseen)
-    assert high[0] == pytest.approx(value * (1 - unseen) + unseen)
-
-
-def test_matches_of_one_block_are_one_observation():
-    """Playing the same matches again within each block makes nothing surer."""
-    rows = [(0, block, value) for block, value in enumerate([1.0, -1.0, 1.0])]
-    once, often = interval_over_blocks(rows), interval_over_blocks(rows * 50)
-    assert (once[0][0], once[1][0]) == pytest.approx((often[0][0], often[1][0]))
 
 
 @pytest.mark.parametrize("name", PLANS)

@@ -179,8 +179,18 @@ def test_a_match_is_written_as_a_page_by_the_commands(tmp_path, capsys):
     assert page.read_bytes().startswith(b"<!doctype html>")
 
 
-def test_what_no_interval_is_known_of_is_drawn_without_one(tmp_path):
-    bots = [{"bot": "random"}, {"bot": "greedy"}, {"bot": "random", "label": "other"}]
-    arena.run({"name": "short", "blocks": 1, "games": [{"game": "epicycle", "players": [2]}], "bots": bots}, tmp_path)
-    text = api.export("short", tmp_path, what=["report"])[0].read_text()
-    assert "figcaption" in text and "NaN" not in text
+def intervals_drawn(page: bytes) -> int:
+    """The intervals in the first figure of ratings on a page."""
+    figure = re.search(r"<h3>Ratings</h3>.*?</figure>", page.decode(), re.S)[0]
+    return len(re.findall(r'<line [^>]*stroke-width="2"', figure))
+
+
+def test_what_no_interval_is_known_of_is_drawn_without_one(report, tmp_path):
+    bots = [{"bot": "random"}, {"bot": "greedy"}]
+    config = {"name": "short", "blocks": 1, "games": [{"game": "epicycle", "players": [2]}], "bots": bots}
+    arena.run(config, tmp_path, workers=1)
+    page = api.export("short", tmp_path, what=["report"])[0].read_bytes()
+    ratings = data_of(page)["epicycle, 2 players"]["ratings"]
+    assert [(row["rating_ci_low"], row["rating_ci_high"]) for row in ratings] == [(None, None)] * 2
+    assert intervals_drawn(page) == 0 and b"NaN" not in page
+    assert intervals_drawn(report.read_bytes()) == 3, "of a bot of known interval it is drawn"

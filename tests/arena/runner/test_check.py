@@ -6,6 +6,7 @@ import json
 import os
 import re
 import shlex
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,6 +14,7 @@ import pytest
 import engine
 from arena import api
 from arena.cli.app import run_command
+from arena.cli.submitting import print_board_check
 from arena.core.errors import ArenaError
 from arena.core.limits import Limits
 from arena.match.faults import CLOCK_CAUSES
@@ -551,4 +553,7 @@ def test_a_check_measures_the_bots_moves_against_the_limits(desk, capsys):
     (board,) = report.boards
     assert 0 < min(board.walls) <= max(board.walls) < report.limits.seconds_per_move
     assert len(board.walls) == len(board.cpus) > 0
+    print_board_check(replace(board, walls=[0.0021, 0.9, 0.15, 0.12, 0.001], cpus=[0.001, 2.5, 0.0, 0.1, 0.1]))
+    told = " ".join(capsys.readouterr().out.split())
+    assert told.endswith(": ok; a move 120 ms, worst 900 ms (processor 2.5 s)"), "the median, not the mean"
     assert "; a move " in say(capsys, "check", "b.py:Sound", "--isolation", "process", "--players", 2)

@@ -2,20 +2,28 @@
 
 from __future__ import annotations
 
+import contextlib
+import json
 import os
+import re
+import shutil
 import signal
 import subprocess
 import sys
 from pathlib import Path
+from typing import ClassVar
 
 import pytest
 
 from arena import api
+from arena.cli.app import run_command
 from arena.core.paths import ROOT
 from arena.plan.resolve import Plan
-from arena.runner.compiling import CompileStage
-from arena.workers.compile_once import CompiledCode, compile_once
+from arena.runner.compiling import CompileChunk, CompileStage
+from arena.runner.progress import Progress
+from arena.workers.compile_once import CompiledCode
 from arena.workers.messages import RATINGS, RULES
+from engine.cache import cache_root
 from tests.support.tournaments import PATIENCE, wait_until
 
 CONFIG = {
@@ -31,9 +39,10 @@ def plan():
 
 
 @pytest.fixture(autouse=True)
-def folder(tmp_path, monkeypatch):
-    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path))
-    return tmp_path / "warm"
+def cache(tmp_path, monkeypatch):
+    """An empty cache of compiled code."""
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(tmp_path / "cache"))
+    return tmp_path / "cache"
 
 
 def stage_of(plan: Plan, rated: bool = False) -> CompileStage:
@@ -107,6 +116,8 @@ def test_ctrl_c_while_code_is_compiled_ends_a_command_at_once(tmp_path):
     process.send_signal(signal.SIGINT)
     _, said = process.communicate(timeout=PATIENCE)
     assert process.returncode == 130 and said.endswith("error: interrupted\n")
+    marks = [path for path in Path(tmp_path).rglob("warm/*") if path.suffix != ".lock"]
+    assert marks == [], "it ends before the first piece of code is compiled"
 
 
 COUNTS = """
@@ -135,12 +146,55 @@ def test_no_code_of_a_bot_of_ones_own_runs_before_its_matches(tmp_path):
     assert len(log.read_text().split()) == 4
 
 
-def test_what_fails_to_compile_is_tried_again(tmp_path):
-    for _ in range(2):
-        with pytest.raises(OSError, match="no room"), compile_once("piece", lambda: None):
-            raise OSError("no room")
-    tried = []
-    for _ in range(2):
-        with compile_once("piece", lambda: tried.append("waited")):
-            tried.append("compiled")
-    assert tried == ["compiled", "compiled"] and (tmp_path / "warm" / "piece").exists()
+@pytest.fixture
+def compiled(cache):
+    """Compiled code of this machine, which the cache has without the marks that say so."""
+    real = cache_root() / "numba"
+    for path in real.glob("*/*/*.nb[ci]"):
+        (cache / path.parent.name).mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # it has just been written anew
+            shutil.copy(path, cache / path.parent.name)
+
+
+class Watched(CompileStage):
+    """A stage that tells what has been compiled by now."""
+
+    compiled: ClassVar[list[str]] = []
+
+    def done(self, chunk: CompileChunk) -> None:
+        assert chunk.unit is not None
+        Watched.compiled.append(chunk.unit.title)
+        super().done(chunk)
+
+
+def played(name: str, home: Path) -> tuple[set[str], list[list[str]]]:
+    """Play a small tournament; what had been compiled for it when its first results were there, and its moves."""
+    Watched.compiled, before = [], set[str]()
+
+    def show(progress: Progress) -> None:
+        assert not progress.phase or re.fullmatch("compiling .*, [1-3] of 3, first run only|rating.*", progress.phase)
+        if progress.played and not before:
+            before.update(Watched.compiled)
+
+    bots = [{"bot": "random"}, {"bot": "greedy"}]
+    config = {"name": name, "blocks": 2, "games": [{"game": "epicycle", "players": 2}], "bots": bots}
+    api.run(config, home, workers=2, backend="local", show=show)
+    api.export(name, home, what=["matches"])
+    return before, [json.loads(line)["moves"] for line in (home / name / "matches.jsonl").read_text().splitlines()]
+
+
+def test_a_run_compiles_what_a_board_needs_then_plays_what_it_plays_when_all_is_compiled(
+    compiled, tmp_path, monkeypatch
+):
+    monkeypatch.setattr("arena.runner.run.CompileStage", Watched)
+    before, moves = played("first", tmp_path)
+    assert before >= {"the rules of epicycle", "greedy for epicycle"}
+    assert sorted(Watched.compiled) == ["greedy for epicycle", "the rules of epicycle", "what rates results"]
+    assert len(moves) == 4 and played("second", tmp_path) == (set(), moves)
+
+
+def test_arena_warm_compiles_what_is_named_for_every_number_of_players_once(compiled, tmp_path, capsys):
+    words = ["warm", "epicycle", "--bot", "greedy", "--workers", "1", "--home", str(tmp_path)]
+    assert run_command(words) == 0
+    assert "compiling" in "".join(capsys.readouterr())
+    assert api.warm(["epicycle"], ["greedy"], 1, tmp_path) == 0

@@ -1,9 +1,9 @@
 """Logs of older versions: read, upgraded with a backup, whole or not at all, and gone on with."""
 
 import contextlib
+import csv
 import gc
 import io
-import math
 import os
 import re
 import shutil
@@ -27,6 +27,7 @@ from arena.store import SCHEMA_VERSION, Store, upgrading
 from arena.store.schema import OLDER, SCHEMA
 from arena.verify.archive import make_archive
 from arena.verify.verification import verify
+from tests.support.recorded import bounded
 from tests.support.samples import begin, fill, schedule
 from tests.support.tournaments import write
 
@@ -127,22 +128,13 @@ def test_boards_matches_and_replays_are_the_same_before_and_after(log, sample, v
             assert check_draws(replay(match, match.keys)) > 0
 
 
-def bounded(table: str) -> str:
-    """Return the rows of a table with the ends of its intervals of mean returns between -1 and 1, as they are today."""
-    names, *rows = [line.split(",") for line in table.splitlines()]
-    for row in rows:
-        for place in (names.index(name) for name in ("return_low", "return_high") if name in names):
-            if row[place] and abs(float(row[place])) > 1:
-                row[place] = str(math.copysign(1.0, float(row[place])))
-    return "".join(",".join(row) + "\n" for row in rows)
-
-
 @pytest.mark.parametrize("sample", ["v4_public", "v4_secret"], indirect=True)
 def test_but_for_names_of_columns_and_ends_of_intervals_the_exports_are_those_of_version_4_byte_for_byte(log, sample):
     now = exported(log)
     then = {path.name.removeprefix(f"log_{sample}_"): path.read_text() for path in DATA.glob(f"log_{sample}_*.csv")}
     assert {name: text.partition("\n")[2] for name, text in now.items() if name in then} == {
-        name: bounded(text) for name, text in then.items()
+        name: "".join(",".join(bounded(row).values()) + "\n" for row in csv.DictReader(io.StringIO(text)))
+        for name, text in then.items()
     }
     assert now["matches.jsonl"] == (DATA / f"log_{sample}.jsonl").read_text().replace('"course":', '"moves":')
 

@@ -78,3 +78,14 @@ def test_where_nothing_can_be_written_nobody_waits(folder, monkeypatch):
     monkeypatch.setenv("NUMBA_CACHE_DIR", "/proc/none")
     with compile_once("game", lambda: pytest.fail("waited")):
         pass
+
+
+def test_what_fails_to_compile_is_tried_again(folder):
+    for _ in range(2):
+        with pytest.raises(OSError, match="no room"), compile_once("piece", lambda: None):
+            raise OSError("no room")
+    tried = []
+    for _ in range(2):
+        with compile_once("piece", lambda: tried.append("waited")):
+            tried.append("compiled")
+    assert tried == ["compiled", "compiled"] and (folder / "piece").exists()

@@ -226,7 +226,9 @@ def test_a_parent_has_one_thread_and_knows_no_key_and_no_bot(tmp_path):
 
 
 @pytest.mark.skipif(not COMPILED, reason="nothing is compiled")
-def test_a_parent_loads_what_is_compiled_and_compiles_nothing(tmp_path, monkeypatch):
+def test_a_kernel_that_is_not_compiled_is_refused_where_a_parent_loads_code_and_compiled_elsewhere(
+    tmp_path, monkeypatch
+):
     (tmp_path / "never_compiled.py").write_text("from engine.kernel import kernel\n\n@kernel\ndef same(x): return x\n")
     monkeypatch.syspath_prepend(tmp_path)
     same = importlib.import_module("never_compiled").same

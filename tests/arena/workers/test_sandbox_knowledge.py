@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import json
+import shutil
 from pathlib import Path
 
 import pytest
@@ -16,11 +18,13 @@ from arena.match.referee import play_match
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import bundle_program
 from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
+from arena.workers.sandbox.levels import trusted_sources
 from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant, preload_of, preload_of_plan
 from arena.workers.sandbox.process_source import RemoteBot
 from arena.workers.sandbox.remote_player import RemotePlayer
 from bots.random_bot import Random
 from engine.cache import kernel_cache
+from engine.kernel import numba_folder
 from tests.support.memory import words_in_memory
 
 PROBE = """
@@ -30,15 +34,17 @@ import gc, hashlib, os, random
 from bots import Bot
 
 def kernels():
-    return sorted(f"{at}/{name}" for at, _, names in os.walk("/kernels") for name in names)
+    return sorted(f"{os.path.basename(at)}/{name}" for at, _, names in os.walk("/kernels") for name in names)
+
+def short(thing):
+    return hashlib.sha256(repr(thing).encode()).hexdigest()[:6]
 
 class Probe(Bot):
     def choose(self, state):
         known = [FOUND]
         known += [sorted(sys.modules), gc.get_stats(), gc.get_freeze_count(), sorted(os.environ.items())]
         known += [os.getpid(), os.getcwd(), sys.argv, len(os.listdir("/tmp")), sys.getrecursionlimit()]
-        seen = [hashlib.sha256(repr(each).encode()).hexdigest()[:6] for each in known]
-        self.note = f"{' '.join(seen)} {'scipy.constants' in sys.modules} {'zoo_kernel' in repr(kernels())}"
+        self.note = f"{' '.join(map(short, known))} {short(kernels())} {'scipy.constants' in sys.modules}"
         return state.legal_actions()[0]
 """
 RIVAL = """
@@ -86,16 +92,26 @@ def pool():
 
 
 @pytest.fixture
-def rivals_kernel():
-    """Compiled code of another bot in the machine's cache."""
-    folder = kernel_cache() / "rival_0"
-    folder.mkdir(parents=True, exist_ok=True)
-    (folder / "zoo_kernel.nbi").touch()
-    yield
-    (folder / "zoo_kernel.nbi").unlink()
+def kernels(tmp_path, monkeypatch):
+    """A copy of the machine's compiled code, which no other test adds to, and what a rival of ours has compiled."""
+    folder = tmp_path / "kernels"
+    for path in (*kernel_cache().glob("*/*.nbi"), *kernel_cache().glob("*/*.nbc")):
+        (folder / path.parent.name).mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # it has just been written anew
+            shutil.copy(path, folder / path.parent.name)
+    monkeypatch.setenv("NUMBA_CACHE_DIR", str(folder))
+    (folder / "rival_0").mkdir()
+    (folder / "rival_0" / "zoo_kernel.nbi").touch()
+    ours = {numba_folder(source) for source in trusted_sources()}
+    return sorted(f"{path.parent.name}/{path.name}" for path in folder.glob("*/*") if path.parent.name in ours)
 
 
-def test_a_bots_process_does_not_tell_who_was_there_before(pool, rivals_kernel, monkeypatch):
+def short(thing: object) -> str:
+    """As `PROBE` notes it."""
+    return hashlib.sha256(repr(thing).encode()).hexdigest()[:6]
+
+
+def test_a_bots_process_does_not_tell_who_was_there_before(kernels, pool, monkeypatch):
     close, seen = RemotePlayer.close, []
 
     def looked_at(player: RemotePlayer) -> None:
@@ -107,16 +123,15 @@ def test_a_bots_process_does_not_tell_who_was_there_before(pool, rivals_kernel, 
     notes = [note_of(bot, pool) for bot in (PROBED, RIVALS, CRASHED, PROBED, PROBED)]
     assert len(pool._servers) == 1
     assert len({notes[0], notes[3], notes[4]}) == 1
-    # What the plan's bots use is there, others' compiled code is not. Which of ours is compiled by now is left out of
-    # what is compared: other tests compile meanwhile.
-    assert notes[0].endswith("True False")
+    # What the plan's bots use is there, and our compiled code; others' compiled code is not.
+    assert kernels and notes[0].endswith(f" {short(kernels)} True")
     assert seen == [{b"class Probe"}] * 3
 
 
 def test_without_a_plan_a_process_has_what_its_own_bot_uses_and_no_other():
     with contextlib.closing(ProcessPool()) as pool:
         note_of(RIVALS, pool)
-        assert note_of(PROBED, pool).endswith("False False")
+        assert note_of(PROBED, pool).endswith(" False")
 
 
 def test_what_is_loaded_for_a_plan_is_the_same_in_whatever_order_its_bots_come():
