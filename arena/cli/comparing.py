@@ -135,8 +135,10 @@ def finding(found: Comparison) -> str:
     value = value.replace("+", "")
     one, other = (f"{found.a} (A)", f"{found.b} (B)")[::sign]
     if ahead.confidence is not None:
-        sure = f"{interval}; sure at {100 * ahead.confidence:g} %".replace("+", "")
-        return f"{one} is stronger than {other}, by {value} Elo ({sure})."
+        how = " by the test, which is one-sided" * (ends[0] <= 0)
+        return (
+            f"{one} is stronger than {other}, by {value} Elo ({interval}; sure at {100 * ahead.confidence:g} %{how})."
+        )
     so_far = f"{one} is ahead by {value} Elo ({interval})" if round(elo.score) else f"they are even ({interval} Elo)"
     if ahead.more_blocks is None or ahead.more_blocks > MOST_MORE:
         more = "no number of matches within reach would tell, unless they differ by more"

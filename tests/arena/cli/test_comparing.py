@@ -4,14 +4,17 @@ import json
 import math
 import re
 import shutil
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
 
 from arena.cli.app import run_command
-from arena.cli.comparing import progress_line
+from arena.cli.comparing import finding, progress_line
 from arena.runner.run import Progress
 from arena.runner.tally import SeatResult, Tally
+from arena.stats.estimates import Estimate, Lead
 from arena.stats.sprt import Sprt
 
 
@@ -32,7 +35,7 @@ def test_a_decision_is_told_in_words_and_in_json(home, capsys, monkeypatch):
     assert "H0: A over B is worth less than +30 Elo" in words
     assert words.startswith("random (A) and greedy (B) on epicycle, 2 players: pairs of matches with seats swapped. ")
     assert re.search(
-        r"greedy \(B\) is stronger than random \(A\), by \d+ Elo \(95 %: \d+ to \d+; sure at 99 %\)", words
+        r"greedy \(B\) is stronger than random \(A\), by \d+ Elo \(95 %: \+\d+ to \+\d+; sure at 99 %\)", words
     )
     assert "forfeits: none" in words
     assert compare(home, "--json") == 0
@@ -43,6 +46,14 @@ def test_a_decision_is_told_in_words_and_in_json(home, capsys, monkeypatch):
     assert told["elo"]["low"] < told["elo"]["value"] < told["elo"]["high"] < 30
     assert told["return_difference"]["value"] == pytest.approx(4 * told["score"]["value"] - 2)
     assert told["blocks"] * 2 == told["matches"] == 2 * sum(told["score_counts"])
+
+
+def test_where_the_interval_holds_equal_strength_the_one_sided_test_is_named_as_what_is_sure():
+    found: Any = SimpleNamespace(a="new", b="old", lead=Lead(1, 0.95, None), elo=Estimate(31.0, -2.0, 63.0))
+    words = "by 31 Elo (95 %: -2 to +63; sure at 95 % by the test, which is one-sided)."
+    assert finding(found) == f"new (A) is stronger than old (B), {words}"
+    found.lead, found.elo = Lead(-1, 0.99, None), Estimate(-31.0, -63.0, -2.0)
+    assert finding(found) == "old (B) is stronger than new (A), by 31 Elo (95 %: +2 to +63; sure at 99 %)."
 
 
 def test_a_test_that_gives_up_says_so(home, capsys):
