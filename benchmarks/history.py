@@ -19,6 +19,25 @@ HISTORY = Path(__file__).resolve().parent / "history.jsonl"
 LIBRARIES = ("numpy", "numba", "pandas", "ray", "open_spiel", "pettingzoo", "kaggle-environments")
 SHOWN = 3
 """Measurements of a section that a page shows, the newest ones."""
+GLANCE = (
+    ("random playouts in one compiled call, 2 players", "engine", ", 2 players"),
+    ("`legal_actions` and `apply_action` from Python", "state", ": legal_actions + apply_action"),
+    ("random matches of connect four by `State` from Python", "state", "connect four: random matches"),
+    ("the same loop over OpenSpiel's C++ states", "state", "connect four, OpenSpiel's State"),
+    ("random matches of connect four, PettingZoo", "state", "connect four, PettingZoo"),
+    ("`uct`, 2 players", "search", ", 2 players, 1,000 a move"),
+    ("connect four, OpenSpiel's MCTS bot in C++", "search", "connect four, OpenSpiel's MCTS"),
+    ("the same budget, `uct` against it", "search", "connect four, ours against OpenSpiel's MCTS"),
+    ("`random` against `random` through the whole arena on one core, log included", "arena", ", one core"),
+    ("the driver's part of such a match", "arena", ", one core: driver"),
+    ("a worker, forked from the preloaded parent", "arena", "worker's start"),
+    ("`arena --help`", "arena", "arena --help"),
+    ("`arena match` with a warm cache", "arena", "arena match, warm cache"),
+    ("`arena verify`", "verify", "one core, without the start"),
+    ("`make demo` with nothing compiled", "cold", "make demo, cold"),
+    ("`make demo` with everything compiled", "cold", "make demo, warm"),
+)
+"""Rows of the short table: what, section, and how the names of its figures end."""
 Report = dict[str, Any]
 
 
@@ -73,8 +92,7 @@ def append(measured: Report, path: Path = HISTORY) -> None:
 
 def tables(path: Path = HISTORY) -> str:
     """Return the history as Markdown: for each section a table with a column for each of its newest measurements."""
-    runs = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    parts = []
+    runs, parts = measurements(path), []
     for section, about in SECTIONS.items():
         shown = [run for run in runs if section in run["sections"]][-SHOWN:]
         if not shown:
@@ -89,6 +107,29 @@ def tables(path: Path = HISTORY) -> str:
         parts.append("\n".join(f"| {' | '.join(row)} |" for row in rows) + "\n")
         parts += [f"- {heading(run)}" for run in shown] + [""]
     return "\n".join(parts)
+
+
+def measurements(path: Path = HISTORY) -> list[Report]:
+    """Return what the history holds, the oldest first."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def glance(path: Path = HISTORY) -> str:
+    """Return the newest figures of `GLANCE` as one Markdown table; what was never measured is left out."""
+    runs, rows, used = measurements(path), [("", "measured", "unit", "measurement"), ("---",) * 4], list[Report]()
+    for what, section, ending in GLANCE:
+        for run in reversed(runs):
+            named = ((figure["name"], figure) for figure in run["sections"].get(section, ()))
+            found = [(name.removesuffix(ending), figure) for name, figure in named if name.endswith(ending)]
+            if found:
+                unit = found[0][1]["unit"]
+                shown = cell if unit == "s" else lambda figure: number(figure["value"])
+                texts = (f"{name.replace('_', ' ')} {shown(figure)}".strip() for name, figure in found)
+                rows.append((what, ", ".join(texts), unit, f"`{run['commit']}`"))
+                used += [run] * (run not in used)
+                break
+    lines = [f"| {' | '.join(row)} |" for row in rows]
+    return "\n".join([*lines, "", *(f"- {heading(run)}" for run in used), ""])
 
 
 def cell(figure: dict[str, Any] | None) -> str:

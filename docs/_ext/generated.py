@@ -22,7 +22,7 @@ from arena.cli.app import app as cli
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
 from arena.results.columns import TABLES
 from arena.store.schema import SCHEMA, SCHEMA_VERSION
-from benchmarks.history import tables
+from benchmarks.history import glance, tables
 
 ROOT = Path(__file__).parents[2]
 COPIES = {
@@ -57,7 +57,12 @@ def setup(app: Sphinx) -> dict[str, bool]:
 def generate(app: Sphinx) -> None:
     """Write every generated page, leaving those alone that would not change."""
     pages = {name: copied(ROOT / source, name) for source, name in COPIES.items()}
-    pages |= {"parts/commands": commands(), "parts/log": log_tables(), "parts/benchmarks": tables()}
+    pages |= {
+        "parts/commands": commands(),
+        "parts/log": log_tables(),
+        "parts/benchmarks": tables(),
+        "parts/glance": glance(),
+    }
     pages |= {f"parts/{model.__name__}": keys(model) for model in (Config, GameEntry, BotEntry, Limits, Output)}
     pages |= {f"parts/{name}": f"{columns.source}\n\n{columns.documentation()}\n" for name, columns in TABLES.items()}
     for name, text in pages.items():
