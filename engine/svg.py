@@ -1,8 +1,8 @@
-"""Drawing games as SVG: seat colours that every eye tells apart, and the shapes that board games need.
+"""Draw games as SVG: seat colours that are told apart by every eye, and the shapes that board games need.
 
-A part of a drawing that can be clicked has a `data-part`, which `State.targets` names. Parts of the class `control`
-are for that alone, and are not seen where nothing can be clicked. A page that gives drawings other colours overrides
-those of `PALETTE` by their value: every colour has one purpose.
+A part that stands for an action, or for a step of one, has a `data-part`; `State.targets` returns which. Parts of the
+class `control` have no other purpose, and are transparent unless a page's style shows them. A page that shows drawings
+in other colours, as for dark mode, replaces each colour of `PALETTE` by its value; so every colour has one purpose.
 """
 
 from html import escape

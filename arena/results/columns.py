@@ -161,7 +161,7 @@ LEADERBOARD = Table(
     "Leaderboard",
     "`arena leaderboard`, `arena export`, `arena.leaderboard`",
     columns("""
-rank | place | | #: by `rating`; disqualified bots come after all others
+rank | rank | | #: position on the board, from 1, by `rating`; disqualified bots come after all others
 bot | | | bot: label
 rating | TrueSkill points | .2f | rating ± 95 %: mean of the estimated skill: expectation propagation under the
     TrueSkill model over all matches at once, to its fixed point, so that their order does not matter. Every bot
@@ -172,7 +172,7 @@ rating_ci_low, rating_ci_high | TrueSkill points | .2f: 95 % interval of the rat
     varied (one bot won them all), the variance that the model leaves is added. If a group won every match against all
     others, no match tells how far above them it is: the prior (25 ± 25/3) decides, and the interval may be too
     narrow. Empty below two blocks
-rank_ci_low, rank_ci_high | place | | ranks: the best and the worst rank that the bot may have, at 95 %: as many
+rank_ci_low, rank_ci_high | rank | | ranks: the best and the worst rank that the bot may have, at 95 %: as many
     others are significantly better, or worse
 group | letters | | group: bots with a letter in common are not significantly different at 95 %, by the comparisons
     behind `rank_ci_low` and `rank_ci_high`
@@ -186,7 +186,7 @@ distinct_matches | matches | ,: of those, in blocks that do not repeat another b
     Only these count as evidence: two deterministic bots can play one match a thousand times
 wins | matches | , | wins: alone in first place
 ties | matches | , | ties: shared first place
-mean_rank | place | .2f | place: mean final place, 1 is best; ties share the better place
+mean_rank | place | .2f | place: mean place in its matches, 1 is best; ties share the better place
 mean_return | -1 to 1 | +.3f | return ± 95 %: mean utility: a seat that beats b of n seats and ties with t gets (2b +
     t)/(n - 1) - 1
 mean_return_ci_low, mean_return_ci_high | -1 to 1 | +.3f: 95 % interval of the mean return: Student's t over block
@@ -287,8 +287,8 @@ DIFF = Table(
     "`arena diff`",
     columns("""
 bot: label; bots are the same when their labels are
-rank_before | place: empty where the bot is missing
-rank_after | place: empty where the bot is missing
+rank_before | rank: empty where the bot is missing
+rank_after | rank: empty where the bot is missing
 before | that of the measure: the measure on A: `rating`, when both boards have its interval; else `mean_return`
 after | that of the measure: the measure on B
 change | that of the measure | +.3f: `after` minus `before`
