@@ -22,7 +22,7 @@ from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
 from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
-from arena.runner.progress import notebook_line
+from arena.runner.progress import RatedBoard, notebook_line
 from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
@@ -109,9 +109,11 @@ def run(
     `workers` is the number of processes that play, by default one per core. `backend` is `auto` (local processes, Ray
     when enough matches are left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh`
     sets the old log aside under another name. `show` is called with the progress; without it a notebook shows a line.
-    `planned` is called with the plan, and the name of a log set aside, before anything is played.
+    `planned` is called with the plan, and the name of a log set aside, before anything is played. A board is rated when
+    its last match is in the log, while others are played (`Progress.rated`).
     """
-    from arena.results.leaderboards import faults, leaderboards
+    from arena.results.early import EarlyLeaderboards
+    from arena.results.leaderboards import best, faults, leaderboards
     from arena.results.report import write_reports
 
     home_folder(home)
@@ -128,7 +130,16 @@ def run(
                 write_plan(folder, with_disclosed_keys(plan.resolved(), store))  # hashes, before anything is played
             planned(plan, kept)
             with nullcontext(show) if show is not None else notebook_line() as shown:
-                outcome = Run(plan, store, options, worker, shown).play()
+                early = EarlyLeaderboards(store, plan.schedule)
+
+                def show_rated(progress: Progress) -> None:
+                    early.update()
+                    for number in [number for number in [*early.boards] if number not in progress.rated]:
+                        title = plan.schedule.boards[number].title
+                        progress.rated[number] = RatedBoard(title, best(early.boards[number]))
+                    shown(progress)
+
+                outcome = Run(plan, store, options, worker, show_rated, on_complete=early.add).play()
                 write_faults(folder, outcome.game_faults)
                 if outcome.complete:
                     store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
@@ -141,7 +152,8 @@ def run(
                     outcome.progress.phase += f" ({number + 1} of {len(schedule.boards)})"
                     shown(outcome.progress)
 
-                boards, faulty = leaderboards(store, schedule, begin=begin), faults(store, plan.schedule)
+                boards = leaderboards(store, schedule, begin=begin, early=early.end(begin))
+                faulty = faults(store, plan.schedule)
                 files = write_reports(folder, resolved, store.last_versions(), boards, plan.formats)
             plan = replace(plan, schedule=replace(plan.schedule, count_matches=None))  # the log is closed now
     finally:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from rich.console import Console, Group, RenderableType
 from rich.live import Live
@@ -28,7 +28,7 @@ class Display:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.stopping, self.phase = False, ""
+        self.stopping, self.phase, self.told = False, "", 0
         self.live: Live | None = None
         if can_draw(sys.stderr) and not quiet:
             console = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -43,15 +43,21 @@ class Display:
         drawing: Callable[[int], RenderableType] | None = None,
         stopping: bool = False,
         phase: str = "",
+        news: Sequence[str] = (),
     ) -> None:
         """Show a line, or on a terminal a drawing of a given width.
 
-        It is skipped if the last one was a moment ago, but for the first of a phase.
+        It is skipped if the last one was a moment ago, but for the first of a phase. `news` are lines so far that a
+        drawing contains, and that elsewhere are each printed once.
         """
         if stopping and not self.stopping and self.live is None:
             tell(STOPPING)
         new = bool(phase) and (self.live is not None or not self.phase) and phase != self.phase
         self.stopping, self.phase = stopping, phase
+        if self.live is None and not self.quiet:
+            for text in news[self.told :]:
+                tell(text)
+            self.told = len(news)
         recent = time.monotonic() - self.shown < (1 / REFRESH if self.live else LINE_EVERY)
         if self.quiet or (recent and not new):
             return

@@ -78,7 +78,7 @@ def run_tournament(
 
     def show(progress: Progress) -> None:
         drawn = functools.partial(drawing, plans[0], progress)
-        display.show(lambda: progress.line, drawn, progress.stopping, progress.phase)
+        display.show(lambda: progress.line, drawn, progress.stopping, progress.phase, progress.rated_lines)
 
     try:
         with naming_the_command():
@@ -154,7 +154,9 @@ def drawing(plan: Plan, progress: Progress, width: int) -> RenderableType:
 
 
 def leaders(plan: Plan, progress: Progress, board: int) -> str:
-    """Return the best bots of a board so far by mean return."""
+    """Return the best bots of a board by rating, if it is rated, else so far by mean return."""
+    if board in progress.rated:
+        return "rated: " + "  ".join(f"{_short(label)} {rating:.1f}" for label, rating in progress.rated[board].best)
     means = [
         (-sums[0] / sums[1], plan.schedule.entries[entry].label)
         for (number, entry), sums in progress.sums.items()

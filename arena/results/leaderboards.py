@@ -150,17 +150,33 @@ def leaderboard(
 
 
 def leaderboards(
-    store: Store, schedule: Schedule, plackett_luce: bool = False, begin: Callable[[int], None] = lambda number: None
+    store: Store,
+    schedule: Schedule,
+    plackett_luce: bool = False,
+    begin: Callable[[int], None] = lambda number: None,
+    early: Mapping[int, pd.DataFrame] | None = None,
 ) -> dict[int, pd.DataFrame]:
     """Return the leaderboard of every board of the plan, by its number; `attrs` hold the kinds of dice.
 
-    `begin` is called with each number before that board is rated.
+    `early` are those that have been made before (`arena.results.early`). `begin` is called with each other number
+    before that board is rated.
     """
     boards = {}
     for index in range(len(schedule.boards)):
+        if early is not None and index in early:
+            boards[index] = early[index]
+            continue
         begin(index)
         out = disqualified(store, schedule, index)
         frame = leaderboard(read_board(store, schedule, index, out), out, plackett_luce)
         frame.attrs["dice"] = listed_dice(schedule.dice_of(index))
         boards[index] = frame
     return boards
+
+
+def best(frame: pd.DataFrame, most: int = 3) -> list[tuple[str, float]]:
+    """Return label and rating of the best bots of a leaderboard that are not disqualified."""
+    if not len(frame):
+        return []
+    stay = frame[frame["disqualified"].isna()] if "disqualified" in frame else frame
+    return list(zip(stay["bot"][:most].tolist(), stay["rating"][:most].tolist(), strict=True))

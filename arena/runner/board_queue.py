@@ -39,6 +39,7 @@ class BoardQueue:
         self.schedule, self.gate = schedule, gate
         self.round = 0
         """That of the last match handed out."""
+        self._explored = False
         self.exhausted = False
         stage = schedule.stage(self.number)
         lineups = schedule.lineups(schedule.boards[self.number])
@@ -81,6 +82,24 @@ class BoardQueue:
     def ready(self) -> bool:
         """Whether matches may be handed out."""
         return self.compiled and not self.exhausted and not self.gate.full
+
+    @property
+    def is_explored(self) -> bool:
+        """Whether its matches' durations are known, or a whole round of it has been handed out."""
+        self._explored |= self.round > 0 or self.costs.settled(self.schedule.boards[self.number].entries)
+        return self._explored
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether the log, with what is to be written, holds every match of its plan."""
+        if self.is_stopped or not self.exhausted or self.unassigned:
+            return False
+        return self.gate.left == self.gate.held == 0
+
+    @property
+    def seconds_left(self) -> float:
+        """How long the rest takes one worker, as far as is known."""
+        return (self.gate.left + self.unassigned) * self.costs.mean
 
     def matches(self) -> Iterator[MatchSpec]:
         """Yield missing matches until there are no more, or too many results wait."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import queue
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple
@@ -55,7 +55,8 @@ class CompileChunk(Chunk):
 class CompileStage:
     """Hands out what is to be compiled: rules before bots, and of games the one first that takes longest.
 
-    A worker stays with a game, whose rules it need not read again for the next bot.
+    Before all of them comes the one that takes least, and what rates results, so that a board is rated early. A worker
+    stays with a game, whose rules it need not read again for the next bot.
     """
 
     def __init__(
@@ -65,6 +66,9 @@ class CompileStage:
         self._waiting = [] if plan is None else _units(plan, boards, rated)
         self.total = len(self._waiting)
         self.running: list[CompileChunk] = []
+        left = self._left
+        self._early = {"", min(left.keys() - {""}, key=lambda game: (left[game], game), default="")}
+        """Games that come first; what rates results counts as one."""
         self._last: dict[tuple[int, int], str] = {}
         """By worker: the game that it has compiled for."""
 
@@ -72,6 +76,14 @@ class CompileStage:
     def active(self) -> bool:
         """Whether something is not compiled yet."""
         return bool(self._waiting or self.running)
+
+    @property
+    def _left(self) -> Mapping[str, float]:
+        """By game: what compiling the rest costs."""
+        left: dict[str, float] = {}
+        for unit in self._waiting:
+            left[unit.game] = left.get(unit.game, 0.0) + unit.cost
+        return left
 
     @property
     def line(self) -> str:
@@ -87,7 +99,7 @@ class CompileStage:
         return bool(self._waiting) and len(self.running) < max(1, workers // 2)
 
     def is_ready(self, board: int) -> bool:
-        """Return whether all code of a board is compiled."""
+        """Return whether all code of a board is compiled; of `RATINGS`, what rates results."""
         units = [*self._waiting, *(chunk.unit for chunk in self.running if chunk.unit is not None)]
         return all(board != other for unit in units for other, _ in unit.code)
 
@@ -98,11 +110,13 @@ class CompileStage:
         free = [unit for unit in self._waiting if unit.code[0][1] == RULES or unit.game not in rules]
         if not free:
             return None
-        left: dict[str, float] = {}
-        for unit in self._waiting:
-            left[unit.game] = left.get(unit.game, 0.0) + unit.cost
-        last = self._last.get(worker)
-        unit = max(free, key=lambda unit: (unit.game == last, unit.code[0][1] == RULES, left[unit.game], unit.cost))
+        left, last = self._left, self._last.get(worker)
+
+        def turn(unit: Unit) -> tuple[bool, bool, bool, float, float]:
+            is_early = unit.game in self._early
+            return unit.game == last, is_early, unit.code[0][1] == RULES, left[unit.game], unit.cost
+
+        unit = max(free, key=turn)
         self._waiting.remove(unit)
         self._last[worker] = unit.game
         chunk = CompileChunk([], unit.code[0][0], seconds=LONG, worker=worker, unit=unit)

@@ -9,6 +9,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import engine
 from arena.match.game_faults import GameFault
@@ -17,6 +18,8 @@ from arena.schedule.blocks import MatchSpec
 
 NOTEBOOK_EVERY = 0.5
 """Seconds between two lines in a notebook."""
+LINES_AFTER = 10.0
+"""Seconds of a run after which boards are told of as they are rated; before, its end comes soon enough."""
 SETTLED = 2.0
 """Seconds after the first reply from which the rate is reliable."""
 
@@ -24,6 +27,19 @@ SETTLED = 2.0
 @functools.cache
 def _returns(ranks: tuple[int, ...]) -> list[float]:
     return engine.returns_from_ranks(ranks)
+
+
+class RatedBoard(NamedTuple):
+    """A board that is rated while others are played."""
+
+    title: str
+    best: Sequence[tuple[str, float]]
+    """Labels and ratings, best first."""
+
+    @property
+    def line(self) -> str:
+        """All of it in a line."""
+        return f"rated: {self.title}: {', '.join(f'{label} {rating:.2f}' for label, rating in self.best)}"
 
 
 @dataclass
@@ -54,6 +70,8 @@ class Progress:
     """What plays, if not local processes, or what the run waits for."""
     sums: dict[tuple[int, int], list[float]] = field(default_factory=lambda: defaultdict(lambda: [0.0, 0]))
     """By (board, entry): sum of returns, and number of seats."""
+    rated: dict[int, RatedBoard] = field(default_factory=dict)
+    """By board that is complete and rated, in the order in which they were."""
     forfeits: int = 0
     stopping: bool = False
     """Whether it was interrupted: what is in flight is played to its end, then the run ends."""
@@ -100,6 +118,12 @@ class Progress:
         return ", ".join(self.parts)
 
     @property
+    def rated_lines(self) -> list[str]:
+        """A line for each board that has been rated; none before the run has taken a while."""
+        late = time.monotonic() - self.started > LINES_AFTER
+        return [board.line for board in self.rated.values()] if late else []
+
+    @property
     def left(self) -> int:
         """Matches still to be played."""
         return self.total - self.found - self.played - self.failed
@@ -129,7 +153,7 @@ def notebook_line() -> Iterator[Callable[[Progress], None]]:
     if not in_notebook():
         yield lambda progress: None
         return
-    shown, width = -NOTEBOOK_EVERY, 0
+    shown, width, told = -NOTEBOOK_EVERY, 0, 0
     latest: Progress | None = None
 
     def write(progress: Progress) -> None:
@@ -139,8 +163,12 @@ def notebook_line() -> Iterator[Callable[[Progress], None]]:
         print(f"\r{line:{width}}", end="", flush=True)
 
     def show(progress: Progress) -> None:
-        nonlocal shown, latest
+        nonlocal shown, latest, told
         latest = progress
+        for line in progress.rated_lines[told:]:
+            print(f"\r{line:{width}}")
+            told += 1
+            shown = -NOTEBOOK_EVERY
         if time.monotonic() - shown >= NOTEBOOK_EVERY:
             shown = time.monotonic()
             write(progress)

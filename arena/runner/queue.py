@@ -187,12 +187,15 @@ class MatchQueue:
         return matches
 
     def _new_matches(self, workers: int) -> list[Charged]:
-        """Return a chunk of the board that is the furthest behind."""
+        """Return a chunk of the board that ends first, for its results to be seen early.
+
+        Boards of which little has been played come before: what is left takes as long as all boards together tell.
+        """
         while ready := [board for board in self.boards if board.ready]:
             if self._is_near_end(ready, workers):
                 self._sort_rest(ready)
                 return self._last_matches(workers)
-            board = min(ready, key=lambda board: board.round)
+            board = min(ready, key=_turn)
             matches = self._chunk(board, board.matches(), workers)
             if matches:
                 board.round = matches[-1][0].block.round
@@ -238,6 +241,11 @@ class MatchQueue:
             matches = self._chunk(board, of_board(board), workers)
         return matches
 
+    @property
+    def complete(self) -> list[int]:
+        """Boards of which every match is in the log or the outbox."""
+        return [board.number for board in self.boards if board.is_complete]
+
     # Replies
 
     def take(self, chunk: Chunk, rows: Sequence[MatchRow], killed: Mapping[int, Sequence[int]]) -> None:
@@ -279,3 +287,8 @@ class MatchQueue:
     def recheck(self, only_full: bool = False) -> bool:
         """Release results that have become certain while they waited; return whether there were any."""
         return any([board.gate.recheck() for board in self.boards if board.gate.full or not only_full])
+
+
+def _turn(board: BoardQueue) -> tuple[bool, float]:
+    """Return when it is a board's turn; the least comes first."""
+    return (True, board.seconds_left) if board.is_explored else (False, board.gate.played)

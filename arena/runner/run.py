@@ -28,7 +28,7 @@ from arena.runner.options import RunOptions
 from arena.runner.progress import Outcome, Progress
 from arena.runner.queue import MAX_CHUNK, MatchQueue, chunk_seconds
 from arena.store import Store
-from arena.workers.messages import Death, GameStopped, Lost, Played, decode
+from arena.workers.messages import RATINGS, Death, GameStopped, Lost, Played, decode
 from arena.workers.pools import LISTEN, Chunk, LocalPool, Pool, Reply
 from arena.workers.process import WorkerProcess
 
@@ -50,12 +50,19 @@ class Run:
         first: WorkerProcess | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
         gate: Gate | None = None,
+        on_complete: Callable[[int], None] = lambda board: None,
     ) -> None:
-        """`first` is a worker that has been started already, `gate` that of `MatchQueue`."""
+        """`first` is a worker that has been started already, `gate` that of `MatchQueue`.
+
+        `on_complete` is called, while others are played, with each board of which the log has every match.
+        """
         self.plan, self.store, self.options, self.show = plan, store, options, show
         store.keep_waiting = self._wait_for_log
         self.first = first or WorkerProcess()
         self.matches = MatchQueue(store, plan.schedule, gate)
+        self.on_complete = on_complete
+        self._completed: set[int] = set()
+        """Boards that `on_complete` was called with."""
         self.progress = Progress(plan.schedule.total_matches)
         self.replies: queue.SimpleQueue[Reply] = queue.SimpleQueue()
         self.in_flight = 0
@@ -150,9 +157,22 @@ class Run:
             if time.monotonic() - self.written > WRITE_EVERY or self.matches.outbox.size > MAX_CHUNK:
                 self.matches.recheck(only_full=True)
                 self._write()
+            self._tell_complete()
             self._update_progress()
             self.show(self.progress)
         self._write()
+
+    def _tell_complete(self) -> None:
+        """Tell which boards have become complete while others have not, once what rates them is compiled."""
+        complete = self.matches.complete
+        if len(complete) == len(self.matches.boards) or not self.compiling.is_ready(RATINGS):
+            return
+        new = [board for board in complete if board not in self._completed]
+        if new:
+            self._write()
+        for board in new:
+            self._completed.add(board)
+            self.on_complete(board)
 
     def _is_played(self) -> bool:
         """Return whether a stage has ended; what is only being compiled is not waited for when the run is to stop."""

@@ -7,6 +7,7 @@ import os
 import sqlite3
 import subprocess
 import sys
+import time
 import types
 from pathlib import Path
 
@@ -18,7 +19,9 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.match_ids import match_id
 from arena.results import leaderboards
-from arena.runner.progress import Progress, notebook_line
+from arena.results.early import EarlyLeaderboards
+from arena.results.tables import as_csv
+from arena.runner.progress import Progress, RatedBoard, notebook_line
 from bots import Bot
 from tests.support.samples import fill, schedule
 
@@ -214,3 +217,40 @@ def test_an_old_name_of_a_function_is_refused_with_the_new_one_named(old, new):
     with pytest.raises(AttributeError, match=rf"it is now called arena\.{new}$"):
         getattr(arena, old)
     assert callable(getattr(arena, new))
+
+
+def test_a_board_is_rated_while_the_next_is_played_and_its_files_are_those_made_at_the_end(tmp_path, monkeypatch):
+    begin = EarlyLeaderboards._begin
+
+    def at_once(self, board):
+        begin(self, board)
+        self._thread.join()
+
+    monkeypatch.setattr(EarlyLeaderboards, "_begin", at_once)
+    games = [{"game": "epicycle", "players": [2]}, {"game": "connect_four", "blocks": 60}]
+    seen = {}
+
+    def show(progress):
+        for number, board in progress.rated.items():
+            seen.setdefault(number, (board.line, progress.played < progress.total))
+
+    result = api.run({**FOUR, "games": games, "bots": RANDOM}, tmp_path, workers=1, backend="local", show=show)
+    (epicycle, _) = result.leaderboards.values()
+    told = ", ".join(f"{bot} {rating:.2f}" for bot, rating in zip(epicycle["bot"], epicycle["rating"], strict=True))
+    assert seen == {0: (f"rated: epicycle, 2 players: {told}", True)}
+    late = api.leaderboard("four", tmp_path)
+    files = [path for path in result.files if path.suffix == ".csv"]
+    assert [path.read_text() for path in files] == [as_csv(frame) for frame in late.values()]
+    assert [frame.attrs for frame in result.leaderboards.values()] == [frame.attrs for frame in late.values()]
+
+
+def test_in_a_notebook_boards_rated_in_a_long_run_stay_as_lines(monkeypatch, capsys):
+    shell(monkeypatch, kernel=object())
+    board = RatedBoard("epicycle, 2 players", [("greedy", 30.123), ("random", 20.0)])
+    with notebook_line() as show:
+        show(Progress(total=10, rated={0: board}))
+        long = Progress(total=10, rated={0: board}, started=time.monotonic() - 60)
+        show(long)
+        show(long)
+    lines = [line.rpartition("\r")[2].rstrip() for line in capsys.readouterr().out.split("\n")]
+    assert lines == ["rated: epicycle, 2 players: greedy 30.12, random 20.00", "0/10 matches", ""]

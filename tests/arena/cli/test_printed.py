@@ -1,13 +1,19 @@
 """What people read: tables that fit, words that say what they mean."""
 
+import io
+import time
 from functools import partial
 
 import pandas as pd
 import pytest
+from rich.console import Console
 
+from arena import api
 from arena.cli.app import run_command
 from arena.cli.boards import print_board
 from arena.cli.progress import Display
+from arena.cli.running import drawing, leaders
+from arena.runner.progress import Progress, RatedBoard
 
 
 @pytest.mark.parametrize("columns", [60, 80])
@@ -74,3 +80,26 @@ def test_an_opening_that_leaves_no_move_to_the_bots_is_refused(command, tmp_path
         and said.count("\n") == 1
     )
     assert not list(tmp_path.iterdir())
+
+
+def test_boards_that_are_rated_early_are_a_line_each_where_there_is_no_terminal_and_a_row_where_there_is_one(
+    capsys, monkeypatch
+):
+    monkeypatch.setattr("arena.cli.progress.LINE_EVERY", 1000.0)
+    display, progress = Display(), Progress(total=10, started=time.monotonic() - 60)
+    best = [("uct:simulations=1000,solve=off", 31.456), ("greedy", 25.0), ("random", 18.0)]
+    for _ in range(2):
+        display.show(lambda: "never", news=progress.rated_lines)
+        progress.rated[1] = RatedBoard("epicycle, 3 players", best)
+    display.show(lambda: "never", news=progress.rated_lines)
+    said = capsys.readouterr().err
+    assert said == f"rated: epicycle, 3 players: {best[0][0]} 31.46, greedy 25.00, random 18.00\n"
+    bots = [{"bot": name} for name in ("random", "greedy", "cautious")]
+    plan = api.plan_of({"name": "cup", "games": [{"game": "epicycle", "players": [2, 3]}], "bots": bots})
+    progress.sums[0, 0] = [3.0, 4]
+    assert leaders(plan, progress, 0) == "random +0.75"
+    assert leaders(plan, progress, 1) == "rated: uct:simu…lve=off 31.5  greedy 25.0  random 18.0"
+    console = Console(width=74, file=io.StringIO())
+    with console.capture() as drawn:
+        console.print(drawing(plan, progress, 74))
+    assert max(map(len, drawn.get().splitlines())) <= 74 and "greedy 25.0" in drawn.get()

@@ -104,13 +104,13 @@ class Workers:
         pass
 
 
-def play(plan, log, pool, monkeypatch):
+def play(plan, log, pool, monkeypatch, on_complete=lambda board: None):
     """One run of a made-up plan with made-up workers; its outcome."""
     first = SimpleNamespace(name="host:1", versions={}, stop=lambda: None)
     monkeypatch.setattr(runner, "LocalPool", pool)
     monkeypatch.setattr(runner, "CompileStage", lambda *_, **__: CompileStage())
     with Store.create(log) as store:
-        pool.run = runner.Run(MadeUpPlan(plan), store, RunOptions(pool.size, "local"), first)
+        pool.run = runner.Run(MadeUpPlan(plan), store, RunOptions(pool.size, "local"), first, on_complete=on_complete)
         return pool.run.play()
 
 

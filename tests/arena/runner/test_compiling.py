@@ -66,17 +66,30 @@ def test_rules_come_before_bots_and_each_piece_of_code_is_handed_out_once(plan):
 def test_a_board_waits_for_its_own_code_alone(plan):
     stage = stage_of(plan)
     epicycle, midgard = 0, 2
-    assert plan.schedule.boards[midgard].game == "midgard"
+    assert [plan.schedule.boards[number].game for number in (epicycle, midgard)] == ["epicycle", "midgard"]
     chunks = []
-    while not stage.is_ready(midgard):
+    while not stage.is_ready(epicycle):
         chunk = stage.next((0, 0))
-        assert chunk is not None and chunk.unit is not None and chunk.unit.game == "midgard"
+        assert chunk is not None and chunk.unit is not None and chunk.unit.game == "epicycle"
         chunks.append(chunk)
         stage.done(chunk)
-    assert len(chunks) == 3 and not stage.is_ready(epicycle)
-    assert chunks[0].unit.code == [(midgard, RULES)]
+    assert len(chunks) == 3 and not stage.is_ready(midgard)
+    assert chunks[0].unit.code == [(epicycle, RULES), (epicycle + 1, RULES)]
     stage.drop()
-    assert stage.is_ready(epicycle) and not stage.active
+    assert stage.is_ready(midgard) and not stage.active
+
+
+def test_what_the_first_board_and_its_rating_need_comes_before_the_game_that_takes_longest():
+    games = [{"game": name, "players": [2]} for name in ("midgard", "pyramid_punch", "epicycle", "magic_mids")]
+    stage = stage_of(api.plan_of({"name": "four", "games": games, "bots": CONFIG["bots"][:3]}), rated=True)
+    handed = []
+    while (chunk := stage.next((0, 0))) is not None:
+        handed.append(chunk.unit.game)
+        stage.done(chunk)
+        if "" in handed and handed.count("epicycle") == 3 and stage.is_ready(RATINGS):
+            break
+    assert sorted(handed) == ["", "epicycle", "epicycle", "epicycle"]
+    assert stage.next((0, 0)).unit.title == "the rules of pyramid_punch"
 
 
 def test_bots_wait_until_the_rules_of_their_game_are_compiled(plan):

@@ -1,0 +1,67 @@
+"""Leaderboards of boards that are complete, made in a thread while others are played."""
+
+from __future__ import annotations
+
+import contextlib
+import threading
+from collections import deque
+from collections.abc import Callable
+
+import pandas as pd
+
+from arena.core.match_ids import listed_dice
+from arena.plan.adaptive import with_stages
+from arena.plan.disqualification import disqualified
+from arena.results.leaderboards import leaderboard
+from arena.results.matches import BoardMatches, read_board
+from arena.schedule.blocks import Schedule
+from arena.store import Store
+
+
+class EarlyLeaderboards:
+    """Leaderboards as `leaderboards` makes them, of one complete board after the other.
+
+    Matches are read by the thread that calls, since that may use the log; numbers are all that the other one needs.
+    What fails here is left to `leaderboards`, which says why.
+    """
+
+    def __init__(self, store: Store, schedule: Schedule) -> None:
+        self.store, self.schedule = store, schedule
+        self.boards: dict[int, pd.DataFrame] = {}
+        """Those made so far, by number."""
+        self._waiting: deque[int] = deque()
+        self._thread: threading.Thread | None = None
+        self._latest = -1
+        """The board that the thread has last begun with."""
+
+    def add(self, board: int) -> None:
+        """Make the leaderboard of a board whose matches are all in the log."""
+        self._waiting.append(board)
+
+    def update(self) -> None:
+        """Begin with the next board if the thread has nothing to do."""
+        if self._waiting and not (self._thread is not None and self._thread.is_alive()):
+            with contextlib.suppress(Exception):
+                self._begin(self._waiting.popleft())
+
+    def _begin(self, board: int) -> None:
+        schedule = with_stages(self.store, self.schedule)
+        out = disqualified(self.store, schedule, board)
+        matches, dice = read_board(self.store, schedule, board, out), listed_dice(schedule.dice_of(board))
+        self._latest = board
+        self._thread = threading.Thread(target=self._rate, args=(board, matches, out, dice), daemon=True, name="rating")
+        self._thread.start()
+
+    def _rate(self, board: int, matches: BoardMatches, out: dict[int, int], dice: str) -> None:
+        with contextlib.suppress(Exception):
+            frame = leaderboard(matches, out)
+            frame.attrs["dice"] = dice
+            self.boards[board] = frame
+
+    def end(self, begin: Callable[[int], None] = lambda number: None) -> dict[int, pd.DataFrame]:
+        """Wait for the board in work, with whose number `begin` is called, and return all that were made."""
+        self._waiting.clear()
+        if self._thread is not None and self._thread.is_alive():
+            begin(self._latest)
+            self._thread.join()
+        return self.boards
