@@ -11,6 +11,13 @@ SUBMISSIONS = "bots"
 """The folder of submitted bots, among those of tournaments."""
 COMPARISONS = "compare"
 """The folder of comparisons, with one for each two bots, game, number of players and fillers."""
+PLAYED = "played"
+"""The folder of matches that persons have played, with a log for each."""
+
+
+def is_open_ended(name: str) -> bool:
+    """Return whether what has that name is only played as far as it goes: comparisons, and matches of persons."""
+    return name.startswith((f"{COMPARISONS}/", f"{PLAYED}/"))
 
 
 def plain_name(value: str) -> str:

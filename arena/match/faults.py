@@ -7,7 +7,9 @@ from typing import NamedTuple
 
 from arena.core.errors import WorkerError
 
-CAUSES = ("illegal_action", "timeout", "crash", "memory", "protocol", "init")
+RESIGNED = "resigned"
+"""Cause of a person's forfeit who gave up."""
+CAUSES = ("illegal_action", "timeout", "crash", "memory", "protocol", "init", RESIGNED)
 """Why a seat may forfeit."""
 CLOCK_CAUSES = ("timeout", "memory")
 """Causes that depend on the machine, so that the match cannot be repeated."""
@@ -39,11 +41,13 @@ class Charge(NamedTuple):
     cause: str
     how: str = ""
     """How the worker ended, in words."""
+    known: str = ""
+    """What is kept of a fault that is no such end, and was found when the match was played before."""
 
     @property
     def detail(self) -> str:
         """What is kept of the fault."""
-        return f"the worker process ended while this bot was at work{f': {self.how}' if self.how else ''}"
+        return self.known or f"the worker process ended while this bot was at work{f': {self.how}' if self.how else ''}"
 
 
 def fault_of_player(error: BaseException, guarded: bool) -> Fault:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 from arena.core.errors import WorkerError, has_no_room
 from arena.core.limits import Limits
@@ -50,6 +50,15 @@ class Overrun:
     """Other seats' forfeits before."""
 
 
+class Course(NamedTuple):
+    """What was played of a match before, so that it can go on."""
+
+    position: str | None = None
+    """Position string that it starts from; None for the start of the game."""
+    actions: Sequence[int] = ()
+    """All plies so far. Bots are asked for theirs again, which stand whatever they answer now."""
+
+
 class Replay(Exception):
     """A match is to be played again from its start: after an overrun, or since a seat's process was killed."""
 
@@ -81,12 +90,15 @@ def play_match(
     report: Report = _unwatched,
     clock: Clock | None = None,
     spent: Collection[int] = (),
+    course: Course = Course(),  # noqa: B008 - it is frozen
 ) -> Result:
     """Play a match from the start to its end and return it; a bot's fault forfeits its seat and nothing else.
 
     `opening` is the number of random opening plies. `charges` are faults of earlier tries, which ended their workers.
     When a bot's process is killed from outside, the match is played again as a whole, `KILLS` times at most; for the
     seats in `spent` it is a fault at once.
+    `course` is what was played before: bots see the match as they did then, so those that keep a state have it again,
+    and one that now answers otherwise (it looks at a clock) is not heard.
     When a bot overruns its time while it has little of the processor, the whole match is played once more, for good,
     with the same moves up to there; a bot that chooses otherwise on the way gets no second chance.
     """
@@ -96,6 +108,7 @@ def play_match(
     with Alarm() as alarm:
         while True:
             match = Match(game, streams, limits or Limits(), faults, alarm, report, clock or Clock(), first)
+            match.begin(course)
             match.spent = spent if len(killed) < KILLS else range(game.players)
             try:
                 result = match.play(entrants, opening)
@@ -159,6 +172,7 @@ class Match:
         except Exception as error:
             raise GameFailed(fault_of(error, [], None)) from error
         self.players: list[Player] = []
+        self.course = Course()
         self.direct: dict[int, LocalPlayer] = {}
         """By seat: players of bots that are asked directly."""
         self._moves: list[str] = []
@@ -168,6 +182,15 @@ class Match:
         """By seat: seconds for the rest of the match."""
         self.at_least = 0.0 if self.limits.seconds_per_match else self.limits.seconds_per_move
         """Seconds that any seat has for any move."""
+
+    def begin(self, course: Course) -> None:
+        """Go by what was played before; raises `GameFailed` for a position that cannot be read."""
+        self.course = course
+        if course.position is not None:
+            try:
+                self.state = self.game.state_from_position(course.position)
+            except Exception as error:
+                raise GameFailed(fault_of(error, [], None)) from error
 
     def play(self, entrants: Sequence[Entrant], opening: int) -> Result:
         """Seat the bots, have them prepare, and play to the end."""
@@ -276,6 +299,8 @@ class Match:
         if len(legal) == 1:
             return legal[0]
         chosen = self.choice_of(seat, legal)
+        if self.ply < len(self.course.actions):
+            return self.as_before(seat, chosen)
         if self.first is None or self.ply >= self.first.ply:
             return chosen
         before = self.first.actions[self.ply]
@@ -283,6 +308,14 @@ class Match:
             return before
         self.let_stand(self.first, chosen)
         return self.dice.substitute(self.state)
+
+    def as_before(self, seat: int, chosen: int) -> int:
+        """Return the move that was made here before; a seat that forfeits only now ends what was played before."""
+        before = self.course.actions[self.ply]
+        if seat in self.forfeits and chosen != before:
+            self.course = self.course._replace(actions=self.course.actions[: self.ply])
+            return chosen
+        return before
 
     def choice_of(self, seat: int, legal: list[int]) -> int:
         """Return what its bot chooses; after a forfeit, a random move."""

@@ -12,7 +12,7 @@ import engine
 from arena.core.errors import ConfigError
 from arena.core.limits import Isolation
 from arena.core.models import Model, Scalar, as_tuple, different_numbers, read_toml, validated
-from arena.core.names import COMPARISONS, SUBMISSIONS, plain_name, shown_name
+from arena.core.names import COMPARISONS, PLAYED, SUBMISSIONS, plain_name, shown_name
 from arena.schedule.openings import opening_plies
 from engine.errors import EngineError
 from engine.loading import load
@@ -24,6 +24,7 @@ DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 MAX_LABEL = 40
 RENAMED = {"hero": "challenger", "bench_after": "forfeit_limit"}
 """Former names of settings; plans in logs of version 4 and before have them."""
+FOLDERS = {SUBMISSIONS: "submitted bots", COMPARISONS: "comparisons", PLAYED: "matches of persons"}
 
 
 def _opening(text: str | None) -> str | None:
@@ -34,7 +35,7 @@ def _opening(text: str | None) -> str | None:
 
 def tournament_name(value: str) -> str:
     """Return the name of a tournament; raises `ValueError` for one that cannot be its folder's."""
-    if what := {SUBMISSIONS: "submitted bots", COMPARISONS: "comparisons"}.get(value):
+    if what := FOLDERS.get(value):
         raise ValueError(f"is the folder of {what}; choose another name")
     return plain_name(value)
 

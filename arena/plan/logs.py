@@ -10,7 +10,7 @@ from pathlib import Path
 
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import check_match_id, match_id
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS, PLAYED
 from arena.core.paths import home_folder
 from arena.match.game_faults import GameFault, read_faults
 from arena.match.stored import StoredMatch
@@ -31,7 +31,7 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
         return path
     if path.suffix == ".toml":
         return home_folder(home) / load_config(path).name / LOG
-    for folder in (path, home_folder(home) / path, home_folder(home) / COMPARISONS / path):
+    for folder in (path, *(home_folder(home) / part / path for part in ("", COMPARISONS, PLAYED))):
         if (folder / LOG).is_file():
             return folder / LOG
     raise StoreError(
@@ -53,8 +53,8 @@ def open_log(target: str | Path, home: str | Path | None = None, progress: bool 
 
 
 def logs_under(home: Path) -> list[Path]:
-    """Return the logs of all tournaments and comparisons."""
-    return sorted([*home.glob(f"*/{LOG}"), *home.glob(f"{COMPARISONS}/*/{LOG}")])
+    """Return the logs of all tournaments, comparisons and matches of persons."""
+    return sorted(log for part in ("", f"{COMPARISONS}/", f"{PLAYED}/") for log in home.glob(f"{part}*/{LOG}"))
 
 
 def find_match(

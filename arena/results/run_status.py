@@ -15,7 +15,7 @@ from typing import Any
 from arena.core.command import to_resume
 from arena.core.errors import ArenaError, StoreError
 from arena.core.match_ids import listed_dice
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS, PLAYED, is_open_ended
 from arena.core.paths import home_folder
 from arena.match.game_faults import lines_of, read_faults
 from arena.plan.adaptive import with_stages
@@ -120,7 +120,7 @@ def _run_status(log: Path) -> RunStatus:
         finished = store.is_finished()
         schedule = with_stages(store, resolved.schedule())
         is_comparison = resolved.name.startswith(f"{COMPARISONS}/")
-        boards = list(_boards(store, schedule, is_comparison and finished))
+        boards = list(_boards(store, schedule, is_open_ended(resolved.name) and finished))
         pair = schedule.duel[:2] if schedule.duel else range(2) if is_comparison else ()
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         run, last = store.last_run(), _last_write(log)
@@ -157,7 +157,7 @@ def _name(log: Path, planned: str) -> str:
     parts, folder = Path(planned).parts, log.parent.resolve().parts
     if folder[-len(parts) :] == parts:
         return one_line(planned)
-    return one_line(f"{COMPARISONS}/{folder[-1]}" if folder[-2:-1] == (COMPARISONS,) else folder[-1])
+    return one_line("/".join(folder[-2:]) if folder[-2] in (COMPARISONS, PLAYED) else folder[-1])
 
 
 def _resume_command(writer: Writer) -> str:

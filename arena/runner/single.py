@@ -117,7 +117,7 @@ def play_specs(plan: Plan, specs: Sequence[MatchSpec], worker: WorkerProcess) ->
         if reply.seat < 0 or any(reply.seat == charge.seat for charge in charges):
             raise WorkerError(f"the match could not be played: its worker process ended ({reply.how or reply.cause})")
         charges.append(reply.charge())
-    stored = (_stored(plan, spec, row) for spec, row in zip(specs, rows, strict=True))
+    stored = (stored_of(plan, spec, row) for spec, row in zip(specs, rows, strict=True))
     return [replace(match, printed=ends) for match, ends in zip(stored, printed, strict=True)]
 
 
@@ -139,7 +139,8 @@ def retold(match: StoredMatch, audit: bool, drawn: bool) -> Sequence[Told]:
     return reply.plies
 
 
-def _stored(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
+def stored_of(plan: Plan, spec: MatchSpec, row: MatchRow) -> StoredMatch:
+    """Return a match that was played outside any log in the form of one out of a log."""
     schedule, block = plan.schedule, spec.block
     board = schedule.boards[block.board]
     secret = next((SecretKey(key, block.key, "", None) for key in plan.secret_keys if key_hash(key) == block.key), None)

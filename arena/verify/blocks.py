@@ -106,7 +106,7 @@ class BlockFinder:
             schedule, [disqualified(self.store, schedule, board) for board in range(len(schedule.boards))]
         )
         blocks = schedule.blocks()
-        whole = plan.finished and not plan.is_comparison
+        whole = plan.finished and not plan.is_open_ended
         while batch := list(itertools.islice(blocks, BATCH)):
             yield from self._found(number, batch, presence)
             if self._all_seen and (presence.first or not whole or presence.present == presence.planned):
@@ -140,7 +140,7 @@ class BlockFinder:
             return
         if plan.is_comparison and (presence.gap or (presence.part and plan.finished)):
             self.findings.add("is not there, though later ones of the comparison are", match=presence.first)
-        elif plan.finished and not plan.is_comparison:
+        elif plan.finished and not plan.is_open_ended:
             self.findings.add(f"is not there, though run {plan.runs[0]} is finished", match=presence.first)
 
     def _known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, set[int]]]:

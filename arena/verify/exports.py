@@ -46,7 +46,7 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
             resolved = plan.resolved.with_progress(with_stages(store, plan.schedule))
             for what, formats in wanted or [("", [])]:
                 export_log(store, resolved, place, [what], formats)
-            if plan.is_comparison:
+            if plan.is_open_ended:
                 write_plan(place, with_disclosed_keys(resolved, store))
         for made in sorted(place.iterdir()):
             theirs = folder / made.name

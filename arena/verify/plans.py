@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from arena.core.errors import StoreError
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS, is_open_ended
 from arena.match.stored import SecretKey
 from arena.plan.model import BotRecord, ResolvedPlan, dice_facts
 from arena.plan.resolve import bot_identity
@@ -37,6 +37,11 @@ class LoggedPlan:
     def is_comparison(self) -> bool:
         """Whether it is only played until a test is decided."""
         return self.resolved.name.startswith(f"{COMPARISONS}/")
+
+    @property
+    def is_open_ended(self) -> bool:
+        """Whether it is only played as far as it goes: until a test is decided, or one match of persons."""
+        return is_open_ended(self.resolved.name)
 
 
 @dataclass

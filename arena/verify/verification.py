@@ -170,7 +170,7 @@ class _Job:
             if not contents.plans:
                 return
             newest = contents.plans[0]
-            report.finished, report.comparison = newest.finished, newest.is_comparison
+            report.finished, report.comparison = newest.finished, newest.is_open_ended
             report.runs = sum(len(plan.runs) for plan in contents.plans) + contents.unread
             if log.name == LOG:
                 self.show("comparing exports", 0, 0)

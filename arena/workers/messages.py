@@ -158,6 +158,95 @@ class PlayChunk(NamedTuple):
     """Whether to tell what bots printed."""
 
 
+class Sit(NamedTuple):
+    """Order to play a match with persons in some seats; `Seen` and `YourTurn` come before its `Played`."""
+
+    order: MatchOrder
+    persons: Sequence[int]
+    """Seats of persons; the plan's bots there are never loaded."""
+    position: str | None
+    """Position string that the match starts from; None for the start of the game."""
+    actions: Sequence[int]
+    """All plies that were played before."""
+
+
+class Seen(NamedTuple):
+    """What has happened at a table so far, told when a bot begins to think."""
+
+    seat: int
+    """Whose move is awaited."""
+    actions: Sequence[int]
+    """All plies so far."""
+    notes: Sequence[tuple[int, str]]
+    """Ply and text of bots' notes."""
+    forfeits: Mapping[int, tuple[str, int, str]]
+    """By seat: cause, ply and detail."""
+
+
+class YourTurn(Seen):
+    """The same when a person is to move: `Chosen` or `GetUp` is awaited."""
+
+    __slots__ = ()
+
+
+class Chosen(NamedTuple):
+    """A person's move, or why there is none."""
+
+    action: int
+    cause: str
+    """Why the seat forfeits; empty when it does not."""
+    detail: str
+
+
+class GetUp(NamedTuple):
+    """End the match at a table in place of a person's move; the reply is a `Played` without rows."""
+
+
+class Search(NamedTuple):
+    """Order to look at a position with the plan's only bot, which has to be `uct`."""
+
+    position: str | None
+    actions: Sequence[int]
+    """Plies since."""
+
+
+class Grow(NamedTuple):
+    """Order to go on with the search for a while."""
+
+    simulations: int
+    """At most."""
+    seconds: float
+    """At most, about."""
+
+
+class Candidate(NamedTuple):
+    """What a search found of one action."""
+
+    action: int
+    visits: int
+    value: float | None
+    """Expected return of the seat to move, in [-1, 1]; None before the first visit."""
+    proven: bool
+    """Whether the value is what the action is worth if nobody errs."""
+    line: Sequence[int]
+    """The plies that the search expects from this action on, as far as no dice are due."""
+
+
+class Searched(NamedTuple):
+    """Reply to `Search` and `Grow`."""
+
+    simulations: int
+    """In all."""
+    finished: bool
+    """Whether more simulations would change nothing."""
+    values: Sequence[float]
+    """Expected return by seat; empty before the first simulation."""
+    candidates: Sequence[Candidate]
+    """The best first."""
+    refusal: str
+    """Why the position cannot be searched; empty when it can."""
+
+
 class Compile(NamedTuple):
     """Order to compile what matches of the plan will call."""
 
@@ -299,6 +388,14 @@ Message = (
     | WorkerPlan
     | PlanRead
     | PlayChunk
+    | Sit
+    | Seen
+    | YourTurn
+    | Chosen
+    | GetUp
+    | Search
+    | Grow
+    | Searched
     | Compile
     | Compiled
     | Played

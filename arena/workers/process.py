@@ -203,15 +203,21 @@ class WorkerProcess:
 
         After a death the next message goes to a fresh process.
         """
+        reply = self.converse(message, limit)
+        if isinstance(reply, (messages.Death, expected)):
+            return reply
+        raise WorkerError(f"a worker process replied {type(reply).__name__}, not {expected.__name__}")
+
+    def converse(
+        self, message: messages.Message | None, limit: float | None = None
+    ) -> messages.Message | messages.Death:
+        """Return its next words, whatever they are; without a message of a worker that has more than one reply."""
         if self._supervisor is None:
+            if message is None:
+                return messages.Death(0, NOBODY, 0, "crash", how="it is gone")
             self.start()
-        frame = self._exchange(messages.encode(message), limit)
-        if isinstance(frame, messages.Death):
-            return frame
-        reply = messages.decode(frame)
-        if not isinstance(reply, expected):
-            raise WorkerError(f"a worker process replied {type(reply).__name__}, not {expected.__name__}")
-        return reply
+        frame = self._exchange(None if message is None else messages.encode(message), limit)
+        return frame if isinstance(frame, messages.Death) else messages.decode(frame)
 
     def play(self, chunk: bytes) -> bytes | messages.Death:
         """Play an encoded chunk and return the encoded reply; after a death the next chunk goes to a fresh process.
@@ -230,11 +236,12 @@ class WorkerProcess:
             self.stop()
         return reply
 
-    def _exchange(self, message: bytes, limit: float | None) -> bytes | messages.Death:
+    def _exchange(self, message: bytes | None, limit: float | None) -> bytes | messages.Death:
         self._seen = None
         try:
-            self._heartbeat.rest(0)  # the worker is idle: an old deadline counts no more
-            self._connection.send_bytes(message)
+            if message is not None:
+                self._heartbeat.rest(0)  # the worker is idle: an old deadline counts no more
+                self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
             stall = StallDetector(self._worker)
             while not self._connection.poll(LOOK):

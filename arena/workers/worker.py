@@ -32,7 +32,7 @@ from arena.match.game_faults import GameFailed, fault_of
 from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
 from arena.match.player import Contestant, Entrant
 from arena.match.printed import PRINTED, WITH_FAULT
-from arena.match.referee import Report, play_match, warm_up
+from arena.match.referee import Course, Report, play_match, warm_up
 from arena.match.replay import Told, replay
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
@@ -42,6 +42,8 @@ from arena.workers import messages
 from arena.workers.compile_once import CompiledCode
 from arena.workers.interpreter import Interpreter
 from arena.workers.messages import RATINGS, RULES
+from arena.workers.search import Searcher
+from arena.workers.sitting import Left, Sitting
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
@@ -201,16 +203,21 @@ class LoadedPlan:
         except BaseException as error:
             return Contestant(functools.partial(_raise, error), {})
 
-    def play(self, order: messages.MatchOrder, spent: Sequence[int]) -> tuple[MatchRow, list[int], dict[int, str]]:
+    def play(
+        self, order: messages.MatchOrder, spent: Sequence[int], sitting: Sitting | None = None
+    ) -> tuple[MatchRow, list[int], dict[int, str]]:
         """Play one match; return its result, the entries whose processes were killed from outside, what was printed.
 
-        For the entries in `spent` being killed is a fault. What was printed is by seat, the end of it.
+        For the entries in `spent` being killed is a fault. What was printed is by seat, the end of it. `sitting` has
+        the persons who play in it.
         """
         game = self.game(order.board)
         seats = order.seats
-        for entry in seats:
+        bots = [entry for seat, entry in enumerate(seats) if sitting is None or seat not in sitting.persons]
+        for entry in bots:
             self.compile(order.board, entry)
-        contestants = [self.contestant(entry) for entry in seats]
+        made = {entry: self.contestant(entry) for entry in bots}
+        contestants = [made[entry] for entry in seats] if sitting is None else sitting.entrants(seats, made)
         foreign = not self.foreign.isdisjoint(seats)
         if foreign or self.interpreter.touched:
             self.interpreter.restore(max(self.recursion.get(entry, 0) for entry in seats))
@@ -224,8 +231,9 @@ class LoadedPlan:
             self.plan.boards[order.board].opening,
             self.plan.limits,
             order.charges,
-            self.report,
+            self.report if sitting is None else sitting.report,
             spent=[seat for seat, entry in enumerate(seats) if entry in spent],
+            course=Course() if sitting is None else sitting.course,
         )
         row = row_of(result, order.lineup, time.perf_counter() - started)
         printed = PRINTED.take()
@@ -255,9 +263,11 @@ def _raise(error: BaseException, *_: object) -> None:
 class Worker:
     """Replies to the messages of one driver."""
 
-    def __init__(self, heartbeat: Heartbeat) -> None:
+    def __init__(self, heartbeat: Heartbeat, connection: Connection) -> None:
         self.heartbeat = heartbeat
+        self.connection = connection
         self.number = 0
+        self.searcher: Searcher | None = None
         self.plan: LoadedPlan | None = None
         self.isolated = IsolatedBots()
         self.interpreter = Interpreter()
@@ -291,6 +301,15 @@ class Worker:
                 return messages.Compiled()
             case messages.PlayChunk() if self.plan is not None:
                 return self.results(self.plan, message)
+            case messages.Sit() if self.plan is not None:
+                return self.sit(self.plan, message)
+            case messages.Search() if self.plan is not None:
+                contestant = self.plan.contestant(0)
+                assert isinstance(contestant, Contestant)
+                self.searcher = Searcher(self.plan.game(0), contestant)
+                return self.searcher.begin(message)
+            case messages.Grow() if self.searcher is not None:
+                return self.searcher.grow(message)
         raise ValueError(f"a worker cannot answer {type(message).__name__} now")
 
     def results(
@@ -316,10 +335,39 @@ class Worker:
         except GameFailed as failed:
             return messages.GameStopped(self.number, failed.fault)
         except OSError as error:
-            if not has_no_room(error):
-                raise
-            shortage = no_room(error, str(cache_root()))
-            return messages.NoRoom(shortage.what, shortage.remedy)
+            return self.without_room(error)
+
+    def sit(self, plan: LoadedPlan, order: messages.Sit) -> messages.Played | messages.GameStopped | messages.NoRoom:
+        """Play a match with persons in some seats, who are asked through the driver."""
+        self.number = 0
+        sitting = Sitting(order, self.report, self.exchange)
+        try:
+            row, _, ends = plan.play(order.order, (), sitting)
+            return messages.Played([row], {}, {0: ends} if ends else {})
+        except Left:
+            return messages.Played([], {}, {})
+        except GameFailed as failed:
+            return messages.GameStopped(0, failed.fault)
+        except OSError as error:
+            return self.without_room(error)
+
+    def exchange(self, message: messages.Message, awaited: bool) -> messages.Message | None:
+        """Tell the driver something, and return the reply if one is `awaited`; ends the process without a driver."""
+        with contextlib.suppress(OSError):
+            self.connection.send_bytes(messages.encode(message))
+        if not awaited:
+            return None
+        reply = _receive(self.connection)
+        if reply is None:
+            os._exit(0)  # whatever bots would make of an exception
+        return messages.decode(reply)
+
+    def without_room(self, error: OSError) -> messages.NoRoom:
+        """Return the reply for a disk that is full; raises any other error."""
+        if not has_no_room(error):
+            raise error
+        shortage = no_room(error, str(cache_root()))
+        return messages.NoRoom(shortage.what, shortage.remedy)
 
     def is_spoiled(self) -> bool:
         """Return whether a bot has changed the interpreter in a way that cannot be undone."""
@@ -330,7 +378,7 @@ def main(connection: Connection, heartbeat: int) -> None:
     """Serve a connection until it closes; `heartbeat` is the descriptor of a file."""
     keep_orphans()
     sys.stdout = sys.stderr = PRINTED.as_text()
-    worker = Worker(Heartbeat(mmap.mmap(heartbeat, SIZE)))
+    worker = Worker(Heartbeat(mmap.mmap(heartbeat, SIZE)), connection)
     PRINTED.seat = lambda: worker.heartbeat.read().seat
     threading.Thread(target=_beat, args=(worker.heartbeat,), daemon=True).start()
     _silence_bots()

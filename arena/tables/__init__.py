@@ -1,0 +1,1 @@
+"""Tables at which persons play with bots, and searches of positions that they look at."""

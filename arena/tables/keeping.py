@@ -1,0 +1,75 @@
+"""Keep a match of persons: in a log of its own, or as a line of JSON."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from arena.core.match_ids import match_id
+from arena.core.names import PLAYED
+from arena.core.paths import home_folder
+from arena.match.json_lines import Record, as_line
+from arena.match.result import MatchRow
+from arena.match.stored import StoredMatch
+from arena.plan.dice_keys import now
+from arena.plan.logs import LOG
+from arena.plan.model import BotSettings, ResolvedPlan
+from arena.plan.resolve import Plan
+from arena.runner.single import single_match, stored_of
+from arena.store import Finished, Store
+from arena.tables.setup import is_person, row_of_seat
+from arena.tables.table import Refused, Table
+
+WORKER = "table"
+"""Worker of matches played by hand, as the log has it."""
+SHORT = 12
+"""Digits of a match's id that its log is named by."""
+
+
+def keep(table: Table) -> str:
+    """Write the log of a match that is over and return the name that commands know it by.
+
+    Raises `Refused` when there is such a log already: the same people, bots and dice.
+    """
+    plan, row = table.finished()
+    spec = single_match(plan)
+    name = f"{PLAYED}/{spec.block.identity.hex()[:SHORT]}"
+    log = home_folder(table.home) / name / LOG
+    if table.kept:
+        return table.kept
+    if log.exists():
+        raise Refused(f"a match of the same seats and dice is in {name} already; play with new dice to keep another")
+    bundles = {}
+    for bot in plan.bots:
+        if not is_person(bot.spec):
+            files = sorted(bot.bundle.files.items())
+            bundles[bot.bundle.hash] = json.dumps({path: content.hex() for path, content in files})
+    with Store.create(log) as store:
+        for key in plan.secret_keys:
+            store.keep_key(key, now())
+        settings = [BotSettings(bot.params, bot.isolation) for bot in plan.bots]
+        resolved = ResolvedPlan.of(name, plan.schedule, settings)
+        bots = [row_of_seat(plan, entry) for entry in range(len(plan.bots))]
+        run = store.begin_run(resolved.as_json(), json.dumps(table.versions), now(), bots, bundles)
+        store.add(plan.schedule, [Finished(spec, row, WORKER, 1)], run)
+        store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+    table.mark_kept(name)
+    return name
+
+
+def stored(plan: Plan, row: MatchRow) -> StoredMatch:
+    """Return a match of a table in the form of one out of a log."""
+    return stored_of(plan, single_match(plan), row)
+
+
+def id_of(plan: Plan) -> str:
+    """Return the id of a table's match."""
+    spec = single_match(plan)
+    return match_id(spec.block.identity, spec.lineup)
+
+
+def line_of(plan: Plan, row: MatchRow) -> str:
+    """Return a match as a line of JSON, as exports of logs have it."""
+    board, entries = plan.schedule.boards[0], plan.schedule.entries
+    seats = [entries[entry] for entry in single_match(plan).seats]
+    return as_line(Record.of(stored(plan, row), seats, board.rules_version))

@@ -1,0 +1,125 @@
+"""Look at a position with Monte-Carlo tree search, a while at a time."""
+
+from __future__ import annotations
+
+import time
+from typing import Any
+
+from arena.match.player import Contestant
+from arena.workers import messages
+from engine import CHANCE, EngineError, Game, State
+
+BATCH = 500
+"""Simulations between two looks at the clock."""
+LONGEST_LINE = 8
+"""Plies of an expected line."""
+LEAST_VISITS = 10
+"""Visits below which a ply is not expected."""
+SHARE = 0.002
+"""Of all visits: nodes with fewer are left out where the returns of third seats are gathered."""
+
+
+class Searcher:
+    """A search tree that grows on demand; the same orders give the same tree, but for `Grow.seconds`."""
+
+    def __init__(self, game: Game, contestant: Contestant) -> None:
+        self._game = game
+        self._bot = contestant.make(game, 0, 0, contestant.params)
+        self._bot.prepare()
+        self._state: State | None = None
+        self._simulations = 0
+
+    def begin(self, order: messages.Search) -> messages.Searched:
+        """Start from a position; it may not be one to be searched."""
+        game = self._game
+        try:
+            state = game.new_initial_state() if order.position is None else game.state_from_position(order.position)
+            for action in order.actions:
+                state.apply_action(action)
+        except EngineError as error:
+            return _refused(str(error))
+        if state.current_player() < 0:
+            return _refused("dice are due" if state.current_player() == CHANCE else "the match is over")
+        self._state = state
+        self._simulations = 0
+        self._bot.tree.plant(state.words)  # type: ignore[attr-defined]  # uct plays games with kernels alone
+        self._rng = self._bot.tree.seeded(0)
+        return messages.Searched(0, False, [], [], "")
+
+    def grow(self, order: messages.Grow) -> messages.Searched:
+        """Run simulations until there are enough, or time is up, and tell what was found."""
+        if self._state is None:
+            return _refused("there is no position")
+        tree, deadline, left = self._bot.tree, time.monotonic() + order.seconds, order.simulations
+        while left > 0 and not tree.solved:
+            tree.grow(min(BATCH, left), self._rng)
+            self._simulations += min(BATCH, left)
+            left -= BATCH
+            if time.monotonic() > deadline:
+                break
+        children = tree.children()
+        candidates = [
+            messages.Candidate(child.label, child.visits, child.value, child.proven, self._line(child))
+            for child in children
+        ]
+        return messages.Searched(self._simulations, bool(tree.solved), self._values(children), candidates, "")
+
+    def _line(self, child: Any) -> list[int]:
+        """Return the plies expected from an action on."""
+        assert self._state is not None
+        state, line = self._state.clone(), []
+        while True:
+            state.apply_action(child.label)
+            line.append(child.label)
+            if state.current_player() < 0 or len(line) == LONGEST_LINE:
+                return line
+            children = self._bot.tree.children(child.node)
+            if not children or children[0].visits < LEAST_VISITS:
+                return line
+            child = children[0]
+
+    def _values(self, children: list[Any]) -> list[float]:
+        """Return the expected return by seat. With two players one gains what the other loses."""
+        assert self._state is not None
+        seat, players = self._state.current_player(), self._game.players
+        best = children[0]
+        if best.proven and players == 2:
+            mine = best.value
+        else:
+            mine = _mean([(child.visits, child.value) for child in children if child.value is not None])
+        if players == 2:
+            return [mine if other == seat else -mine for other in range(2)]
+        found: dict[int, list[tuple[int, float]]] = {other: [] for other in range(players)}
+        least = max(LEAST_VISITS, int(SHARE * self._simulations))
+        self._gather(self._state, children, found, frozenset(range(players)), least)
+        return [_mean(found[other]) for other in range(players)]
+
+    def _gather(
+        self,
+        state: State,
+        children: list[Any],
+        found: dict[int, list[tuple[int, float]]],
+        wanted: frozenset[int],
+        least: int,
+    ) -> None:
+        """Add visits and mean returns of the nodes at which each of the wanted seats has chosen for the first time."""
+        who = state.current_player()
+        if who in wanted:
+            found[who] += [(child.visits, child.value) for child in children if child.value is not None]
+            wanted -= {who}
+        if not wanted or who == CHANCE:
+            return
+        for child in children:
+            if child.visits >= least:
+                after = state.child(child.label)
+                if after.current_player() >= 0:
+                    self._gather(after, self._bot.tree.children(child.node), found, wanted, least)
+
+
+def _mean(weighted: list[tuple[int, float]]) -> float:
+    visits = sum(count for count, _ in weighted)
+    return sum(count * value for count, value in weighted) / visits if visits else 0.0
+
+
+def _refused(why: str) -> messages.Searched:
+    return messages.Searched(0, True, [], [], why)
