@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -78,7 +77,9 @@ class Found:
     """Expected return by seat."""
     best: tuple[Best, ...] = ()
     line: str = ""
-    """What is going on, or why nothing was found, in a sentence."""
+    """Why nothing can be found, in a sentence; empty when something can."""
+    preparing: str = ""
+    """What has to be done first, in words."""
 
 
 def question(game: Game, position: str | None, actions: tuple[int, ...] = ()) -> tuple[Question, State]:
@@ -150,9 +151,7 @@ class Analyses:
     def wait(self, asked: Question, version: int, seconds: float) -> None:
         """Wait until an analysis is past a version."""
         with self._lock:
-            self._lock.wait_for(
-                lambda: asked not in self._kept or self._kept[asked].found.version > version, seconds
-            )
+            self._lock.wait_for(lambda: asked not in self._kept or self._kept[asked].found.version > version, seconds)
 
     def _forget(self) -> None:
         for asked in list(self._kept)[: max(0, len(self._kept) - MOST_KEPT)]:
@@ -254,6 +253,10 @@ class _Analyst:
         def show(line: str) -> None:
             with self.analyses._lock:
                 job.looked = time.monotonic()
+                if line != job.found.preparing:
+                    job.found.preparing = line
+                    job.found.version += 1
+                    self.analyses._lock.notify_all()
 
         compile_ahead(plan, 1, show, self.worker)
         self.worker.give_plan(plan.message())
@@ -279,6 +282,7 @@ class _Analyst:
         best = _in_words(job.state, reply)
         with self.analyses._lock:
             found = job.found
+            found.preparing = ""
             if seconds and (best or reply.refusal):
                 found.simulations, found.proven = reply.simulations, reply.finished and not reply.refusal
                 found.values, found.best, found.line = tuple(reply.values), best, reply.refusal

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 
 from arena.core.match_ids import match_id
 from arena.core.names import PLAYED

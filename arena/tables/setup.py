@@ -74,7 +74,9 @@ class Setup:
         if self.position is not None:
             check_position(game, self.position)
         if self.keeps and self.starts_elsewhere:
-            raise ConfigError("a match that starts from a position cannot be kept in a log: the log has no place for it")
+            raise ConfigError(
+                "a match that starts from a position cannot be kept in a log: the log has no place for it"
+            )
         chosen_plies(self.opening, game.default_opening)
         return game
 

@@ -7,15 +7,14 @@ those which keep a state have the same one again.
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
-from arena.core.errors import ArenaError, ConfigError, WorkerError
+from arena.core.errors import ArenaError, WorkerError
 from arena.core.machine import cores
 from arena.match.faults import RESIGNED, Charge
 from arena.match.game_faults import GameError
@@ -25,13 +24,13 @@ from arena.runner.compiling import compile_ahead
 from arena.tables.setup import Setup, bots_alone, is_person, name_of, order_of, resolve
 from arena.workers import messages
 from arena.workers.process import STARTS, WorkerProcess
-from engine import CHANCE, TERMINAL, EngineError, State
+from engine import CHANCE, EngineError, State
 from engine.errors import in_short
 
 PARK = 900.0
 """Seconds without a move of a person after which the worker is ended; the next move starts another."""
 PREPARING, THINKING, WAITING, OVER, FAILED = "preparing", "thinking", "waiting", "over", "failed"
-"""What a table does: getting ready; a bot's move, or dice, are due; a person's move is; the match is over; it failed."""
+"""What a table does: getting ready; a bot moves; a person's move is awaited; the match is over; the table failed."""
 
 
 class Refused(ArenaError):
@@ -48,6 +47,8 @@ class TablePly(NamedTuple):
     """Whose dice; -1 for the set-up, and for what is no roll."""
     forced: bool
     """Whether there was no other action."""
+    opening: bool
+    """Whether it was drawn at random before anybody chose."""
 
 
 @dataclass
@@ -122,6 +123,7 @@ class Table:
         """Plies that the match goes on from when the worker starts it anew."""
         self._first = len(self.setup.actions)
         """Plies that cannot be taken back."""
+        self._opening = self.setup.opening_plies
         self._charges: list[Charge] = []
         self._deaths = 0
         """Of worker processes while the match was in play."""
@@ -275,7 +277,9 @@ class Table:
             if self.row is None or self.plan is None or self._phase != OVER:
                 raise Refused("the match is not over")
             if self.setup.starts_elsewhere:
-                raise Refused("this match did not start where its game starts: no log and no file of matches holds such")
+                raise Refused(
+                    "this match did not start where its game starts: no log and no file of matches holds such"
+                )
             return self.plan, self.row
 
     def mark_kept(self, name: str) -> None:
@@ -298,7 +302,8 @@ class Table:
         who = state.current_player()
         rolled_by = state.rolling_seat() if who == CHANCE else -1
         forced = who >= 0 and len(state.legal_actions()) == 1
-        self._plies.append(TablePly(who, state.action_to_string(action), rolled_by, forced))
+        opening = who >= 0 and sum(ply.seat >= 0 for ply in self._plies) < self._opening
+        self._plies.append(TablePly(who, state.action_to_string(action), rolled_by, forced, opening))
         state.apply_action(action)
 
     def _see(self, seen: messages.Seen) -> None:
@@ -331,7 +336,7 @@ class Table:
             for number, ply in enumerate(self._plies)
             if number >= self._first
             and (ply.seat >= 0 and self._seats[ply.seat].person)
-            and not ply.forced
+            and not (ply.forced or ply.opening)
             and number < ends[ply.seat]
         ]
         decisions += [seat.forfeit[1] for seat in self._seats if seat.person and seat.forfeit]
@@ -393,7 +398,7 @@ class Table:
             reply = self._worker.converse(message)
             message = None
             if self._closing or self._restart:
-                if not (isinstance(reply, messages.Played) or isinstance(reply, messages.Death)):
+                if not (isinstance(reply, (messages.Played, messages.Death))):
                     self._worker.stop()
                 return
             match reply:

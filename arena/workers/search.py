@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 import time
 from typing import Any
 
@@ -15,8 +16,8 @@ LONGEST_LINE = 8
 """Plies of an expected line."""
 LEAST_VISITS = 10
 """Visits below which a ply is not expected."""
-SHARE = 0.002
-"""Of all visits: nodes with fewer are left out where the returns of third seats are gathered."""
+WIDTH, MOST_NODES = 6, 1000
+"""Best actions of a decision, and nodes, that are looked at for the returns of other seats; none with two players."""
 
 
 class Searcher:
@@ -90,30 +91,31 @@ class Searcher:
         if players == 2:
             return [mine if other == seat else -mine for other in range(2)]
         found: dict[int, list[tuple[int, float]]] = {other: [] for other in range(players)}
-        least = max(LEAST_VISITS, int(SHARE * self._simulations))
-        self._gather(self._state, children, found, frozenset(range(players)), least)
-        return [_mean(found[other]) for other in range(players)]
+        waiting: list[tuple[int, int, frozenset[int]]] = [(0, 0, frozenset(found))]
+        for _ in range(MOST_NODES):
+            if not waiting:
+                break
+            self._gather(waiting, found)
+        known = {other: _mean(weighted) for other, weighted in found.items() if weighted}
+        rest = -sum(known.values()) / max(1, players - len(known))  # of seats whose turn is too far away to be seen
+        return [known.get(other, rest) for other in range(players)]
 
     def _gather(
-        self,
-        state: State,
-        children: list[Any],
-        found: dict[int, list[tuple[int, float]]],
-        wanted: frozenset[int],
-        least: int,
+        self, waiting: list[tuple[int, int, frozenset[int]]], found: dict[int, list[tuple[int, float]]]
     ) -> None:
-        """Add visits and mean returns of the nodes at which each of the wanted seats has chosen for the first time."""
-        who = state.current_player()
+        """Look at the most visited node that waits: a heap of negative visits, node, and seats that are wanted.
+
+        A seat's returns are those at the nodes at which it chooses for the first time.
+        """
+        _, node, wanted = heapq.heappop(waiting)
+        who, children = self._bot.tree.who(node), self._bot.tree.children(node)
         if who in wanted:
             found[who] += [(child.visits, child.value) for child in children if child.value is not None]
             wanted -= {who}
-        if not wanted or who == CHANCE:
-            return
-        for child in children:
-            if child.visits >= least:
-                after = state.child(child.label)
-                if after.current_player() >= 0:
-                    self._gather(after, self._bot.tree.children(child.node), found, wanted, least)
+        if wanted:
+            for child in children if who < 0 else children[:WIDTH]:
+                if child.visits:
+                    heapq.heappush(waiting, (-child.visits, child.node, wanted))
 
 
 def _mean(weighted: list[tuple[int, float]]) -> float:

@@ -106,6 +106,10 @@ class Tree:
                 children.insert(0, best)
         return children
 
+    def who(self, node: int) -> int:
+        """Return the seat to move at a node; less than 0 at chance nodes, at the end, and where nobody has looked."""
+        return int(self._nodes[node]["who"])
+
     def _chain(self, node: int) -> list[int]:
         chain = []
         while node:

@@ -1,0 +1,108 @@
+"""All tables of a server: a bounded number, each kept for a day after somebody last looked at it."""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+
+from arena.core.machine import cores
+from arena.tables.analysis import Analyses
+from arena.tables.setup import Setup
+from arena.tables.table import Refused, Table
+
+MOST_TABLES = 200
+KEPT = 86_400.0
+"""Seconds that a table is kept after somebody last looked at it."""
+
+
+@dataclass(eq=False)
+class Place:
+    """A table in a hall."""
+
+    id: str
+    table: Table
+    owner: str
+    """Secret of whoever may move; others may look on."""
+    claim: str = ""
+    """One-time secret by which a browser becomes the owner; empty when it was used, or never given."""
+    listeners: list[Callable[[], None]] = field(default_factory=list)
+    """Called, in any thread, when the table has changed."""
+
+    def tell(self) -> None:
+        """Tell the listeners."""
+        for listener in list(self.listeners):
+            listener()
+
+
+class Hall:
+    """Tables by id, and the analyses of a server."""
+
+    def __init__(self, home: Path | None = None, most_workers: int | None = None) -> None:
+        self.home = home
+        self.analyses = Analyses(home=home)
+        self.most_workers = most_workers or max(4, 2 * cores())
+        self._lock = threading.Lock()
+        self._places: dict[str, Place] = {}
+
+    def open(self, setup: Setup, owner: str, claim: bool = False) -> Place:
+        """Open a table; raises `Refused` when there are too many, and what `Setup.load` raises."""
+        with self._lock:
+            self._sweep()
+            if len(self._places) >= MOST_TABLES:
+                raise Refused(
+                    f"there are {MOST_TABLES} tables already; one is given up a day after it was last looked at"
+                )
+            self._make_room()
+            id = secrets.token_urlsafe(9)
+            place = Place(id, Table(setup, self.home), owner, secrets.token_urlsafe(16) if claim else "")
+            place.table.changed = place.tell
+            self._places[id] = place
+            return place
+
+    def rematch(self, place: Place, same_dice: bool, turned: bool) -> Place:
+        """Open a table like another one; `turned` has everybody sit one seat further on."""
+        setup, plan = place.table.setup, place.table.plan
+        seats = (*setup.seats[1:], setup.seats[0]) if turned else setup.seats
+        seed = (plan.schedule.seed if plan else setup.seed) if same_dice else None
+        return self.open(replace(setup, seats=seats, seed=seed), place.owner)
+
+    def find(self, id: str) -> Place | None:
+        """Return a table; None for one that is not there (any more)."""
+        with self._lock:
+            place = self._places.get(id)
+            if place is not None:
+                place.table.touched = time.monotonic()
+            return place
+
+    def places(self, owner: str) -> list[Place]:
+        """Return the tables of somebody, the newest first."""
+        with self._lock:
+            return [place for place in reversed(self._places.values()) if place.owner == owner]
+
+    def close(self) -> None:
+        """End all tables and analyses."""
+        with self._lock:
+            places, self._places = list(self._places.values()), {}
+        for place in places:
+            place.table.close()
+        self.analyses.close()
+
+    def _sweep(self) -> None:
+        old = [place for place in self._places.values() if time.monotonic() - place.table.touched > KEPT]
+        for place in old:
+            del self._places[place.id]
+            threading.Thread(target=place.table.close, daemon=True).start()
+
+    def _make_room(self) -> None:
+        """Have the table that was looked at least recently let its worker go, where there are too many workers."""
+        holding = [place.table for place in self._places.values() if place.table.holds_worker]
+        if len(holding) < self.most_workers:
+            return
+        for table in sorted(holding, key=lambda table: table.touched):
+            if table.let_go():
+                return
+        raise Refused(f"bots are thinking at {len(holding)} tables already; wait until one of them has moved")
