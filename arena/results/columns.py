@@ -306,7 +306,7 @@ FAULTS = Table(
     columns(f"""
 bot: label
 {BOARD}
-cause: `illegal_action`, `timeout`, `crash`, `memory`, `protocol` or `init`
+cause: `illegal_action`, `timeout`, `crash`, `memory`, `protocol`, `init` or, of a person, `resigned`
 count | matches: matches of the plan that it forfeited for that cause, in incomplete blocks too
 first_match: the first of them in the order of the plan: the shortest unique beginning of its id
 """),
