@@ -1,11 +1,11 @@
-"""Tournaments; knows engine and bots. The commands' functions are here for programs and notebooks:
+"""Run tournaments of bots and evaluate them: what the commands do, as functions for programs and notebooks.
 
 import arena
 result = arena.run("configs/demo.toml")
-result.leaderboards["epicycle", 2]
-match = arena.play_match("epicycle", ["greedy", MyBot])  # a class of a file, or its file "my_bot.py"
+result.leaderboards["epicycle", 2]  # a pandas frame
+match = arena.play_match("epicycle", ["greedy", MyBot])  # the class of a bot in a file, or the file "my_bot.py"
 
-Whatever they refuse is an `arena.ArenaError` of one line.
+What the user can mend raises an `arena.ArenaError`, whose message is one line.
 """
 
 from typing import Any

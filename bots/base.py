@@ -56,10 +56,11 @@ class Bot(ABC):
     """
 
     name: ClassVar[str] = ""
-    """The name on boards, of bots of `bots` in specs too; by default the class's name.
+    """The name on boards, and of built-in bots in specs too; by default the class's name.
 
-    It is read from the source, so it must stand there as a text: 1 to 64 letters, digits, `_`, `-` or `.`. Bots in
-    files are named by path and class in specs, and by the class in logs; submitted ones by what they were submitted as.
+    It is read from the source without running it, so it must be a literal string: 1 to 64 letters, digits, `_`, `-` or
+    `.`. Bots in files are named by path and class in specs, and by the class in logs; submitted ones by the name under
+    which they were submitted.
     """
     games: ClassVar[Collection[str] | None] = None
     """Names of the games it plays; None for every game."""
@@ -78,7 +79,7 @@ class Bot(ABC):
     seconds_left: float = math.inf
     """Wall-clock seconds for this move, set before each `choose`; a bot that looks at it must set `timed = True`."""
     timed: bool = False
-    """Whether its moves depend on a clock, said at the latest in `prepare`: its matches are then marked."""
+    """Whether its moves depend on a clock, set in `prepare` at the latest; its matches are then marked as timed."""
 
     def __init_subclass__(cls, **kwargs: object) -> None:
         super().__init_subclass__(**kwargs)
@@ -107,7 +108,7 @@ class Bot(ABC):
         return actions[int(self.rng.random() * len(actions))]
 
     def pick_best(self, actions: Sequence[int], values: Iterable[float]) -> int:
-        """Return the action of the highest value, values standing in the order of actions; `rng` breaks ties."""
+        """Return the action of the highest value; `values` are in the order of `actions`, and `rng` breaks ties."""
         valued = list(zip(actions, values, strict=True))
         highest = max(value for _, value in valued)
         return self.pick([action for action, value in valued if value == highest])
@@ -125,7 +126,7 @@ class Bot(ABC):
         return None
 
     def prepare(self) -> None:  # noqa: B027 - not every bot prepares
-        """Prepare for the match, once before it; slow preparations belong here, and errors are an `init` fault."""
+        """Prepare for the match; called once, before it. Slow work belongs here. An error is an `init` fault."""
 
     @abstractmethod
     def choose(self, state: State) -> int:

@@ -1,4 +1,4 @@
-"""Rules of games, compiled; knows nothing of bots or tournaments.
+"""Games: compiled rules, states, notation and drawings; nothing of bots or tournaments.
 
 import engine
 game = engine.load_game("epicycle", players=2)

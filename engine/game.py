@@ -212,7 +212,7 @@ class State(ABC):
 
     @abstractmethod
     def ranks(self) -> list[int]:
-        """Return the final place of each seat, 0 is best, ties share the better place; only after the end."""
+        """Return each seat's final place counted from 0; those who tie share the better one. Only after the end."""
 
     @property
     @abstractmethod
