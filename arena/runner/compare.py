@@ -106,14 +106,7 @@ class Comparison:
         """Which bot is stronger, and how sure that is; None without a block."""
         if self.estimate is None:
             return None
-        test = self.tally.test if self.end == "decided" else None
-        found = lead(self.tally.counts, test)
-        if found.sign == 0 and test is not None:  # the test is one-sided, the interval is not
-            if self.tally.verdict == "H1" and test.elo0 >= 0:
-                return Lead(1, 1 - test.alpha, None)
-            if self.tally.verdict == "H0" and test.elo1 <= 0:
-                return Lead(-1, 1 - test.beta, None)
-        return found
+        return lead(self.tally.counts, self.tally.test if self.end == "decided" else None)
 
     @property
     def elo(self) -> Estimate | None:

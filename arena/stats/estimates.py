@@ -6,6 +6,7 @@ A test that stops when the results look good enough overstates them, so the two 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -74,7 +75,7 @@ class Lead:
     sign: int
     """1 for A, -1 for B, 0 where that is not known at the least of `LEVELS`."""
     confidence: float | None
-    """The highest of `LEVELS` whose interval leaves out equal strength; None where none does."""
+    """How sure that is, from 0 to 1; None where it is not known."""
     more_blocks: int | None
     """Blocks more that would probably tell, if the difference is what it seems to be; None where that is known or they
     are out of reach."""
@@ -83,17 +84,44 @@ class Lead:
 def lead(counts: np.ndarray, test: Sprt | None) -> Lead:
     """Return which bot is stronger, after a fixed number of blocks or the stop of a `test`.
 
+    Confidence after a fixed number: the highest of `LEVELS` whose interval leaves out equal strength. After a test: one
+    minus the error rate of a verdict that says so, or 95 % if that interval does. Intervals of more would be too short:
+    the few blocks of an early stop vary less than those to come (`tests.support.sprt_worlds` measures it).
+
     Further blocks: those of `arena.stats.power.blocks_needed` at 95 % with power 80 %, less those that were played.
     """
+    known = _from_intervals(counts, LEVELS, fixed_estimate) if test is None else _after(test, counts)
+    if known is not None:
+        return known
     mean, variance = mean_and_variance(counts)
-    for level in LEVELS if test is None else LEVELS[LEVELS.index(WIDER) :]:
-        found = fixed_estimate(counts, level) if test is None else stopped_estimate(counts, test, level)
-        if not found.low <= EVEN <= found.high:
-            return Lead(1 if found.low > EVEN else -1, level, None)
     likely = regularised(counts)
     deviation = math.sqrt(variance or mean_and_variance(likely)[1])
     needed = None if mean == EVEN else blocks_needed(abs(mean - EVEN), deviation, LEVELS[-1])
     return Lead(0, None, None if needed is None else max(needed - int(counts.sum()), 1))
+
+
+def _from_intervals(
+    counts: np.ndarray, levels: Sequence[float], estimate: Callable[[np.ndarray, float], Estimate]
+) -> Lead | None:
+    """Return the lead at the highest level whose interval leaves out equal strength, if any."""
+    for level in levels:
+        found = estimate(counts, level)
+        if not found.low <= EVEN <= found.high:
+            return Lead(1 if found.low > EVEN else -1, level, None)
+    return None
+
+
+def _after(test: Sprt, counts: np.ndarray) -> Lead | None:
+    """Return what is known after the stop of a test, at the higher confidence of verdict and interval."""
+    verdict, sign, error = test.verdict(test.llr(counts)), 0, 1.0
+    if verdict == "H1" and test.elo0 >= 0:
+        sign, error = 1, test.alpha
+    elif verdict == "H0" and test.elo1 <= 0:
+        sign, error = -1, test.beta
+    told = Lead(sign, round(1 - error, 9), None) if sign else None
+    if error <= 1 - LEVELS[-1]:
+        return told
+    return _from_intervals(counts, LEVELS[-1:], lambda counts, level: stopped_estimate(counts, test, level)) or told
 
 
 def most_likely(values: np.ndarray, shares: np.ndarray, score: float) -> np.ndarray:

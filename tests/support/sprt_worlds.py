@@ -1,4 +1,4 @@
-"""Sequential tests in simulated worlds of known strength: error rates, lengths, intervals.
+"""Sequential tests in simulated worlds of known strength: error rates, lengths, intervals, and who is said to lead.
 
 `make test` plays a few hundred tests a world; `make stats` plays more and prints a table.
 """
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from arena.stats.estimates import fixed_estimate, most_likely, stopped_estimate
+from arena.stats.estimates import fixed_estimate, lead, most_likely, stopped_estimate
 from arena.stats.sprt import NORMALIZED, Sprt, block_values, score_from_elo
 
 SHAPES = {
@@ -43,6 +43,8 @@ class World:
     """Tests whose 95 % interval held the true score."""
     above: float
     """Share of tests whose estimate was above the truth; ties count half."""
+    wrong: dict[float, int]
+    """By confidence, the tests that named the wrong bot as the stronger one, or one of two equal bots, so surely."""
 
 
 def shares_of(shape: tuple[int, ...], score: float) -> np.ndarray:
@@ -84,12 +86,15 @@ def world(shape: tuple[int, ...], elo: float, test: Sprt, tests: int, seed: int 
     shares = shares_of(shape, score)
     ends = [play(test, shares, rng) for _ in range(tests)]
     estimates = [stopped_estimate(counts, test) for counts in ends]
+    leads = [lead(counts, test) for counts in ends]
+    wrong = [each.confidence for each in leads if each.confidence and each.sign * elo <= 0]
     return World(
         tests=tests,
         h1=sum(test.verdict(test.llr(counts)) == "H1" for counts in ends),
         mean_blocks=float(np.mean([counts.sum() for counts in ends])),
         covered=sum(estimate.low <= score <= estimate.high for estimate in estimates),
         above=float(np.mean([(1 + np.sign(round(estimate.score - score, 9))) / 2 for estimate in estimates])),
+        wrong={least: sum(confidence >= least for confidence in wrong) for least in sorted({*wrong})},
     )
 
 
@@ -111,11 +116,22 @@ def fixed_coverage(shape: tuple[int, ...], score: float, blocks: int, tests: int
     return sum(each.low <= score <= each.high for each in intervals) / tests
 
 
+def may_be_wrong(sure: float) -> float:
+    """How often a bot may be named that is not stronger: as often as a verdict errs, or the interval on its side."""
+    return 1 - sure + (0.025 if sure <= 0.95 else 0.0)
+
+
 def broken(found: World, test: Sprt, elo: float) -> bool:
     """Whether a promise on error rates fails, beyond three Monte-Carlo standard errors."""
-    slack = 3 * (test.alpha * (1 - test.alpha) / found.tests) ** 0.5
-    share = found.h1 / found.tests
-    return (elo == test.elo0 and share > test.alpha + slack) or (elo == test.elo1 and 1 - share > test.beta + slack)
+
+    def too_many(count: int, rate: float) -> bool:
+        return count / found.tests > rate + 3 * (rate * (1 - rate) / found.tests) ** 0.5
+
+    return (
+        (elo == test.elo0 and too_many(found.h1, test.alpha))
+        or (elo == test.elo1 and too_many(found.tests - found.h1, test.beta))
+        or any(too_many(count, may_be_wrong(sure)) for sure, count in found.wrong.items())
+    )
 
 
 def main(tests: int = TESTS) -> int:
@@ -132,6 +148,10 @@ def main(tests: int = TESTS) -> int:
                 told.append(
                     f"{elo:g}: H1 {found.h1 / found.tests:.3f} [{found.mean_blocks:,.0f}] "
                     f"interval {found.covered / found.tests:.3f}, above {found.above:.2f}"
+                    + "".join(
+                        f", wrong though sure at {100 * sure:g} % {count / found.tests:.3f}"
+                        for sure, count in found.wrong.items()
+                    )
                     + (" BROKEN" if broken(found, test, elo) else "")
                 )
             print(f"  {name} (fixed test: {fixed_length(shape, test):,.0f})", *told, sep="\n    ", flush=True)

@@ -35,13 +35,13 @@ def test_a_decision_is_told_in_words_and_in_json(home, capsys, monkeypatch):
     assert "H0: A over B is worth less than +30 Elo" in words
     assert words.startswith("random (A) and greedy (B) on epicycle, 2 players: pairs of matches with seats swapped. ")
     assert re.search(
-        r"greedy \(B\) is stronger than random \(A\), by \d+ Elo \(95 %: \+\d+ to \+\d+; sure at 99 %\)", words
+        r"greedy \(B\) is stronger than random \(A\), by \d+ Elo \(95 %: \+\d+ to \+\d+; sure at 95 %\)", words
     )
     assert "forfeits: none" in words
     assert compare(home, "--json") == 0
     told = json.loads(capsys.readouterr().out)
     assert (told["decision"], told["end"], told["a"], told["b"]) == ("H0", "decided", "random", "greedy")
-    assert (told["stronger"], told["confidence"], told["more_matches"]) == ("b", 0.99, None)
+    assert (told["stronger"], told["confidence"], told["more_matches"]) == ("b", 0.95, None)
     assert told["test"]["llr"] <= told["test"]["lower"] == pytest.approx(math.log(0.05 / 0.95))
     assert told["elo"]["low"] < told["elo"]["value"] < told["elo"]["high"] < 30
     assert told["return_difference"]["value"] == pytest.approx(4 * told["score"]["value"] - 2)

@@ -1,6 +1,7 @@
 """Sequential tests: the published numbers, an independent maximisation, error rates in simulated worlds."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -135,6 +136,26 @@ def test_error_rates_are_at_most_alpha_and_beta_and_the_test_is_shorter_than_a_f
     assert max(null.mean_blocks, strong.mean_blocks) < length
     assert tests - min(null.covered, strong.covered) <= likely(tests, 0.05)
     assert abs(null.above - 0.5) < 0.2 and abs(strong.above - 0.5) < 0.2
+
+
+@pytest.mark.parametrize("alpha", [0.01, 0.05])
+def test_of_equal_bots_few_tests_say_that_one_is_stronger_the_fewer_the_surer(alpha):
+    tests, test = 200, Sprt(0, 60, alpha, alpha)
+    found = worlds.world(worlds.SHAPES["no ties, opposed"], 0.0, test, tests)
+    assert found.wrong and not worlds.broken(found, test, 0.0)
+    assert all(count <= likely(tests, worlds.may_be_wrong(sure)) for sure, count in found.wrong.items())
+
+
+def test_confidence_after_a_test_is_what_its_error_rates_say_or_its_interval_at_95_percent():
+    far = np.array([0, 0, 0, 0, 400.0])
+    for alpha, sure in ((0.001, 0.999), (0.05, 0.95), (0.07, 0.95)):
+        assert lead(far, Sprt(0, 30, alpha)).confidence == sure
+        assert lead(far[::-1], Sprt(-30, 0, 0.3, alpha)) == replace(lead(far, Sprt(0, 30, alpha)), sign=-1)
+    assert lead(far[::-1], Sprt(0, 30, 0.001, 0.001)).confidence == 0.95  # H0 does not say that B is stronger
+    assert lead(far, None).confidence == 0.999
+    barely = np.array([9, 20, 31, 31, 14.0])
+    test = Sprt(0, 30, 0.3, 0.3)
+    assert test.verdict(test.llr(barely)) == "H1" and lead(barely, test).confidence == 0.7
 
 
 def test_intervals_after_a_fixed_number_of_blocks_cover_the_truth():
