@@ -40,7 +40,7 @@ def compare_pairs(matches: pd.DataFrame, players: int, order: Iterable[str] | No
     """
     bots = list(order) if order is not None else by_mean_return(matches)
     pair, block, difference = _meetings(matches, players, bots)
-    share = _distinct_share(matches)
+    share = distinct_shares(matches)
     ahead = np.sign(difference)
     met, place = np.unique(pair, return_inverse=True)
     lead, lead_error, _, count = over_blocks(place, block, ahead, len(met), share)
@@ -94,7 +94,7 @@ def _meetings(matches: pd.DataFrame, players: int, bots: list[str]) -> tuple[np.
     return np.concatenate(pairs), np.concatenate(at), np.concatenate(differences)
 
 
-def _distinct_share(matches: pd.DataFrame) -> np.ndarray:
+def distinct_shares(matches: pd.DataFrame) -> np.ndarray:
     """Return `distinct_share` by number of the block; 1 where a frame does not have it."""
     blocks = matches["block"].to_numpy()
     share = np.ones(int(blocks.max(initial=-1)) + 1)

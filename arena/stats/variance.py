@@ -17,8 +17,8 @@ import pandas as pd
 from scipy.special import ncfdtr, stdtrit
 
 from arena.core.errors import StoreError
-from arena.stats.head_to_head import rounded
-from arena.stats.means import CONFIDENCE
+from arena.stats.head_to_head import distinct_shares, rounded
+from arena.stats.means import CONFIDENCE, interval, over_blocks
 
 SHARES = ("bots", "seats", "bots by seat", "dice and opening", "rest")
 DICE, REST = SHARES.index("dice and opening"), SHARES.index("rest")
@@ -61,18 +61,15 @@ def variance_table(matches: pd.DataFrame, players: int, own_dice: bool = False) 
 
 
 def seat_advantage(matches: pd.DataFrame, players: int) -> pd.DataFrame:
-    """Return the mean return by seat with Student's 95 % interval over block means (1908): m ± t s / sqrt(blocks).
+    """Return the mean return by seat with the 95 % interval of `arena.stats.means.interval` over block means.
 
-    What of it lies outside -1 to 1, where no mean return is, is left out.
+    Copies of a block, move by move, are no further ones. NaN below two blocks.
     """
-    cells = _squares(matches, players).cells
-    seats, count = cells.mean(axis=1), len(cells)
-    mean = seats.mean(axis=0) if count else np.full(players, np.nan)
-    half = np.full(players, np.nan)
-    if count > 1:
-        half = stdtrit(count - 1, (1 + CONFIDENCE) / 2) * seats.std(axis=0, ddof=1) / math.sqrt(count)
+    seat, block = np.arange(len(matches)) % players, matches["block"].to_numpy()
+    value = matches["return_"].to_numpy(dtype=float)
+    mean, error, count, _ = over_blocks(seat, block, value, players, distinct_shares(matches))
     parts = [f"seat {seat}" for seat in range(players)]
-    return _frame("mean_return", parts, mean, np.maximum(mean - half, -1.0), np.minimum(mean + half, 1.0))
+    return _frame("mean_return", parts, np.where(count > 0, mean, np.nan), *interval(mean, error, count, 1.0))
 
 
 def variance_shares(matches: pd.DataFrame, players: int, own_dice: bool = False) -> pd.DataFrame:

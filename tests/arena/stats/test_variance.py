@@ -8,6 +8,7 @@ import pytest
 from scipy import stats
 
 from arena.core.errors import StoreError
+from arena.stats.means import interval
 from arena.stats.variance import SHARES, seat_advantage, variance_shares, variance_table
 from tests.support.variance_worlds import KINDS, judge, true_shares, world
 
@@ -58,6 +59,23 @@ def test_a_seats_return_is_its_mean_over_blocks_with_students_interval():
     row = seat_advantage(frame, 2).loc[0]
     assert row[["value", "value_ci_low", "value_ci_high"]].tolist() == pytest.approx(
         [statistics.fmean(first), low, high]
+    )
+
+
+def test_a_seat_that_returned_the_same_in_every_block_is_not_certain_to_and_copies_of_blocks_tell_nothing():
+    frame = world(2, 4, (0.4, 0.3, 0.0, 0.4, 0.6), 1)
+    blocks = frame["block"].nunique()
+    won = seat_advantage(frame.assign(return_=np.where(frame["seat"] == 0, 1.0, -1.0)), 2).set_index("part")
+    low, high = interval(np.array([1.0]), np.array([0.0]), np.array([blocks]), 1.0)
+    assert won.loc["seat 0", ["value_ci_low", "value_ci_high"]].tolist() == [low[0], high[0]] and low[0] < 1 == high[0]
+    copied = pd.concat([frame, frame.assign(block=frame["block"] + blocks)], ignore_index=True)
+    once, twice = (
+        seat_advantage(each.assign(distinct_share=share), 2) for each, share in ((frame, 1.0), (copied, 0.5))
+    )
+    assert twice["value"].tolist() == pytest.approx(once["value"].tolist())
+    spread = np.sqrt((blocks - 1) / (blocks - 0.5))  # the deviation, as of twice as many
+    assert (twice["value_ci_high"] - twice["value"]).tolist() == pytest.approx(
+        (spread * (once["value_ci_high"] - once["value"])).tolist()
     )
 
 
