@@ -153,13 +153,13 @@ class GameContract:
                     state.apply_action(action)
             assert snapshot(state) == before
 
-    @pytest.mark.parametrize("thing", NO_WHOLE_NUMBER, ids=lambda thing: type(thing).__name__)
-    def test_what_is_no_whole_number_is_refused_and_changes_nothing(self, game: Game, thing: object) -> None:
+    def test_what_is_no_whole_number_is_refused_and_changes_nothing(self, game: Game) -> None:
         for state in stops(game, 7):
             before = snapshot(state)
-            with pytest.raises(engine.IllegalActionError) as caught:
-                state.apply_action(thing)
-            assert len(str(caught.value).splitlines()) == 1
+            for thing in NO_WHOLE_NUMBER:
+                with pytest.raises(engine.IllegalActionError) as caught:
+                    state.apply_action(thing)
+                assert len(str(caught.value).splitlines()) == 1, thing
             assert snapshot(state) == before
 
     def test_a_refusal_names_the_legal_actions(self, game: Game) -> None:
@@ -270,7 +270,7 @@ class GameContract:
                 assert (read, read.history(), read.origin) == (moved, moved.history(), state.position)
 
     @given(data=st.data(), seed=SEEDS)
-    @settings(max_examples=40)
+    @settings(max_examples=20)
     def test_a_garbled_line_is_refused_or_is_another_state(self, game: Game, data: st.DataObject, seed: int) -> None:
         text = data.draw(st.sampled_from([state.serialize() for state in stops(game, seed % 20)]))
         start = data.draw(st.integers(0, len(text)))
@@ -376,7 +376,7 @@ class GameContract:
             assert read.history() == []
 
     @given(data=st.data(), seed=SEEDS)
-    @settings(max_examples=40)
+    @settings(max_examples=20)
     def test_a_garbled_position_is_refused_or_written_as_it_was_read(
         self, game: Game, data: st.DataObject, seed: int
     ) -> None:

@@ -1,5 +1,6 @@
 """Matches and perft counts recorded by independent engines."""
 
+import itertools
 from pathlib import Path
 
 import pytest
@@ -12,14 +13,15 @@ from tests.engine.vectors import FOLDER, difference, perft_rows, spec_of, traces
 @pytest.mark.parametrize(
     "path", sorted(FOLDER.glob("*.jsonl.gz")), ids=lambda path: path.name.removesuffix(".jsonl.gz")
 )
-def test_recorded_matches_replay_without_a_difference(path):
+@pytest.mark.parametrize("every", [3, pytest.param(1, marks=pytest.mark.system)])
+def test_recorded_matches_replay_without_a_difference(path, every):
     count = 0
-    for trace in traces(path):
+    for trace in itertools.islice(traces(path), 0, None, every):
         spec = spec_of(trace["game"], trace["params"])
         found = difference(engine.load_game(spec, trace["players"]), trace["steps"])
         assert found is None, f"{spec}, {trace['players']} players, seed {trace['seed']}: {found}"
         count += 1
-    assert count > 0
+    assert count >= 12
 
 
 def test_every_game_of_ours_has_recorded_matches_for_every_number_of_players():

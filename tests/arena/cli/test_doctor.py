@@ -179,7 +179,7 @@ REFUSED = re.compile(
     "command",
     [
         ["run", "t.toml", "--workers", 1],
-        ["run", "t.toml", "--backend", "ray"],
+        pytest.param(["run", "t.toml", "--backend", "ray"], marks=pytest.mark.system),
         ["check", "b.py:Low", "--game", "epicycle"],
         ["submit", "b.py:Low", "--name", "low", "--author", "Ann"],
     ],

@@ -19,6 +19,7 @@ from arena.match.dice import Streams
 from arena.match.game_faults import FILE, GameFailed, again, read_faults, write_faults
 from arena.match.player import Contestant, First
 from arena.match.referee import play_match
+from arena.store import Store
 from engine import registry
 from engine.errors import in_short
 from tests.support import count_up
@@ -175,19 +176,29 @@ def plug_in(tmp_path):
     return make
 
 
-def test_a_failing_game_stops_its_board_alone_and_is_told_with_the_command_that_shows_it(plug_in, tmp_path):
+def test_a_failing_game_stops_its_board_alone_and_is_told_in_lines(plug_in, tmp_path):
     environment = plug_in()
     config = write(tmp_path, CONFIG.format(fault="apply"))
-    run = [*("run", config.name, "--home", "reports", "--workers", 2)]
-    done = arena(*run, folder=tmp_path, **environment)
+    done = arena("run", config.name, "--home", "reports", "--workers", 2, folder=tmp_path, **environment)
     assert done.returncode == 2 and "Traceback" not in done.stderr
-    told, command, rest, *_ = done.stderr.splitlines()[-3:]
+    told, _, rest, *_ = done.stderr.splitlines()[-3:]
     assert told.startswith("count_up(fault=apply), 2 players: stopped, for the game failed, and no bot: ZeroDivision")
     assert HERE in told and "position total" in told
     assert (
         rest == "not played: 18 on count_up(fault=apply), 2 players, for the game failed; the same command tries again"
     )
     assert "forfeited" not in done.stdout
+    with Store.open(tmp_path / "reports" / "small" / "matches.db") as store:
+        assert store.totals() == (18 + 9, 0), "the other boards are whole, and nobody has forfeited"
+
+
+@pytest.mark.system
+def test_status_tells_a_stopped_board_a_command_shows_it_and_the_run_goes_on_when_the_game_is_mended(plug_in, tmp_path):
+    environment = plug_in()
+    config = write(tmp_path, CONFIG.format(fault="apply"))
+    run = [*("run", config.name, "--home", "reports", "--workers", 2)]
+    done = arena(*run, folder=tmp_path, **environment)
+    command = done.stderr.splitlines()[-2]
     status = arena("status", "small", "--home", "reports", "--json", folder=tmp_path, **environment)
     told = json.loads(status.stdout)
     assert [(board["matches"], board["forfeits"]) for board in told["boards"]] == [(0, 0), (18, 0), (9, 0)]

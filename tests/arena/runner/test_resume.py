@@ -164,6 +164,7 @@ def test_fresh_plays_everything_anew_and_keeps_the_old_log_under_the_name_it_say
     assert logs == ["matches.1.db", "matches.2.db", "matches.db"]
 
 
+@pytest.mark.system
 def test_a_run_beside_another_is_refused_in_one_line_and_readers_are_welcome(tmp_path, capsys):
     hold = tmp_path / "hold"
     nap = f"{tournaments.NAP}\n        while os.path.exists({str(hold)!r}):\n            time.sleep(0.01)"

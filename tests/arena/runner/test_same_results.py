@@ -161,6 +161,7 @@ def test_a_run_killed_in_the_middle_and_resumed_gives_the_same_and_leaves_no_pro
     assert results(config) == expected
 
 
+@pytest.mark.system
 def test_the_same_command_again_plays_nothing_says_so_and_writes_the_same_files(config, expected):
     first = arena("run", config, "--workers", 2, folder=config.parent, ARENA_HOME="reports", PYTHONHASHSEED="1")
     assert (first.returncode, "NOISE" in first.stdout + first.stderr) == (0, False), first.stderr
