@@ -30,6 +30,8 @@ FILE = "config.toml"
 """Name of the configuration beside the results of a run that had none."""
 MATCHES = 200
 """About how many matches each bot plays on a board unless the number of blocks is given."""
+MOST_ANSWERS = 3
+"""Answers to one question that may not do."""
 DEFAULT_BOTS = "random,greedy,uct"
 COMMENTS = {
     "name": ("", "folder of its log and leaderboards below the arena's home"),
@@ -183,7 +185,7 @@ home = "{HOME}"
 
 
 def asked_for(options: TournamentOptions, home: Path | None) -> TournamentOptions:
-    """Return options with those that are missing asked for on the terminal, again while an answer will not do."""
+    """Return options with those that are missing asked for on the terminal, a few times where an answer will not do."""
     questions: dict[str, tuple[str, Callable[[], Any]]] = {
         "game": (f"Game ({', '.join(engine.game_names())})", lambda: None),
         "bots": ("Bots, joined by commas; one of your own as my_bot.py", lambda: DEFAULT_BOTS),
@@ -195,7 +197,7 @@ def asked_for(options: TournamentOptions, home: Path | None) -> TournamentOption
         return config_data(replace(options, bots=options.bots or [DEFAULT_BOTS]), home)
 
     for name, (question, default) in questions.items():
-        before = options
+        before, refused = options, 0
         while not getattr(options, name):
             try:
                 answer = typer.prompt(question, default=default())
@@ -207,6 +209,9 @@ def asked_for(options: TournamentOptions, home: Path | None) -> TournamentOption
             try:
                 planned()
             except (ArenaError, engine.EngineError) as error:
+                refused += 1
+                if refused == MOST_ANSWERS:  # what is wrong may be an option that was given, and is not asked for
+                    raise
                 tell(str(error).removeprefix("options: "))
                 options = before
     return options

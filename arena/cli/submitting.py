@@ -19,8 +19,12 @@ def print_init_bot(name: str, game: str | None, language: str) -> None:
     """Run `arena init-bot`."""
     path = init_bot(name, game, language)
     say(f"{path} is written. Next:")
-    for command in ("match GAME {} random", "check {}", "submit {} --name {name} --author YOU"):
-        print(f"  arena {command.format(path, name=name)}".replace("GAME", game or "epicycle"))
+    for command in (
+        f"match {game or 'epicycle'} {path} random",
+        f"check {path}",
+        f"submit {path} --name {name} --author YOU",
+    ):
+        print(f"  arena {command}")
 
 
 def print_check(

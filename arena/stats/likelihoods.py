@@ -6,10 +6,9 @@ import math
 
 import numpy as np
 
+from arena.stats.sprt import EVEN
 from engine.kernel import kernel
 
-EVEN = 0.5
-"""The score of equal strength, as in `arena.stats.sprt`, which imports this only to test."""
 NEWTON_STEPS, ROUNDS = 200, 100
 SAME = 1e-15
 

@@ -3,39 +3,46 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from arena.core.errors import StoreError
 from arena.core.files import write_file
 from arena.core.match_ids import match_id
+from arena.match.alarm import GAME_SECONDS, Alarm
+from arena.match.game_faults import TimeUp
 from arena.match.replay import game_of, replay
 from arena.match.stored import StoredMatch
 from arena.results.pages.templates import notation, single_file
 from engine import CHANCE, State
-from engine.errors import EngineError
+from engine.errors import EngineError, in_short
 
 
 def replay_page(match: StoredMatch) -> bytes:
-    """Return the page of a match; raises `StoreError` when the match cannot be replayed."""
+    """Return the page of a match; raises `StoreError` when the match cannot be replayed, or its game cannot draw it."""
     game = game_of(match)
-    state = game.new_initial_state()
-    notes, frames = dict(match.notes), [_frame(state)]
+    notes, frames = dict(match.notes), []
     plies: list[dict[str, Any]] = []
-    before = state
-    for ply in replay(match):
-        plies.append(
-            {
-                "seat": None if ply.seat == CHANCE else ply.seat,
-                "roller": before.rolling_seat() if ply.seat == CHANCE else None,
-                "text": ply.text,
-                "by": ply.by,
-                "note": notes.get(ply.number),
-                "marks": _marks(before, ply.state),
-            }
-        )
-        frames.append(_frame(ply.state))
-        before = ply.state
+    with _bounded(match) as alarm:
+        alarm.arm(GAME_SECONDS)
+        before = game.new_initial_state()
+        frames.append(_frame(before))
+        for ply in replay(match):
+            plies.append(
+                {
+                    "seat": None if ply.seat == CHANCE else ply.seat,
+                    "roller": before.rolling_seat() if ply.seat == CHANCE else None,
+                    "text": ply.text,
+                    "by": ply.by,
+                    "note": notes.get(ply.number),
+                    "marks": _marks(before, ply.state),
+                }
+            )
+            frames.append(_frame(ply.state))
+            before = ply.state
+            alarm.arm(GAME_SECONDS)
     for seat, (cause, ply_number) in match.forfeits.items():
         if plies:
             plies[min(max(ply_number, 0), len(plies) - 1)]["marks"].append(f"seat {seat} forfeits: {cause}")
@@ -71,6 +78,10 @@ def write_replay(path: Path, match: StoredMatch) -> Path:
     return write_file(path, [replay_page(match)])
 
 
+MOST_PICTURE = 2**20
+"""Letters in the drawing of a position; those of the games here have up to 40,000."""
+
+
 class Frame(NamedTuple):
     """A position's drawing: as text, and as SVG, which is empty where the game has none."""
 
@@ -78,11 +89,30 @@ class Frame(NamedTuple):
     picture: str
 
 
-def _frame(state: State) -> Frame:
+@contextmanager
+def _bounded(match: StoredMatch) -> Iterator[Alarm]:
+    """Turn all that the code of a game raises within into a `StoreError`, and interrupt it when the alarm rings."""
+    name = match_id(match.identity, match.lineup)
     try:
-        return Frame(str(state), state.svg())
+        with Alarm() as alarm:
+            yield alarm
+    except StoreError:
+        raise
+    except TimeUp:
+        raise StoreError(f"match {name}: its game did not draw a position within {GAME_SECONDS:g} s") from None
+    except Exception as error:
+        raise StoreError(f"match {name}: its game fails when it is drawn: {in_short(error)}") from error
+
+
+def _frame(state: State) -> Frame:
+    text = str(state)
+    try:
+        picture = state.svg()
     except EngineError:
-        return Frame(str(state), "")
+        return Frame(text, "")
+    if not isinstance(picture, str) or len(picture) > MOST_PICTURE:
+        raise ValueError(f"svg() must return text of at most {MOST_PICTURE:,} letters")
+    return Frame(text, picture)
 
 
 def _shared(pictures: Sequence[str]) -> tuple[list[list[int]], list[str]]:

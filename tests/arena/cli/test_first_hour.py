@@ -6,11 +6,13 @@ import shutil
 import tomllib
 
 import pytest
+import typer
 
 import arena
 from arena.cli.app import run_command
 from arena.cli.arguments import TournamentOptions
-from arena.cli.new_config import BOTS, GAMES, config_data, config_text, joined, usual_blocks
+from arena.cli.new_config import BOTS, GAMES, MOST_ANSWERS, asked_for, config_data, config_text, joined, usual_blocks
+from arena.core.errors import ArenaError
 from arena.core.paths import HOME_FILE
 from arena.plan.config import Config, config_from
 from arena.plan.resolve import make_plan
@@ -278,6 +280,20 @@ def test_init_asks_on_a_terminal_again_while_an_answer_will_not_do(fresh, termin
         "games": [{"game": "epicycle", "players": [2]}],
         "bots": [{"bot": "random"}, {"bot": "./my_bot.py"}],
     }
+
+
+def test_init_ends_with_what_is_wrong_when_no_answer_can_mend_it(fresh, monkeypatch, capsys):
+    asked = []
+    monkeypatch.setattr(typer, "prompt", lambda question, default: asked.append(question) or "epicycle")
+    with pytest.raises(ArenaError, match="no bot 'nobody'"):
+        asked_for(TournamentOptions(bots=["nobody"]), None)
+    assert len(asked) == MOST_ANSWERS and capsys.readouterr().err.count("no bot 'nobody'") == MOST_ANSWERS - 1
+
+
+def test_the_commands_for_a_new_bot_have_its_name_whatever_it_is(fresh, capsys):
+    said = run(capsys, "init-bot", "GAME_bot", "--game", "connect_four").out
+    assert "  arena match connect_four GAME_bot.py random\n" in said
+    assert "  arena submit GAME_bot.py --name GAME_bot --author YOU\n" in said
 
 
 def test_init_that_is_interrupted_writes_nothing(fresh, terminal):

@@ -4,6 +4,7 @@ import base64
 import html
 import json
 import re
+import signal
 import zlib
 
 import pytest
@@ -11,8 +12,9 @@ import pytest
 import arena
 from arena import api
 from arena.cli.app import run_command
+from arena.core.errors import StoreError
 from arena.results.pages.figures import FIGURES
-from arena.results.pages.replay import replay_page
+from arena.results.pages.replay import replay_page, write_replay
 from arena.results.pages.report import Agreement, compare_reports
 from arena.results.pages.templates import unpacked
 from engine import load_game
@@ -170,6 +172,39 @@ def test_the_notes_and_names_of_bots_are_text_on_the_page_of_a_match():
     page = replay_page(match)
     assert HOSTILE.encode() not in page and b"onerror=alert(1)>" not in page
     assert data_of(page)["plies"][2]["note"] == HOSTILE
+
+
+def _raise(state):
+    raise OSError("no ink")
+
+
+def _hang(state):
+    while True:
+        pass
+
+
+@pytest.mark.parametrize(
+    ("draw", "told"),
+    [
+        (_raise, "its game fails when it is drawn: OSError: no ink"),
+        (_hang, "its game did not draw a position within 0.2 s"),
+        (lambda state: None, "svg() must return text"),
+        (lambda state: "<svg>" * 10**6, "svg() must return text"),
+    ],
+    ids=["raises", "hangs", "draws nothing", "draws too much"],
+)
+@pytest.mark.parametrize("first", [True, False])
+def test_a_game_that_cannot_be_drawn_is_told_in_a_line(monkeypatch, tmp_path, capsys, draw, told, first):
+    match = api.play_match("connect_four", ["random", "random"], 4)
+    monkeypatch.setattr("arena.results.pages.replay.GAME_SECONDS", 0.2)
+    kind = type(load_game("connect_four", 2).new_initial_state())
+    drawn, svg = [], kind.svg
+    monkeypatch.setattr(kind, "svg", lambda state: draw(state) if first or drawn else drawn.append(1) or svg(state))
+    with pytest.raises(StoreError) as error:
+        write_replay(tmp_path / "match.html", match)
+    assert told in str(error.value) and "\n" not in str(error.value)
+    assert not list(tmp_path.iterdir())
+    assert signal.getsignal(signal.SIGALRM) == signal.SIG_DFL
 
 
 def test_a_match_is_written_as_a_page_by_the_commands(tmp_path, capsys):
