@@ -6,7 +6,6 @@ import math
 
 import numpy as np
 
-from arena.stats.sprt import EVEN
 from engine.kernel import kernel
 
 NEWTON_STEPS, ROUNDS = 200, 100
@@ -50,7 +49,7 @@ def log_ratio(values: np.ndarray, counts: np.ndarray, score: float) -> float:
 
 @kernel
 def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
-    """Return the same for the constraint (E - 1/2) / deviation = t (normalised Elo, section 4.1).
+    """Return the same for the constraint E / deviation = t (normalised Elo, section 4.1, of scores above even).
 
     In each round the constraint is linear, with mean and deviation of the round before.
     """
@@ -59,7 +58,7 @@ def log_ratio_t(values: np.ndarray, counts: np.ndarray, t: float) -> float:
     for _ in range(ROUNDS):
         mean = (probabilities * values).sum()
         deviation = math.sqrt((probabilities * (values - mean) ** 2).sum())
-        linear = values - EVEN - t * deviation * (1.0 + ((mean - values) / deviation) ** 2) / 2.0
+        linear = values - t * deviation * (1.0 + ((mean - values) / deviation) ** 2) / 2.0
         if linear.max() <= 0.0 or linear.min() >= 0.0:
             break
         x = tilt(linear, shares)

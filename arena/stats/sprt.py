@@ -98,7 +98,8 @@ class Sprt:
             scores = score_from_elo(self.elo0), score_from_elo(self.elo1)
             return float(log_ratio(values, weights, scores[0]) - log_ratio(values, weights, scores[1]))
         bounds = self.elo0 / NORMALIZED * math.sqrt(2), self.elo1 / NORMALIZED * math.sqrt(2)
-        return float(log_ratio_t(values, weights, bounds[0]) - log_ratio_t(values, weights, bounds[1]))
+        above = values - EVEN
+        return float(log_ratio_t(above, weights, bounds[0]) - log_ratio_t(above, weights, bounds[1]))
 
     def verdict(self, llr: float) -> Verdict | None:
         """Return the hypothesis that a log-likelihood ratio accepts, if any."""
