@@ -20,6 +20,7 @@ from arena.plan.dice_keys import now, with_dice_keys, with_disclosed_keys
 from arena.plan.files import write_plan
 from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
 from arena.plan.resolve import Plan, load_plan, make_plan
+from arena.registry.rules import rules_of
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
 from arena.runner.progress import RatedBoard, notebook_line
@@ -33,15 +34,20 @@ from engine import load_game
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.results.crosstable import Crosstable
     from arena.results.pages.report import BoardPage
     from arena.results.power import PowerOptions
     from arena.results.run_status import RunStatus
+    from arena.runner.following import ComparisonSoFar
 
 __all__ = [
     "LOG",
     "RunResult",
+    "board_crosstable",
     "board_figures",
+    "board_leaderboard",
     "by_board",
+    "comparison_so_far",
     "crosstable",
     "export",
     "faults",
@@ -57,6 +63,7 @@ __all__ = [
     "plot",
     "power",
     "retold",
+    "rules",
     "run",
     "status",
     "upgrade",
@@ -297,6 +304,47 @@ def plot(
     store, resolved = open_log(target, home)
     with store:
         return write_figures(store, resolved, what, game, players, format, out or store.path.parent)
+
+
+def board_crosstable(target: str | Path, index: int, home: str | Path | None = None) -> Crosstable:
+    """Return the head-to-head results of a board, by its number in the plan."""
+    from arena.plan.disqualification import disqualified
+    from arena.results.crosstable import crosstable
+    from arena.results.matches import read_board, seat_frame
+
+    store, resolved = open_log(target, home)
+    with store:
+        schedule = store.known(resolved.schedule())
+        out = disqualified(store, schedule, index)
+        return crosstable(seat_frame(read_board(store, schedule, index, out)), schedule.boards[index].players, out)
+
+
+def board_leaderboard(target: str | Path, index: int, home: str | Path | None = None) -> tuple[pd.DataFrame, int]:
+    """Return the leaderboard of a board, by its number in the plan, and from how many matches that was made."""
+    from arena.plan.disqualification import disqualified
+    from arena.results.leaderboards import leaderboard
+    from arena.results.matches import read_board
+
+    store, resolved = open_log(target, home)
+    with store:
+        schedule = store.known(resolved.schedule())
+        out = disqualified(store, schedule, index)
+        played = read_board(store, schedule, index, out)
+        return leaderboard(played, out), len(played.rows)
+
+
+def rules(game: str) -> str:
+    """Return the rules of a game, in Markdown; raises `ConfigError` where its package has none."""
+    return rules_of(game)
+
+
+def comparison_so_far(target: str | Path, home: str | Path | None = None) -> ComparisonSoFar:
+    """Return how a comparison goes, from its log, while it runs or afterwards."""
+    from arena.runner.following import follow
+
+    store, resolved = open_log(target, home)
+    with store:
+        return follow(store, resolved)
 
 
 def board_figures(target: str | Path, index: int, home: str | Path | None = None) -> tuple[BoardPage, int]:

@@ -6,31 +6,17 @@ import os
 import re
 import shutil
 import sys
-from importlib.resources import files
 
 from rich.markdown import Markdown
 
-import engine
 from arena.cli.output import Output, can_draw
 from arena.core.errors import ConfigError
-from arena.core.text import without_controls
+from arena.registry.rules import rules_of
 
-RULES = "RULES.md"
-"""File of a game's package with its rules."""
 WIDEST = 100
 """Columns in which rules are read well."""
 NOTATION = re.compile(r"^##[^\n]*\bNotation\n(.*?)(?=^\*\*Position|^## |\Z)", re.MULTILINE | re.DOTALL)
 """How actions and chance outcomes are written, as far as where positions are."""
-
-
-def rules_of(game: str) -> str:
-    """Return the rules of a game, in Markdown; raises `ConfigError` where its package has none."""
-    kind = engine.game_type(game.partition("(")[0])
-    package = kind.package or getattr(kind.factory, "__module__", "").partition(".")[0]
-    try:
-        return without_controls((files(package) / RULES).read_text("utf-8"))
-    except (ImportError, OSError, ValueError):
-        raise ConfigError(f"game '{kind.name}': its package '{package}' has no {RULES}") from None
 
 
 def print_rules(game: str) -> None:

@@ -34,7 +34,7 @@ from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.outbox import Outbox
 from arena.runner.run import Outcome, Progress, Run
 from arena.runner.sequential import SequentialGate
-from arena.runner.tally import Tally
+from arena.runner.tally import Tally, setup_plies
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.duels import Duel
 from arena.schedule.openings import chosen_plies
@@ -43,7 +43,7 @@ from arena.stats.paired import Saving, dice_saving
 from arena.stats.sprt import NORMALIZED, elo_from_score
 from arena.store import Store
 from arena.workers.process import WorkerProcess
-from engine import Game, game_type, load_game
+from engine import game_type, load_game
 from engine.specs import split_bot_spec
 
 FILLERS = ("greedy", "random")
@@ -190,7 +190,7 @@ def compare(
             plan = with_dice_keys(plan, store)
             plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
             (board,) = plan.schedule.boards
-            opening = _setup_plies(load_game(board.game, board.players)) + board.opening
+            opening = setup_plies(load_game(board.game, board.players)) + board.opening
             tally = Tally(stop.test, board.players, opening)
             gate = SequentialGate(plan.schedule, tally, entries, Outbox(store, plan.schedule))
             planned(plan)
@@ -316,15 +316,6 @@ def _name(schedule: Schedule) -> str:
     digest = hashlib.blake2b(json.dumps([board.game, board.players, two, rest]).encode(), digest_size=4).hexdigest()
     words = [re.sub(r"[^A-Za-z0-9]+", "_", key).strip("_")[:24] for key in two]
     return f"{COMPARISONS}/{board.slug}-{words[0]}-{words[1]}-{digest}"
-
-
-def _setup_plies(game: Game) -> int:
-    """Return the number of plies of chance before the first decision."""
-    state, count = game.new_initial_state(), 0
-    while state.is_chance_node():
-        state.apply_action(state.chance_outcomes()[0][0])
-        count += 1
-    return count
 
 
 def _comparison(plan: Plan, entries: tuple[int, int], tally: Tally, outcome: Outcome, folder: Path) -> Comparison:

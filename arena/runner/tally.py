@@ -13,6 +13,7 @@ from typing import NamedTuple
 import numpy as np
 
 from arena.stats.sprt import Sprt, Verdict
+from engine import Game
 
 PATIENCE = 50
 """Blocks in a row without a new opening, and more than have been distinct, after which a test gives up."""
@@ -102,3 +103,12 @@ class Tally:
         self.chance, held = True, self._held
         self._held, self._seen = [], {}
         return [*held, block]
+
+
+def setup_plies(game: Game) -> int:
+    """Return the number of plies of chance before the first decision."""
+    state, count = game.new_initial_state(), 0
+    while state.is_chance_node():
+        state.apply_action(state.chance_outcomes()[0][0])
+        count += 1
+    return count

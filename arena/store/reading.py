@@ -300,6 +300,45 @@ class StoreReader:
             if row in chosen:
                 yield row, read_clocks(text or "")
 
+    def board_names(self) -> dict[int, tuple[str, int]]:
+        """Return game and number of players of every board in the log, by key."""
+        return {board: (game, players) for board, game, players in self._db.execute("SELECT * FROM boards")}
+
+    def bot_names(self) -> dict[int, tuple[str, str]]:
+        """Return identity and spec of every bot in the log, by key."""
+        return {
+            bot: (identity, spec) for bot, identity, spec in self._db.execute("SELECT bot, identity, spec FROM bots")
+        }
+
+    def run_number(self) -> int:
+        """Return the number of the latest run."""
+        return int(self._latest("run")[0])
+
+    def digest_of(self, block: int, lineup: int) -> bytes | None:
+        """Return the digest of a match by its key; None where there is none."""
+        query = "SELECT digest FROM matches WHERE block = ? AND lineup = ?"
+        found = self._db.execute(query, (block, lineup)).fetchone()
+        return found[0] if found else None
+
+    def outlines(self, where: str, parameters: Sequence[int]) -> tuple[sqlite3.Cursor, sqlite3.Cursor]:
+        """Return block, line-up, board, plies and ending of matches, and bot, rank and cause of their seats.
+
+        Both in the order of block and line-up; `where` is a condition on `block`.
+        """
+        matches = (
+            "SELECT block, lineup, board, plies, ended FROM matches CROSS JOIN blocks USING (block) "
+            f"WHERE {where} ORDER BY block, lineup"
+        )
+        seats = f"SELECT block, lineup, bot, rank, cause FROM seats WHERE {where} ORDER BY block, lineup, seat"
+        return self._db.execute(matches, parameters), self._db.execute(seats, parameters)
+
+    def identity_of(self, block: int) -> bytes:
+        """Return the identity of a block by its key; raises `StoreError` where there is none."""
+        found = self._db.execute("SELECT identity FROM blocks WHERE block = ?", (block,)).fetchone()
+        if found is None:
+            raise StoreError(f"{self.path}: has no block {block}")
+        return bytes(found[0])
+
     def short_id(self, identity: bytes, lineup: int) -> str:
         """Return the shortest beginning of a match's id that is unique in the log, with its line-up."""
         shortened = (f"{identity.hex()[:digits]}-{lineup}" for digits in range(SHORT_ID, 2 * len(identity)))

@@ -6,17 +6,21 @@ import contextlib
 import sqlite3
 import sys
 from collections.abc import AsyncIterator, Callable
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
+from fastapi.responses import StreamingResponse
+from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as PlainHTTPException
 
 from arena.core.errors import ArenaError
 from arena.core.names import COMPARISONS
 from arena.web.library import PATIENCE, Library, NotFoundError
 from arena.web.links import Links
-from arena.web.pages import tournament, tournaments
+from arena.web.live import Live, TooManyError
+from arena.web.pages import bots, comparison, games, match, matches, pair, tournament, tournaments
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
 from arena.web.safety import ForbiddenError, Guard, Names, new_token
 
@@ -32,10 +36,11 @@ def create_app(home: str | Path | None, host: str = "127.0.0.1", port: int = 800
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
+        await app.state.live.close()
         library.close()
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
-    app.state.library, app.state.links = library, links
+    app.state.library, app.state.links, app.state.live = library, links, Live()
     _add_errors(app)
     _add_pages(app)
     return Guard(app, Names(host, port))
@@ -45,11 +50,12 @@ def _add_pages(app: FastAPI) -> None:
     library: Library = app.state.library
     links: Links = app.state.links
 
-    def show(address: str, make: Callable[..., Page]) -> None:
-        """Answer an address with the page that a function of the request returns."""
+    def show(address: str, make: Callable[..., Page], *fields: str) -> None:
+        """Answer an address with the page that a function of its parts, and of fields of the query, returns."""
 
         def answer(request: Request) -> Response:
-            return respond(request, make(**request.path_params))
+            query = {field: request.query_params.get(field, "") for field in fields}
+            return respond(request, make(**request.path_params, **query))
 
         app.add_api_route(address, answer, methods=["GET", "HEAD"], response_model=None)
 
@@ -59,12 +65,57 @@ def _add_pages(app: FastAPI) -> None:
         caching = FOREVER if v == version(name) else "no-cache"
         return Response(content, media_type=media_type(name), headers={"Cache-Control": caching})
 
-    show("/", lambda: tournaments.page_of(library, links))
-    for prefix, folder in (("/tournaments", ""), ("/comparisons", f"{COMPARISONS}/")):
-        show(f"{prefix}/{{name}}", lambda name, folder=folder: tournament.page_of(library, links, folder + name))
+    show("/", partial(tournaments.page_of, library, links))
+    show("/games", partial(games.list_of, library, links))
+    show("/games/{name}", partial(games.page_of, library, links))
+    show("/bots", partial(bots.list_of, library, links))
+    show("/bot", partial(bots.page_of, library, links), "name")
+    for prefix, folder in (("/tournaments/{name}", ""), ("/comparisons/{name}", f"{COMPARISONS}/")):
+        _add_log_pages(show, library, links, prefix, folder)
+        _add_live(app, library, links, prefix, folder)
+        app.add_api_route(f"{prefix}/matches", _matches(library, links, folder), methods=["GET", "HEAD"])
 
 
-def respond(request: Request, shown: Page) -> Response:
+def _add_log_pages(show: Callable[..., None], library: Library, links: Links, prefix: str, folder: str) -> None:
+    """Add what there is of each tournament, or of each comparison, whose logs are in a folder of their own."""
+
+    def of_log(address: str, make: Callable[..., Page], *fields: str) -> None:
+        show(prefix + address, lambda name, **rest: make(library, links, folder + name, **rest), *fields)
+
+    of_log("", comparison.page_of if folder else tournament.page_of)
+    of_log("/matches/{match}", match.page_of)
+    of_log("/pair", pair.page_of, "board", "a", "b")
+
+
+def _add_live(app: FastAPI, library: Library, links: Links, prefix: str, folder: str) -> None:
+    """Add what pages of a log load by script."""
+
+    @app.get(f"{prefix}/events")
+    async def events(name: str) -> Response:
+        log = await run_in_threadpool(library.log, folder + name)
+        make = partial((comparison if folder else tournament).event_of, library, links, log.name)
+        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+        return StreamingResponse(app.state.live.stream(log.name, make), 200, headers, "text/event-stream")
+
+    @app.get(f"{prefix}/latest")
+    def latest(request: Request, name: str) -> Response:
+        return respond(request, Page(match.latest_of(library, links, folder + name)), "application/json")
+
+    @app.get(f"{prefix}/figures/{{file}}")
+    def figure(request: Request, name: str, file: str, board: str = "") -> Response:
+        content = tournament.figure_of(library, folder + name, board, *file.partition(".")[::2])
+        headers = {"Cache-Control": "no-cache", "Content-Disposition": f'inline; filename="{board[:64]}_{file}"'}
+        return Response(content, 200, headers, media_type(file))
+
+
+def _matches(library: Library, links: Links, folder: str) -> Callable[..., Response]:
+    def answer(request: Request, name: str) -> Response:
+        return respond(request, matches.page_of(library, links, folder + name, request.query_params))
+
+    return answer
+
+
+def respond(request: Request, shown: Page, kind: str = "text/html") -> Response:
     """Return the answer with a page; without its content for a browser that has the same."""
     tag = f'"{shown.tag}"'
     headers = {"ETag": tag, "Cache-Control": "no-cache", "Vary": "Accept-Encoding"}
@@ -72,7 +123,7 @@ def respond(request: Request, shown: Page) -> Response:
     if shown.status == 200 and tag in [each.strip().removeprefix("W/") for each in asked.split(",")]:
         return Response(status_code=304, headers=headers)
     content = shown.html.encode("utf-8", "replace")
-    return Response(content, shown.status, headers, media_type="text/html")
+    return Response(content, shown.status, headers, kind)
 
 
 def _add_errors(app: FastAPI) -> None:
@@ -92,6 +143,9 @@ def _add_errors(app: FastAPI) -> None:
     async def unusable(request: Request, problem: Exception) -> Response:
         return error(500, str(problem))
 
+    async def too_many(request: Request, problem: Exception) -> Response:
+        return error(503, str(problem), {"Retry-After": "10"})
+
     async def database(request: Request, problem: Exception) -> Response:
         if getattr(problem, "sqlite_errorcode", 0) & 0xFF in BUSY:
             return error(503, "the log is locked by another program; try again soon", {"Retry-After": "5"})
@@ -107,7 +161,13 @@ def _add_errors(app: FastAPI) -> None:
 
     handlers: list[tuple[Any, Any]] = [
         *((kind, not_found) for kind in (NotFoundError, UnknownFileError)),
-        *[(ForbiddenError, forbidden), (ArenaError, unusable), (sqlite3.Error, database), (OSError, unforeseen)],
+        *[
+            (ForbiddenError, forbidden),
+            (TooManyError, too_many),
+            (ArenaError, unusable),
+            (sqlite3.Error, database),
+            (OSError, unforeseen),
+        ],
         *((kind, http) for kind in (HTTPException, PlainHTTPException)),
         (Exception, unforeseen),
     ]

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Callable, Hashable, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TypeVar
+from typing import NamedTuple, TypeVar
 
 from arena import api
 from arena.core.errors import ArenaError
@@ -14,14 +17,22 @@ from arena.core.files import MAX_NAME
 from arena.core.names import COMPARISONS
 from arena.core.paths import home_path
 from arena.plan.logs import LOG, logs_under
-from arena.results.run_status import RunStatus
+from arena.plan.model import ResolvedPlan
+from arena.results.match_index import MatchIndex, View
+from arena.results.run_status import RUNNING, RunStatus
+from arena.schedule.blocks import Schedule
 from arena.store import read_writer
 from arena.web.keeping import Keeper, Known
+from arena.web.words import name_in
 
 T = TypeVar("T")
 
 PATIENCE = 0.5
 """Seconds that a page waits for a result before it is shown without."""
+FIRST = 60.0
+"""Seconds that it waits for the first status of a log."""
+MOST_INDEXES = 16
+"""Indexes in memory."""
 
 
 class NotFoundError(ArenaError):
@@ -57,6 +68,24 @@ class Log:
         return read_writer(self.path)[0]
 
 
+class Plan(NamedTuple):
+    """The plan of a log's latest run."""
+
+    resolved: ResolvedPlan
+    schedule: Schedule
+    labels: dict[str, str]
+    """Names of bots by identity: those that they have on boards, else those of their specs."""
+
+    def label(self, identity: str) -> str:
+        """Return the name of a bot."""
+        return self.labels.get(identity, identity)
+
+    def identity(self, label: str) -> str | None:
+        """Return the identity of a bot by its name on boards, or by itself; None where there is none."""
+        found = (entry.identity for entry in self.schedule.entries if entry.label == label)
+        return next(found, label if label in self.labels else None)
+
+
 class Library:
     """Tournaments under a home folder; safe to use from several threads.
 
@@ -67,6 +96,8 @@ class Library:
         self.home = home_path(home).absolute()
         self.patience = patience
         self.keeper = Keeper()
+        self._lock = threading.Lock()
+        self._indexes: OrderedDict[Path, MatchIndex] = OrderedDict()
 
     def logs(self) -> list[Log]:
         """Return all logs under the home."""
@@ -87,12 +118,65 @@ class Library:
         wait = self.patience if patience == -1 else patience
         return self.keeper.get((log.path, what), log.stamp(), compute, wait, urgent=not log.is_running())
 
-    def status(self, log: Log) -> RunStatus:
-        """Return the status of a tournament; raises `ArenaError` for a damaged log."""
-        found = self.keeper.get((log.path, "status"), (log.stamp(), log.is_running()), lambda: api.status(log.path))
+    def all_kept(self, log: Log, what: str, computes: Sequence[Callable[[], T]]) -> list[Known[T] | None]:
+        """Return what is computed of each board of a log, as `kept` does, with patience for all of them together."""
+        if self.patience is None:
+            return [self.kept(log, (what, index), compute) for index, compute in enumerate(computes)]
+        ends = time.monotonic() + self.patience
+        for index, compute in enumerate(computes):
+            self.kept(log, (what, index), compute, 0.0)
+        return [
+            self.kept(log, (what, index), compute, max(0.0, ends - time.monotonic()))
+            for index, compute in enumerate(computes)
+        ]
+
+    def view(self, log: Log) -> tuple[MatchIndex, View]:
+        """Return the index of a log's matches, and what it has now."""
+        with self._lock:
+            index = self._indexes.setdefault(log.path, MatchIndex(log.path))
+            self._indexes.move_to_end(log.path)
+            dropped = self._indexes.popitem(last=False)[1] if len(self._indexes) > MOST_INDEXES else None
+        if dropped is not None:
+            dropped.close()
+        return index, index.view()
+
+    def plan(self, log: Log) -> Plan:
+        """Return the plan of a log's latest run; raises `ArenaError` for a damaged log."""
+        _, view = self.view(log)
+
+        def read() -> Plan:
+            store, resolved = api.open_log(log.path)
+            with store:
+                schedule = store.known(resolved.schedule())
+                names = {identity: name_in(spec) for identity, spec in store.bot_names().values()}
+            labels: dict[str, list[str]] = {}
+            for entry in schedule.entries:
+                labels.setdefault(entry.identity, []).append(entry.label)
+            listed = {identity: ", ".join(of) for identity, of in labels.items()}
+            return Plan(resolved, schedule, {**names, **listed})
+
+        found = self.keeper.get((log.path, "plan"), (log.path.stat().st_ino, view.run), read)
         assert found is not None  # nothing gives up waiting
         return found.value
 
+    def status(self, log: Log) -> RunStatus:
+        """Return the status of a tournament; raises `ArenaError` for a damaged log."""
+        running = log.is_running()
+
+        def read() -> tuple[RunStatus, int]:
+            return api.status(log.path), self.view(log)[1].total
+
+        key, version = (log.path, "status"), (log.stamp(), running)
+        found = self.keeper.get(key, version, read, patience=FIRST, urgent=not running)
+        if found is None or (found.value[0].state == RUNNING) != running:
+            found = self.keeper.get(key, version, read)
+        assert found is not None  # nothing gives up waiting
+        status, total = found.value
+        more = self.view(log)[1].total - total if found.version != version else 0
+        return replace(status, matches=max(status.matches, min(status.planned, status.matches + more)))
+
     def close(self) -> None:
-        """End the threads that compute."""
+        """End the threads that compute, and keep indexes for the next time."""
         self.keeper.close()
+        for index in self._indexes.values():
+            index.close()

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -20,7 +19,10 @@ from arena.web.words import FILTERS
 SCRIPTS = "arena.web"
 OF_RESULTS = ("replay.js",)
 """Scripts that pages as single files have inside."""
-MEDIA = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+MEDIA = {
+    **{"css": "text/css", "js": "text/javascript", "json": "application/json"},
+    **{"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"},
+}
 
 
 @dataclass(frozen=True)
@@ -64,13 +66,9 @@ def link(links: Links, name: str) -> str:
     return links.static(name, version(name))
 
 
+@cache
 def version(name: str) -> str:
     """Return what tells a style's or script's content from another."""
-    return _version(name) if name != "vega.js" else "1"
-
-
-@cache
-def _version(name: str) -> str:
     return hashlib.blake2b(static(name), digest_size=8).hexdigest()
 
 
@@ -81,6 +79,10 @@ def static(name: str) -> bytes:
         return templates.styles().encode()
     if name in OF_RESULTS:
         return templates.static(name).encode()
+    if name == "vega.js":
+        import vl_convert
+
+        return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed").encode()
     found = {each.name: each for each in files(SCRIPTS).joinpath("static").iterdir()}
     if name not in found:
         raise UnknownFileError("there is no such file")
@@ -94,8 +96,3 @@ class UnknownFileError(ArenaError):
 def media_type(name: str) -> str:
     """Return the media type of a style or script."""
     return MEDIA.get(name.rpartition(".")[2], "application/octet-stream")
-
-
-def names_of(query: Mapping[str, str]) -> dict[str, str]:
-    """Return a query without what is empty."""
-    return {key: value for key, value in query.items() if value}

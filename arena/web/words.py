@@ -2,15 +2,23 @@
 
 from __future__ import annotations
 
+import math
+import re
 from datetime import UTC, datetime
 
 from markupsafe import Markup, escape
 
 from arena.core.names import COMPARISONS
 from arena.runner.progress import duration, per_second
+from engine import Game
+from engine.errors import EngineError
+from engine.specs import split_bot_spec
 
 LONGEST = 200
 """Characters of a name that a page shows at most; styles cut it sooner where there is less room."""
+
+IN_LISTS = 40
+"""Characters of a name in a list to choose from."""
 
 
 def count(number: int) -> str:
@@ -46,9 +54,53 @@ def signed(number: float) -> str:
     return f"{number:+z.3f}"
 
 
+def cut(text: str) -> str:
+    """Return a name where nothing but text can stand, cut after so many letters that lists stay narrow."""
+    return text if len(text) <= IN_LISTS else f"{text[: IN_LISTS - 1]}…"
+
+
 def short(text: str) -> str:
     """Return a comparison's name without the folder that all of them are in."""
     return text.removeprefix(f"{COMPARISONS}/")
+
+
+def interval(low: float, high: float) -> str:
+    """Return the two ends of an interval; a question mark where it is not known yet."""
+    return "?" if math.isnan(low) or math.isnan(high) else f"{signed(low)} to {signed(high)}"
+
+
+def longest(game: Game) -> str:
+    """Return the most actions in a match, where the game tells."""
+    try:
+        return count(game.max_game_length)
+    except EngineError:
+        return "not told"
+
+
+def chances(game: Game) -> str:
+    """Return the most chance outcomes in a match, where the game tells."""
+    try:
+        return count(game.max_chance_nodes) if game.has_chance else "none"
+    except EngineError:
+        return "not told"
+
+
+def under(rules: Markup) -> Markup:
+    """Return rendered Markdown to stand below a heading of the second level, without its title."""
+    text = re.sub(r"<h1>.*?</h1>\n?", "", str(rules), count=1, flags=re.S)
+    for level in (4, 3, 2):
+        text = text.replace(f"<h{level}>", f"<h{level + 1}>").replace(f"</h{level}>", f"</h{level + 1}>")
+    return Markup(text.replace("<pre>", '<pre tabindex="0">'))
+
+
+def name_in(spec: str) -> str:
+    """Return the name of the bot in a spec, without its options and the folder of its file."""
+    return split_bot_spec(spec)[0].rpartition("/")[2]
+
+
+def game_name(spec: str) -> str:
+    """Return the name of the game in a spec, without its options."""
+    return spec.partition("(")[0]
 
 
 def sentence(words: str) -> str:
@@ -57,8 +109,15 @@ def sentence(words: str) -> str:
 
 
 FILTERS = {
+    "cut": cut,
     "short": short,
     "sentence": sentence,
+    "bot_name": name_in,
+    "game_name": game_name,
+    "interval": interval,
+    "longest": longest,
+    "chances": chances,
+    "under": under,
     "count": count,
     "percent": percent,
     "moment": moment,

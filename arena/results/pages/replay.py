@@ -22,6 +22,12 @@ from engine.errors import EngineError, in_short
 
 def replay_page(match: StoredMatch) -> bytes:
     """Return the page of a match; raises `StoreError` when the match cannot be replayed, or its game cannot draw it."""
+    data, values = replay_values(match)
+    return single_file("replay.html", data, "replay.js", **values)
+
+
+def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the data that the script of a match's page reads, and the values of its template."""
     game = game_of(match)
     notes, frames = dict(match.notes), []
     plies: list[dict[str, Any]] = []
@@ -58,19 +64,16 @@ def replay_page(match: StoredMatch) -> bytes:
         "players": match.players,
     }
     name = match_id(match.identity, match.lineup)
-    return single_file(
-        "replay.html",
-        data,
-        "replay.js",
-        title=f"{game.type.title}: {' – '.join(match.bots)}",
-        match=match,
-        name=name,
-        game=game,
-        places=places,
-        plies=plies,
-        final=frames[-1],
-        notation=notation(game.type),
-    )
+    return data, {
+        "title": f"{game.type.title}: {' – '.join(match.bots)}",
+        "match": match,
+        "name": name,
+        "game": game,
+        "places": places,
+        "plies": plies,
+        "final": frames[-1],
+        "notation": notation(game.type),
+    }
 
 
 def write_replay(path: Path, match: StoredMatch) -> Path:

@@ -8,8 +8,8 @@ import sys
 import pytest
 
 import engine
-from arena.cli import rules
 from arena.cli.app import run_command
+from arena.registry import rules
 from tests.support.terminal import Terminal
 from tests.support.tournaments import ARENA
 

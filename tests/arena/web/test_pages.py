@@ -1,6 +1,14 @@
 """What pages say, and what they answer to addresses that there are not."""
 
+import html
+import re
+from urllib.parse import quote
+
 import pytest
+from starlette.testclient import TestClient
+
+import arena
+from arena.web.app import create_app
 
 
 def test_the_list_names_every_tournament_with_its_progress(client):
@@ -36,9 +44,111 @@ def test_a_page_that_a_browser_has_is_not_sent_again(client):
 
 
 def test_styles_and_scripts_with_their_version_stay_in_caches(client):
-    import re
-
     for address in re.findall(r'(?:href|src)="(/static/[^"]+)"', client.get("/").text):
         answer = client.get(address)
         assert answer.status_code == 200 and "immutable" in answer.headers["cache-control"]
         assert "immutable" not in client.get(address.partition("?")[0]).headers["cache-control"]
+
+
+def all_addresses(client, first):
+    """Yield every address on the server that pages lead to, each with its answer; ids of matches alike once."""
+    waiting, seen = [*first], set()
+    while waiting:
+        address = waiting.pop()
+        answer = client.get(address)
+        yield address, answer
+        if "html" not in answer.headers.get("content-type", ""):
+            continue
+        for found in re.findall(r'(?:href|src|action|data-latest|data-spec)="(/[^"]*)"', answer.text):
+            found = html.unescape(found).partition("#")[0]
+            kind = re.sub(r"[0-9a-f]{32}-\d+|(?<=\?).*|figures/\w+|games/\w+", "X", found)
+            if kind not in seen:
+                seen.add(kind)
+                waiting.append(found)
+
+
+def test_every_link_leads_to_a_page(client):
+    ready(client, "/tournaments/shown")
+    kinds = {
+        address.split("?")[0].split("/")[-1] for address, answer in all_addresses(client, ["/"]) if answer.is_success
+    }
+    assert {"games", "bots", "bot", "matches", "pair", "shown"} <= kinds
+    assert [address for address, answer in all_addresses(client, ["/"]) if not answer.is_success] == []
+
+
+def ready(client, address):
+    """Return a page as soon as everything on it is computed."""
+    for _ in range(1000):
+        page = client.get(address)
+        if "being computed" not in page.text:
+            return page
+    raise AssertionError("never computed")
+
+
+def test_two_bots_have_the_row_of_the_crosstable_from_either_side(client, home):
+    (row,) = [
+        row
+        for row in arena.crosstable("shown", "epicycle", 2, home)["epicycle", 2].to_dict("records")
+        if {row["bot"], row["opponent"]} == {"greedy", "random"}
+    ]
+    for a, b, sign in ((row["bot"], row["opponent"], 1), (row["opponent"], row["bot"], -1)):
+        page = ready(client, f"/tournaments/shown/pair?board=epicycle_2p&a={a}&b={b}")
+        assert f"{sign * row['difference']:+z.3f}" in page.text
+
+
+@pytest.mark.parametrize("query", ["", "a=greedy&b=greedy", "a=greedy&b=none", "board=none&a=greedy&b=random"])
+def test_a_pair_that_there_is_not_is_not_found(client, query):
+    assert client.get(f"/tournaments/shown/pair?board=epicycle_2p&{query}").status_code == 404
+
+
+def test_a_bot_that_has_not_played_is_not_found(client):
+    assert client.get("/bot?name=nobody").status_code == 404
+    assert client.get("/bot?name=" + "x" * 2000).status_code == 404
+    assert client.get("/games/none").status_code == 404
+
+
+def test_a_match_is_found_by_the_beginning_of_its_id_and_nothing_else_is(client):
+    whole = re.search(r"/matches/([0-9a-f]{32}-\d+)", client.get("/tournaments/shown/matches").text)[1]
+    assert client.get(f"/tournaments/shown/matches/{whole}").status_code == 200
+    assert client.get(f"/tournaments/shown/matches/{whole[:-2]}").status_code == 404, "several line-ups begin so"
+    for wrong in ("0" * 32 + "-0", "xyz", "%00", "1" * 500):
+        assert client.get(f"/tournaments/shown/matches/{wrong}").status_code == 404
+
+
+@pytest.mark.parametrize("format", ["svg", "png", "pdf", "json"])
+def test_figures_are_there_as_files(client, format):
+    answer = client.get(f"/tournaments/shown/figures/ratings.{format}?board=epicycle_2p")
+    assert answer.status_code == 200 and len(answer.content) > 1000
+    assert client.get(f"/tournaments/shown/figures/none.{format}?board=epicycle_2p").status_code == 404
+    assert client.get(f"/tournaments/shown/figures/ratings.{format}?board=none").status_code == 404
+
+
+def test_names_are_text_whatever_is_in_them(tmp_path):
+    name = "<script>alert(1)<br>‮ & \"'"
+    folder = tmp_path / name
+    folder.mkdir()
+    (folder / "matches.db").write_bytes(b"no log at all")
+    with TestClient(create_app(tmp_path), base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as client:
+        page = client.get("/")
+        assert page.status_code == 200 and "<script>alert" not in page.text and "&lt;script&gt;" in page.text
+        broken = client.get(f"/tournaments/{quote(name, safe='')}")
+        assert broken.status_code == 500 and "file is not a database" in broken.text
+        assert "Traceback" not in broken.text and "<script>alert" not in broken.text
+
+
+def test_a_log_that_is_cut_off_has_a_clear_page(home, tmp_path):
+    folder = tmp_path / "cut"
+    folder.mkdir()
+    content = (home / "shown" / "matches.db").read_bytes()
+    (folder / "matches.db").write_bytes(content[: len(content) // 2])
+    with TestClient(create_app(tmp_path), base_url="http://127.0.0.1:8000", raise_server_exceptions=False) as client:
+        for address in ("/tournaments/cut", "/tournaments/cut/matches", "/tournaments/cut/matches/ab"):
+            page = client.get(address)
+            assert page.status_code in (404, 500) and "Traceback" not in page.text
+        for address in ("/", "/bots"):
+            assert client.get(address).status_code == 200, "other tournaments are shown all the same"
+
+
+def test_a_home_that_is_empty_says_what_to_do(tmp_path):
+    with TestClient(create_app(tmp_path), base_url="http://127.0.0.1:8000") as client:
+        assert "arena run" in client.get("/").text and client.get("/bots").status_code == 200

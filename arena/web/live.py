@@ -1,0 +1,98 @@
+"""Events for open pages: what has changed in a log, computed once a second for all who look."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import json
+from collections.abc import AsyncIterator, Callable
+
+from starlette.concurrency import run_in_threadpool
+
+from arena.core.errors import ArenaError
+
+EVERY = 1.0
+"""Seconds between two looks at a log."""
+MOST_VIEWERS = 1_000
+"""Open streams; who comes later is told to come again."""
+ALIVE = 15.0
+"""Seconds after which a stream without news says so, which finds out who has gone."""
+
+
+class TooManyError(ArenaError):
+    """More pages are open than the server follows."""
+
+
+class Channel:
+    """Everybody who looks at one thing."""
+
+    def __init__(self, make: Callable[[], str]) -> None:
+        self.make = make
+        self.viewers: set[asyncio.Queue[bytes]] = set()
+        self.latest = b""
+        self.task: asyncio.Task[None] | None = None
+
+    async def follow(self) -> None:
+        """Look again and again, and hand on what is new, until nobody looks any more."""
+        while self.viewers:
+            try:
+                text = await run_in_threadpool(self.make)
+            except Exception as error:  # a log that is damaged, or gone; the page itself tells more
+                text = json.dumps({"problem": str(error) if isinstance(error, ArenaError) else "cannot be read now"})
+            event = b"data: " + text.encode("utf-8", "replace") + b"\n\n"
+            if event != self.latest:
+                self.latest = event
+                for queue in self.viewers:
+                    if queue.full():
+                        queue.get_nowait()  # who is slow misses what is old
+                    queue.put_nowait(event)
+            await asyncio.sleep(EVERY)
+
+
+class Live:
+    """The channels of a server; used from its event loop alone."""
+
+    def __init__(self) -> None:
+        self._channels: dict[str, Channel] = {}
+
+    @property
+    def viewers(self) -> int:
+        """Open streams."""
+        return sum(len(channel.viewers) for channel in self._channels.values())
+
+    def stream(self, name: str, make: Callable[[], str]) -> AsyncIterator[bytes]:
+        """Return the events of a name; `make` returns the present one, as JSON, in a thread.
+
+        Raises `TooManyError`.
+        """
+        if self.viewers >= MOST_VIEWERS:
+            raise TooManyError("too many pages are open; close some")
+        return self._events(name, make)
+
+    async def _events(self, name: str, make: Callable[[], str]) -> AsyncIterator[bytes]:
+        channel = self._channels.setdefault(name, Channel(make))
+        queue: asyncio.Queue[bytes] = asyncio.Queue(2)
+        channel.viewers.add(queue)
+        try:
+            if channel.latest:
+                queue.put_nowait(channel.latest)
+            if channel.task is None or channel.task.done():
+                channel.task = asyncio.create_task(channel.follow())
+            yield b"retry: 3000\n\n"
+            while True:
+                try:
+                    yield await asyncio.wait_for(queue.get(), ALIVE)
+                except TimeoutError:
+                    yield b": here\n\n"
+        finally:
+            channel.viewers.discard(queue)
+            if not channel.viewers:
+                self._channels.pop(name, None)
+
+    async def close(self) -> None:
+        """End all streams."""
+        for channel in self._channels.values():
+            if channel.task is not None:
+                channel.task.cancel()
+                with contextlib.suppress(asyncio.CancelledError):
+                    await channel.task

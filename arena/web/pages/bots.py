@@ -1,0 +1,96 @@
+"""Bots: all that have played under a home, and one with its versions and results everywhere."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from arena.core.errors import ArenaError
+from arena.results.match_index import Mean
+from arena.web.library import Library, Log, NotFoundError, Plan
+from arena.web.links import Links
+from arena.web.rendering import Page, page
+from arena.web.words import name_in
+
+
+class Contestant(NamedTuple):
+    """A bot in a tournament."""
+
+    log: Log
+    plan: Plan
+    label: str
+    spec: str
+    identity: str
+    isolation: str
+
+
+class Result(NamedTuple):
+    """What a bot has got on a board of a tournament."""
+
+    of: Contestant
+    game: str
+    players: int
+    slug: str
+    mean: Mean
+    place: int
+    bots: int
+
+
+def list_of(library: Library, links: Links) -> Page:
+    """Return the list of bots."""
+    contestants, problems = _contestants(library)
+    by_name: dict[str, list[Contestant]] = {}
+    for each in contestants:
+        by_name.setdefault(name_in(each.spec), []).append(each)
+    rows = [
+        (name, len({each.identity for each in of}), sorted({each.log.name for each in of}))
+        for name, of in sorted(by_name.items())
+    ]
+    return page("bots.html", links, title="Bots", rows=rows, problems=problems)
+
+
+def page_of(library: Library, links: Links, name: str) -> Page:
+    """Return the page of a bot, by the name in its spec."""
+    contestants, problems = _contestants(library)
+    mine = [each for each in contestants if name_in(each.spec) == name]
+    if not mine:
+        raise NotFoundError("no bot of this name has played here")
+    versions: dict[str, list[Contestant]] = {}
+    for each in mine:
+        versions.setdefault(each.identity, []).append(each)
+    results = [result for each in mine for result in _results(library, each)]
+    games = sorted({result.game.partition("(")[0] for result in results})
+    return page(
+        "bot.html",
+        links,
+        title=name,
+        description=f"{len(versions)} versions, {len(results)} boards",
+        name=name,
+        versions=versions,
+        results=results,
+        games=games,
+        problems=problems,
+    )
+
+
+def _contestants(library: Library) -> tuple[list[Contestant], list[str]]:
+    """Return every bot of every plan, and why some logs were left out."""
+    found, problems = [], []
+    for log in library.logs():
+        try:
+            plan = library.plan(log)
+        except ArenaError as error:
+            problems.append(str(error))
+            continue
+        found += [Contestant(log, plan, bot.label, bot.spec, bot.identity, bot.isolation) for bot in plan.resolved.bots]
+    return found, problems
+
+
+def _results(library: Library, of: Contestant) -> list[Result]:
+    index, view = library.view(of.log)
+    found = []
+    for board in of.plan.schedule.boards:
+        means = index.means(view, board.game, board.players)
+        for place, mean in enumerate(means, 1):
+            if mean.bot == of.identity:
+                found.append(Result(of, board.game, board.players, board.slug, mean, place, len(means)))
+    return found

@@ -1,0 +1,81 @@
+"""A comparison: its test and its interval as they go."""
+
+from __future__ import annotations
+
+import json
+from functools import partial
+from typing import Any
+
+from arena import api
+from arena.results.match_index import Filter
+from arena.results.run_status import RUNNING
+from arena.runner.following import ComparisonSoFar
+from arena.web.library import Library
+from arena.web.links import Links
+from arena.web.pages.matches import lines_of
+from arena.web.rendering import Page, fragment, page
+
+WIDTH, HEIGHT, EDGE = 640, 200, 8
+SHOWN = 10
+"""Newest matches that are listed."""
+
+
+def page_of(library: Library, links: Links, name: str) -> Page:
+    """Return the page of a comparison."""
+    now = _now(library, name)
+    found, status = now["found"], now["status"]
+    return page(
+        "comparison.html",
+        links,
+        title=f"{found.a} and {found.b} on {found.board.title}" if found else status.name,
+        description=f"{status.matches:,} matches",
+        refresh=5 if found is None else 0,
+        scripts=["live.js"] if now["is_running"] and links.is_live else [],
+        **now,
+    )
+
+
+def event_of(library: Library, links: Links, name: str) -> str:
+    """Return what open pages of a comparison are told: its parts that change, as JSON."""
+    now = _now(library, name)
+    return json.dumps({"now": fragment("comparison_now.html", links, **now), "state": now["status"].state})
+
+
+def _now(library: Library, name: str) -> dict[str, Any]:
+    """Return the values of what changes while a comparison runs."""
+    log = library.log(name)
+    status = library.status(log)
+    known = library.kept(log, "comparison", partial(api.comparison_so_far, log.path))
+    index, view = library.view(log)
+    newest = index.find(view, Filter(), "newest", SHOWN, None)
+    found = known.value if known else None
+    return {
+        "log": log,
+        "status": status,
+        "is_running": status.state == RUNNING,
+        "found": found,
+        "line": _line(found) if found and found.test and len(found.course) > 1 else None,
+        "newest": lines_of(log, view, library.plan(log), newest.numbers),
+    }
+
+
+def _line(found: ComparisonSoFar) -> dict[str, object]:
+    """Return the course of the log-likelihood ratio as places in a drawing, with those of its bounds."""
+    assert found.test is not None
+    low = min(found.test.lower, *(point.llr for point in found.course))
+    high = max(found.test.upper, *(point.llr for point in found.course))
+    most = found.course[-1].blocks
+
+    def height(llr: float) -> float:
+        return round(EDGE + (HEIGHT - 2 * EDGE) * (high - llr) / (high - low), 1)
+
+    points = " ".join(f"{round(WIDTH * point.blocks / most, 1)},{height(point.llr)}" for point in found.course)
+    return {
+        "points": points,
+        "upper": height(found.test.upper),
+        "lower": height(found.test.lower),
+        "zero": height(0.0),
+        "width": WIDTH,
+        "height": HEIGHT,
+        "most": most,
+    }

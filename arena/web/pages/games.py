@@ -1,0 +1,92 @@
+"""Games: what there is, and one with its rules, its character and drawings."""
+
+from __future__ import annotations
+
+import random
+from dataclasses import dataclass
+
+import engine
+from arena import api
+from arena.core.errors import ArenaError
+from arena.results.pages.templates import markdown
+from arena.web.library import Library, NotFoundError
+from arena.web.links import Links
+from arena.web.rendering import Page, page
+from engine.errors import EngineError, in_short
+
+AFTER = (0, 12)
+"""Plies after which a game is drawn: at the start, and where something has happened."""
+
+
+@dataclass(frozen=True)
+class Drawing:
+    """A position of a game."""
+
+    title: str
+    text: str
+    picture: str
+    """SVG; empty where the game has none."""
+
+
+def list_of(library: Library, links: Links) -> Page:
+    """Return the list of games."""
+    games, broken = [], []
+    for name in engine.game_names():
+        try:
+            games.append(engine.game_type(name))
+        except Exception as error:  # a plug-in's fault takes no other game away
+            broken.append(str(error) if isinstance(error, EngineError) else f"game '{name}': {in_short(error)}")
+    return page("games.html", links, title="Games", games=games, broken=broken)
+
+
+def page_of(library: Library, links: Links, name: str) -> Page:
+    """Return the page of a game."""
+    if name not in engine.game_names():
+        raise NotFoundError("there is no game of this name")
+
+    def draw() -> Page:
+        kind = engine.game_type(name)
+        try:
+            rules = markdown(api.rules(name))
+        except ArenaError:
+            rules = markdown("")
+        game = engine.load_game(name, kind.min_players)
+        return page(
+            "game.html",
+            links,
+            title=kind.title,
+            description=kind.summary,
+            kind=kind,
+            boards=[engine.load_game(name, players) for players in range(kind.min_players, kind.max_players + 1)],
+            drawings=_drawings(game),
+            rules=rules,
+        )
+
+    found = library.keeper.get(("game", name), 0, draw)
+    assert found is not None  # nothing gives up waiting
+    return found.value
+
+
+def _drawings(game: engine.Game) -> list[Drawing]:
+    """Return positions of a match of random actions, always the same one."""
+    state, chance = game.new_initial_state(), random.Random(20)
+    found: list[Drawing] = []
+    for ply in range(AFTER[-1] + 1):
+        if ply in AFTER or state.is_terminal():
+            title = f"After {ply} plies of random play" if ply else "The start"
+            found.append(Drawing(title, str(state), _picture(state)))
+        if state.is_terminal():
+            break
+        if state.is_chance_node():
+            actions, weights = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(chance.choices(actions, weights)[0])
+        else:
+            state.apply_action(chance.choice(state.legal_actions()))
+    return found
+
+
+def _picture(state: engine.State) -> str:
+    try:
+        return state.svg()
+    except EngineError:
+        return ""

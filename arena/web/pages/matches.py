@@ -1,0 +1,134 @@
+"""The matches of a tournament: filtered, sorted, a page at a time."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+from arena.core.match_ids import match_id
+from arena.match.faults import CAUSES
+from arena.results.match_index import ORDERS, Filter, Key, View
+from arena.store import Store
+from arena.web.library import Library, Log, Plan
+from arena.web.links import Links
+from arena.web.rendering import Page, page
+
+ON_A_PAGE = 50
+SHOWN = 12
+"""Hexadecimal digits of an id that are shown."""
+ANY_FORFEIT = "any"
+FIELDS = ("bot", "opponent", "seat", "place", "game", "players", "ended", "cause", "least", "most")
+LARGEST = 10**9
+
+
+class Seat(NamedTuple):
+    """A seat of a match in the list."""
+
+    bot: str
+    place: int
+    cause: str
+
+
+class Line(NamedTuple):
+    """A match in the list."""
+
+    id: str
+    shown: str
+    game: str
+    players: int
+    plies: int
+    ended: str
+    seats: list[Seat]
+
+
+def page_of(library: Library, links: Links, name: str, query: Mapping[str, str]) -> Page:
+    """Return a page of matches; values of the query that mean nothing are left out."""
+    log = library.log(name)
+    plan = library.plan(log)
+    index, view = library.view(log)
+    given = {field: query.get(field, "").strip() for field in FIELDS}
+    order = query.get("sort", "") if query.get("sort") in ORDERS else ORDERS[0]
+    back = "before" in query
+    cursor = _key(query.get("before" if back else "after", ""))
+    found = index.find(view, _filter(given, plan), order, ON_A_PAGE, cursor, back)
+    lines = lines_of(log, view, plan, found.numbers)
+    here = {**given, "sort": "" if order == ORDERS[0] else order}
+    first, last = ("{}.{}".format(*view.key(found.numbers[at])) if found.numbers else "" for at in (0, -1))
+    ends = found.before + len(found.numbers)
+    return page(
+        "matches.html",
+        links,
+        title=f"Matches of {name}",
+        description=f"{found.total:,} matches",
+        log=log,
+        given=given,
+        order=order,
+        orders=ORDERS,
+        found=found,
+        ends=ends,
+        lines=lines,
+        choices=_choices(view, plan),
+        earlier=links.matches(name, {**here, "before": first}) if found.before else "",
+        later=links.matches(name, {**here, "after": last}) if ends < found.total else "",
+    )
+
+
+def lines_of(log: Log, view: View, plan: Plan, numbers: list[int]) -> list[Line]:
+    """Return matches as lists show them, by their numbers in the index."""
+    keys = [view.key(number) for number in numbers]
+    with Store.open(log.path) as store:
+        identities = {block: store.identity_of(block) for block in {key.block for key in keys}}
+    return [
+        _line(view, plan, number, match_id(identities[key.block], key.lineup))
+        for number, key in zip(numbers, keys, strict=True)
+    ]
+
+
+def _line(view: View, plan: Plan, number: int, id: str) -> Line:
+    match, seat = view.match, view.seat
+    game, players = view.boards[int(match["board"][number])]
+    first = int(seat["match"].searchsorted(number))
+    seats = [
+        Seat(plan.label(view.bots[seat["bot"][at]]), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]])
+        for at in range(first, first + players)
+    ]
+    shown = f"{id[:SHOWN]}-{id.rpartition('-')[2]}"
+    return Line(id, shown, game, players, int(match["plies"][number]), view.ended[match["ended"][number]], seats)
+
+
+def _key(text: str) -> Key | None:
+    found = re.fullmatch(r"(-?[0-9]{1,18})\.([0-9]{1,9})", text, re.ASCII)
+    return Key(int(found[1]), int(found[2])) if found else None
+
+
+def _number(text: str) -> int | None:
+    return min(int(text), LARGEST) if re.fullmatch("[0-9]{1,12}", text, re.ASCII) else None
+
+
+def _filter(given: Mapping[str, str], plan: Plan) -> Filter:
+    bot, opponent = (plan.identity(given[each]) or given[each] or None for each in ("bot", "opponent"))
+    cause = given["cause"] or None
+    numbers = {field: _number(given[field]) for field in ("seat", "place", "players", "least", "most")}
+    return Filter(
+        game=given["game"] or None,
+        bot=bot,
+        opponent=opponent,
+        cause="" if cause == ANY_FORFEIT else cause,
+        ended=given["ended"] or None,
+        **numbers,
+    )
+
+
+def _choices(view: View, plan: Plan) -> dict[str, list[str]]:
+    """Return what there is to choose from in each field."""
+    most = max((players for _, players in view.boards.values()), default=2)
+    return {
+        "bot": sorted({plan.label(identity) for identity in view.bots}),
+        "seat": [str(seat) for seat in range(most)],
+        "place": [str(place) for place in range(1, most + 1)],
+        "game": sorted({game for game, _ in view.boards.values()}),
+        "players": [str(players) for players in sorted({players for _, players in view.boards.values()})],
+        "ended": sorted(view.ended),
+        "cause": [ANY_FORFEIT, *(cause for cause in CAUSES if cause in view.causes)],
+    }

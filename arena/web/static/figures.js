@@ -1,0 +1,53 @@
+/** Makes figures interactive on request: Vega draws them from their specification, with what the server serves. */
+
+for (const button of document.querySelectorAll("button[data-figure]")) {
+  button.removeAttribute("hidden");
+  button.addEventListener("click", () => explore(/** @type {HTMLButtonElement} */ (button)));
+}
+
+/** @type {Promise<any> | undefined} */
+let vega;
+
+/** Return Vega's embedding function; loaded once, when the first figure is touched. */
+function embed() {
+  vega ??= new Promise((resolve, reject) => {
+    const script = document.createElement("script");
+    script.src = "/static/vega.js";
+    script.onload = () => resolve(/** @type {any} */ (window).vegaEmbed);
+    script.onerror = () => reject(new Error("Vega could not be loaded"));
+    document.head.append(script);
+  });
+  return vega;
+}
+
+/** @param {HTMLButtonElement} button */
+async function explore(button) {
+  const figure = /** @type {HTMLElement} */ (button.closest("figure"));
+  const picture = /** @type {HTMLElement} */ (figure.querySelector(".picture"));
+  button.disabled = true;
+  try {
+    const [vegaEmbed, answer] = await Promise.all([embed(), fetch(picture.dataset.spec ?? "")]);
+    const spec = await answer.json();
+    const place = document.createElement("div");
+    picture.replaceChildren(place);
+    await vegaEmbed(place, zoomable(spec), {
+      ast: true, actions: false, defaultStyle: false, renderer: "svg", tooltip: { disableDefaultStyle: true },
+    });
+    button.textContent = "Scroll to zoom, drag to move, double-click to reset";
+  } catch {
+    button.textContent = "This figure cannot be made interactive now";
+  }
+}
+
+/**
+ * Return a specification whose continuous axes can be zoomed and whose marks tell their values.
+ * @param {any} spec
+ */
+function zoomable(spec) {
+  const parts = spec.layer ?? [spec];
+  for (const part of parts) part.mark = { ...(typeof part.mark === "string" ? { type: part.mark } : part.mark), tooltip: { content: "data" } };
+  const first = parts[0];
+  const axes = ["x", "y"].filter((axis) => first.encoding?.[axis]?.type === "quantitative" && !first.encoding[axis].bin);
+  if (axes.length) first.params = [...(first.params ?? []), { name: "zoom", select: { type: "interval", encodings: axes }, bind: "scales" }];
+  return spec;
+}

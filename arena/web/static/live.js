@@ -1,0 +1,93 @@
+/** Follows a run: the parts of the page that change come as events, and the latest match is replayed. */
+import { localise } from "./page.js";
+
+const part = (/** @type {string} */ id) => document.getElementById(id);
+const live = part("live");
+let figures = "";
+
+if (live?.dataset.events) {
+  const source = new EventSource(live.dataset.events);
+  source.addEventListener("message", (message) => {
+    const event = JSON.parse(message.data);
+    if (event.problem || typeof event.now !== "string") return;
+    const scrolled = [...live.querySelectorAll(".scroll")].map((box) => box.scrollLeft);
+    const focused = [...live.querySelectorAll("a, .scroll")].indexOf(document.activeElement ?? document.body);
+    const parsed = new DOMParser().parseFromString(event.now, "text/html");
+    live.replaceChildren(...parsed.body.childNodes);
+    localise(live);
+    [...live.querySelectorAll(".scroll")].forEach((box, index) => { box.scrollLeft = scrolled[index] ?? 0; });
+    if (focused >= 0) /** @type {HTMLElement} */ ([...live.querySelectorAll("a, .scroll")][focused])?.focus();
+    if (figures && event.figures !== figures) part("newer")?.removeAttribute("hidden");
+    figures = event.figures ?? "";
+    if (event.state !== "running") {
+      source.close();
+      part("newer")?.removeAttribute("hidden");
+    }
+  });
+}
+
+const follow = part("follow");
+if (follow?.dataset.latest) replayLatest(follow, follow.dataset.latest);
+
+/**
+ * Replay the latest match in the log, then the one that is the latest by then.
+ * @param {HTMLElement} box
+ * @param {string} address
+ */
+async function replayLatest(box, address) {
+  const step = 700;
+  let paused = false;
+  const button = part("follow-pause");
+  button?.addEventListener("click", () => {
+    paused = !paused;
+    button.textContent = paused ? "Go on" : "Pause";
+  });
+  const wait = (/** @type {number} */ time) => new Promise((resolve) => setTimeout(resolve, time));
+  let shown = "";
+  for (;;) {
+    const answer = await fetch(address).catch(() => null);
+    const match = answer?.ok ? await answer.json() : null;
+    if (!match || match.id === shown) {
+      await wait(3000);
+      continue;
+    }
+    shown = match.id;
+    const replay = await unpacked(match.data);
+    const words = part("follow-words");
+    if (words) words.textContent = match.title;
+    const link = part("follow-link");
+    if (link) link.setAttribute("href", match.address);
+    box.hidden = false;
+    for (let ply = 0; ply <= replay.plies.length; ply++) {
+      draw(replay, ply);
+      do await wait(step); while (paused || document.hidden);
+    }
+    await wait(3 * step);
+  }
+}
+
+/** @param {string} text */
+async function unpacked(text) {
+  const packed = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0));
+  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
+  return new Response(stream).json();
+}
+
+/**
+ * @param {any} replay
+ * @param {number} ply
+ */
+function draw(replay, ply) {
+  const picture = replay.pictures[ply].map((/** @type {number} */ number) => replay.elements[number]).join("");
+  const board = part("follow-board");
+  if (board && picture) {
+    const drawing = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
+    board.replaceChildren(document.importNode(drawing, true));
+  } else if (board) {
+    board.textContent = replay.texts[ply];
+  }
+  const move = ply ? replay.plies[ply - 1] : null;
+  const who = move === null ? "" : move.seat === null ? "chance: " : `seat ${move.seat}: `;
+  const caption = part("follow-caption");
+  if (caption) caption.textContent = `Ply ${ply} of ${replay.plies.length}${move ? `, ${who}${move.text}` : ""}`;
+}

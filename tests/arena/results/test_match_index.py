@@ -1,0 +1,215 @@
+"""The index of a log's matches, held against the log itself."""
+
+import itertools
+import sqlite3
+
+import numpy as np
+import pytest
+
+import arena
+from arena import api
+from arena.results.match_index import ORDERS, Filter, MatchIndex
+from arena.store import Store
+
+GAMES = [{"game": "epicycle", "players": [2, 3]}, {"game": "pyramid_punch", "players": 2}]
+BOTS = [{"bot": "random"}, {"bot": "greedy"}, {"bot": "flat_mc:playouts=2"}]
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("home")
+    arena.run({"name": "all", "blocks": 2, "games": GAMES, "bots": BOTS}, home=folder, workers=1)
+    return folder
+
+
+@pytest.fixture
+def log(home):
+    return home / "all" / "matches.db"
+
+
+@pytest.fixture(autouse=True)
+def cache(tmp_path, monkeypatch):
+    """Keep indexes of a test apart, and return their folder."""
+    monkeypatch.setattr("arena.results.match_index.cache_root", lambda: tmp_path / "cache")
+    return tmp_path / "cache" / "indexes"
+
+
+def read(log):
+    """Return all matches of a log, as whole records, by their place in it."""
+    store, _ = api.open_log(log)
+    with store:
+        keys = {block: store.identity_of(block) for (block,) in store._db.execute("SELECT block FROM blocks")}
+        rows = store._db.execute("SELECT block, lineup FROM matches ORDER BY block, lineup").fetchall()
+        bots = {
+            (block, lineup): [name for (name,) in of]
+            for block, lineup in rows
+            for of in [
+                store._db.execute(
+                    "SELECT identity FROM seats JOIN bots USING (bot) WHERE block = ? AND lineup = ? ORDER BY seat",
+                    (block, lineup),
+                ).fetchall()
+            ]
+        }
+        return {(block, lineup): (store.match(keys[block], lineup), bots[block, lineup]) for block, lineup in rows}
+
+
+def is_wanted(match, bots, wanted):
+    seats = range(match.players)
+    fits = [
+        seat
+        for seat in seats
+        if wanted.bot in (None, bots[seat])
+        and wanted.seat in (None, seat)
+        and wanted.place in (None, match.ranks[seat] + 1)
+        and (wanted.cause is None or (seat in match.forfeits and wanted.cause in ("", match.forfeits[seat][0])))
+    ]
+    return (
+        bool(fits)
+        and wanted.game in (None, match.game)
+        and wanted.players in (None, match.players)
+        and wanted.opponent in (None, *bots)
+        and wanted.ended in (None, match.ended)
+        and (wanted.least is None or len(match.moves) >= wanted.least)
+        and (wanted.most is None or len(match.moves) <= wanted.most)
+    )
+
+
+def test_every_filter_and_order_finds_what_a_look_at_each_match_finds(log):
+    matches = read(log)
+    index = MatchIndex(log)
+    view = index.view()
+    names = sorted({bot for _, bots in matches.values() for bot in bots})
+    lengths = sorted(len(match.moves) for match, _ in matches.values())
+    filters = [
+        Filter(),
+        Filter(ended="none"),
+        Filter(cause=""),
+        Filter(least=lengths[len(lengths) // 3], most=lengths[-len(lengths) // 3]),
+        *(Filter(ended=ended) for ended in {match.ended for match, _ in matches.values()}),
+        *(
+            Filter(bot=bot, seat=seat, place=place, players=players)
+            for bot, seat, place, players in itertools.product((None, *names), (None, 1, 2), (None, 1), (None, 2, 3))
+        ),
+        *(Filter(game="pyramid_punch", bot=a, opponent=b) for a, b in itertools.permutations(names, 2)),
+    ]
+    for wanted, order in itertools.product(filters, ORDERS):
+        expected = [key for key, (match, bots) in matches.items() if is_wanted(match, bots, wanted)]
+        if order in ("newest", "longest"):
+            expected.reverse()
+        if order in ("longest", "shortest"):
+            expected.sort(reverse=True)
+            expected.sort(key=lambda key: (1 if order == "shortest" else -1) * len(matches[key][0].moves))
+        got = index.find(view, wanted, order, 10**6, None)
+        assert [tuple(view.key(number)) for number in got.numbers] == expected
+        assert got.total == len(expected)
+
+
+@pytest.mark.parametrize("order", ORDERS)
+def test_pages_forwards_and_backwards_have_every_match_once(log, order):
+    index = MatchIndex(log)
+    view = index.view()
+    everything = index.find(view, Filter(players=2), order, 10**6, None).numbers
+    pages, after = [], None
+    while found := index.find(view, Filter(players=2), order, 7, after).numbers:
+        pages.append(found)
+        after = view.key(found[-1])
+    assert [number for page in pages for number in page] == everything
+    before = index.find(view, Filter(players=2), order, 7, view.key(pages[-1][0]), back=True)
+    assert before.numbers == pages[-2] and before.before == 7 * (len(pages) - 2)
+
+
+def test_mean_returns_are_those_of_all_matches(log):
+    matches = read(log)
+    index = MatchIndex(log)
+    view = index.view()
+    from engine import returns_from_ranks
+
+    for game, players in {(match.game, match.players) for match, _ in matches.values()}:
+        got = {mean.bot: (mean.matches, mean.mean_return) for mean in index.means(view, game, players)}
+        found: dict = {}
+        for match, bots in matches.values():
+            if (match.game, match.players) == (game, players):
+                for bot, value in zip(bots, returns_from_ranks(match.ranks), strict=True):
+                    found.setdefault(bot, []).append(value)
+        assert got == {bot: (len(of), pytest.approx(np.mean(of))) for bot, of in found.items()}
+
+
+def partial_log(log, target, count):
+    """Write a copy of a log with a share of its matches: some blocks whole, some with their first line-up alone."""
+    with sqlite3.connect(log) as db:
+        db.execute("VACUUM INTO ?", (str(target),))
+    with sqlite3.connect(target) as db:
+        for table in ("matches", "seats", "timings"):
+            db.execute(f"DELETE FROM {table} WHERE block > ? OR (block % 2 AND lineup > 0)", (count,))
+    return target
+
+
+def test_an_index_grows_with_its_log_to_what_it_would_be_from_the_start(log, tmp_path):
+    whole = MatchIndex(log).view()
+    growing = partial_log(log, tmp_path / "matches.db", 5)
+    index = MatchIndex(growing)
+    first = index.view()
+    assert 0 < first.total < whole.total
+    with sqlite3.connect(growing) as db:
+        db.execute("ATTACH ? AS w", (str(log),))
+        for table in ("matches", "seats", "timings"):
+            db.execute(f"INSERT OR IGNORE INTO {table} SELECT * FROM w.{table} WHERE block <= 6")
+    middle = index.view()
+    with sqlite3.connect(growing) as db:
+        db.execute("ATTACH ? AS w", (str(log),))
+        for table in ("matches", "seats", "timings"):
+            db.execute(f"INSERT OR IGNORE INTO {table} SELECT * FROM w.{table}")
+    last = index.view()
+    assert first.total < middle.total < last.total == whole.total
+    for order in ORDERS:
+        keys = [
+            [view.key(number) for number in MatchIndex(log).find(view, Filter(), order, 10**6, None).numbers]
+            for view in (last, whole)
+        ]
+        assert keys[0] == keys[1]
+    for game, players in whole.boards.values():
+        means = [index.means(view, game, players) for view in (last, whole)]
+        assert [mean[:3] for mean in means[0]] == [mean[:3] for mean in means[1]]
+
+
+def test_a_file_spares_reading_the_log_again_and_is_taken_only_whole(log, cache, monkeypatch):
+    first = MatchIndex(log).view()
+    (file,) = cache.iterdir()
+    content = file.read_bytes()
+    calls = []
+    outlines = Store.outlines
+    monkeypatch.setattr(
+        Store, "outlines", lambda store, where, given: calls.append(given) or outlines(store, where, given)
+    )
+    assert MatchIndex(log).view().total == first.total
+    assert calls and all(given == [int(first.match["block"][-1])] for given in calls)
+    for broken in (b"", b"PK nothing", content[: len(content) // 2], content.replace(b"format", b"formed")):
+        file.write_bytes(broken)
+        again = MatchIndex(log).view()
+        assert all(np.array_equal(again.match[name], first.match[name]) for name in first.match)
+
+
+def test_a_file_of_another_log_is_thrown_away(log, home, tmp_path, cache):
+    MatchIndex(log).view()
+    (file,) = cache.iterdir()
+    other = partial_log(log, tmp_path / "matches.db", 3)
+    index = MatchIndex(other)
+    index.path.write_bytes(file.read_bytes())
+    assert index.view().total < MatchIndex(log).view().total
+
+
+def test_a_log_that_takes_the_place_of_another_is_read_anew(log, tmp_path):
+    place = partial_log(log, tmp_path / "matches.db", 8)
+    index = MatchIndex(place)
+    before = index.view().total
+    place.unlink()
+    partial_log(log, place, 4)
+    assert 0 < index.view().total < before
+
+
+def test_a_log_with_missing_seats_is_damaged(log, tmp_path):
+    place = partial_log(log, tmp_path / "matches.db", 8)
+    with sqlite3.connect(place) as db:
+        db.execute("DELETE FROM seats WHERE block = 2 AND seat = 1")
+    with pytest.raises(arena.core.errors.StoreError, match="missing seats"):
+        MatchIndex(place).view()
