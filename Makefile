@@ -54,7 +54,8 @@ tools-system:
 LANE := -n $$(($$(nproc) + 1)) --dist loadfile --no-loadscope-reorder
 
 test: tools $(VENV)/.dev
-	$(BIN)/python -m compileall -q arena bots engine tests/arena tests/bots tests/engine tests/support
+	$(BIN)/python -m compileall -q -j 0 arena bots engine tests/arena tests/bots tests/engine tests/support
+	$(BIN)/python -m arena warm  # else each of the lane's processes compiles what another one is compiling
 	$(BIN)/python -m pytest $(LANE)
 
 test-system: tools-system $(VENV)/.dev
