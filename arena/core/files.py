@@ -30,9 +30,14 @@ MAX_NAME = 255
 def whole_file(path: Path) -> Iterator[IO[bytes]]:
     """Open a file to write, which takes its place when all is written; nothing is left of it when something fails.
 
-    What a killed process has left of the same file is removed. An `OSError` names the file.
+    What a killed process has left of the same file is removed. An `OSError` names the file. Devices, pipes and sockets
+    are refused: a file would take their place.
     """
     prefix = f".{path.name}."
+    with contextlib.suppress(FileNotFoundError, NotADirectoryError):
+        mode = os.stat(path).st_mode
+        if not (stat.S_ISREG(mode) or stat.S_ISDIR(mode)):
+            raise OSError(errno.EINVAL, "is a device, a pipe or a socket; name a file", str(path))
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _sweep(path.parent, prefix)

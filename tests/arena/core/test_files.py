@@ -122,3 +122,17 @@ def test_reading_leaves_no_descriptor_open(tmp_path):
             except OSError as error:
                 assert error.filename == str(tmp_path / name)
     assert os.listdir("/proc/self/fd") == before
+
+
+@pytest.mark.parametrize("linked", [False, True])
+def test_a_device_or_pipe_is_not_replaced_by_a_file(tmp_path, linked):
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    named = pipe
+    if linked:
+        named = tmp_path / "link"
+        named.symlink_to(pipe)
+    with pytest.raises(OSError, match="is a device, a pipe or a socket") as error:
+        write_file(named, [b"a page"])
+    assert error.value.filename == str(named)
+    assert pipe.is_fifo() and named.is_symlink() == linked and len(list(tmp_path.iterdir())) == 1 + linked
