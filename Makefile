@@ -8,7 +8,7 @@ INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --co
 .PHONY: help venv demo tools tools-system test test-system chaos coverage lint format bench docs ladder stats cluster-demo clean
 
 help:
-	@echo "make demo    play the demo tournament, print its leaderboards, write them to reports/demo/"
+	@echo "make demo    play the demo tournament, print its leaderboards, write them and a report to reports/demo/"
 	@echo "make test    run the tests, a short lane of everything (minutes)"
 	@echo "make test-system  run the long tests: kills, clusters, whole sandboxed tournaments (minutes)"
 	@echo "make chaos   kill, cut and fill up runs hundreds of times, and compare what they leave (12 minutes)"

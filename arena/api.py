@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import html
+import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -84,6 +86,8 @@ class RunResult:
     faults: pd.DataFrame
     """As `faults` returns it."""
     files: list[Path]
+    report: Path | None = None
+    """The page with all figures and tables, where one was written."""
 
     def __repr__(self) -> str:
         done = self.outcome.progress.found + self.outcome.progress.played
@@ -110,16 +114,22 @@ def run(
     fresh: bool = False,
     show: Callable[[Progress], None] | None = None,
     planned: Callable[[Plan, Path | None], None] = lambda plan, kept: None,
+    report: bool | None = None,
 ) -> RunResult:
-    """Play the missing matches of a tournament, rate it and write its leaderboards.
+    """Play the missing matches of a tournament, rate it and write its leaderboards and its report.
 
     `workers` is the number of processes that play, by default one per core. `backend` is `auto` (local processes, Ray
     when enough matches are left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh`
     sets the old log aside under another name. `show` is called with the progress; without it a notebook shows a line.
     `planned` is called with the plan, and the name of a log set aside, before anything is played. A board is rated when
     its last match is in the log, while others are played (`Progress.rated`).
+
+    `report` says whether to write the report; by default the configuration says it, and no report is written while the
+    environment variable `ARENA_NO_REPORT` is set. A run that was interrupted writes none, but brings one that is there
+    up to date.
     """
     from arena.results.early import EarlyLeaderboards
+    from arena.results.exports import REPORT, write_report
     from arena.results.leaderboards import best, faults, leaderboards
     from arena.results.report import write_reports
 
@@ -154,18 +164,24 @@ def run(
                 resolved = with_disclosed_keys(plan.resolved(), store)
                 schedule = store.known(resolved.schedule())
 
-                def begin(number: int) -> None:
-                    outcome.progress.phase = f"rating {schedule.boards[number].title}"
+                def begin(number: int, verb: str = "rating") -> None:
+                    outcome.progress.phase = f"{verb} {schedule.boards[number].title}"
                     outcome.progress.phase += f" ({number + 1} of {len(schedule.boards)})"
                     shown(outcome.progress)
 
                 boards = leaderboards(store, schedule, begin=begin, early=early.end(begin))
                 faulty = faults(store, plan.schedule)
                 files = write_reports(folder, resolved, store.last_versions(), boards, plan.formats)
+                page = None
+                if report is None:
+                    report = plan.report and not os.environ.get("ARENA_NO_REPORT")
+                if report and (not outcome.interrupted or (folder / REPORT).is_file()):
+                    page = write_report(folder, store, resolved, boards, faulty, partial(begin, verb="drawing"))
+                    files.append(page)
             plan = replace(plan, schedule=replace(plan.schedule, count_matches=None))  # the log is closed now
     finally:
         worker.stop()
-    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files)
+    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page)
 
 
 def plan_of(

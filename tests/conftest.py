@@ -8,6 +8,7 @@ import hypothesis
 import pytest
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads is a fifth of a short command
+os.environ["ARENA_NO_REPORT"] = "1"  # a second a board; tests that look at reports ask for them
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
 hypothesis.settings.load_profile("repeatable")
 

@@ -8,6 +8,7 @@ from arena import api
 from arena.cli.arguments import Boards
 from arena.cli.output import Output, fitted_table, print_boards
 from arena.results.columns import LEADERBOARD
+from arena.results.leaderboards import disqualified_lines
 from arena.results.matches import BoardName, choose_boards
 from arena.results.report import titled
 
@@ -25,17 +26,6 @@ def print_board(at: BoardName, frame: pd.DataFrame) -> None:
     for line in disqualified_lines(frame):
         out.print(line)
     out.print("" if len(frame) else "no complete block yet\n")
-
-
-def disqualified_lines(frame: pd.DataFrame) -> list[str]:
-    """Return the lines below a leaderboard about disqualified bots."""
-    if "disqualified" not in frame:
-        return []
-    columns = frame[frame["disqualified"].notna()][["disqualified", "bot", "forfeits", "matches"]]
-    return [
-        f"disqualified after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
-        for number, bot, forfeits, matches in columns.itertuples(index=False)
-    ]
 
 
 def print_leaderboards(boards: Boards, plackett_luce: bool) -> None:

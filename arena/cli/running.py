@@ -50,6 +50,7 @@ def run_tournament(
     address: str | None,
     fresh: bool,
     home: Path | None,
+    report: bool | None,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -82,7 +83,7 @@ def run_tournament(
 
     try:
         with naming_the_command():
-            result = api.run(played, home, workers, backend, address, fresh, show, planned)
+            result = api.run(played, home, workers, backend, address, fresh, show, planned, report)
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
         return interrupted("every match that was finished is")
@@ -120,6 +121,8 @@ def print_result(result: api.RunResult, quiet: bool) -> int:
     not_played = (f"not played: {line}" for line in outcome.not_played)
     for line in (*lines_of(outcome.game_faults, result.folder / api.LOG), *progress.remarks, *not_played):
         tell(line)
+    if result.report is not None and not quiet:
+        print(f"Report: {result.report.absolute().as_uri()}")  # never wrapped, so that terminals open it at a click
     if outcome.interrupted:
         return interrupted(f"{progress.found + progress.played:,} of {progress.total:,} matches are")
     return NOT_ALL_PLAYED if outcome.not_played else FINE

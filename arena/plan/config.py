@@ -106,6 +106,8 @@ class Output(Model):
 
     formats: tuple[Format, ...] = DEFAULT_FORMATS
     """Formats of the leaderboards."""
+    report: bool = True
+    """Whether a run ends by writing its report, `index.html`."""
 
     _listed = field_validator("formats", mode="before")(as_tuple)
 

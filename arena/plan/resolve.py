@@ -110,6 +110,8 @@ class Plan:
     """Keys of secret dice drawn so far; `arena.plan.dice_keys` keeps them in the log."""
     remarks: tuple[str, ...] = ()
     """Lines about its log and its dice, to be shown before anything is played."""
+    report: bool = True
+    """Whether a run ends by writing its report."""
 
     def __repr__(self) -> str:
         schedule = self.schedule
@@ -213,7 +215,7 @@ def make_plan(
         forfeit_limit=config.forfeit_limit,
         secret_dice=Kind.COMMON if config.common_dice else Kind.SECRET,
     )
-    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out))
+    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out), report=config.output.report)
 
 
 def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+
+import pandas as pd
 
 from arena.core.errors import ConfigError
 from arena.core.files import write_file
@@ -58,6 +60,20 @@ def export_log(
     if "matches" in what:
         files += write_matches(folder, store, schedule, formats or [JSON_LINES], columns)
     return [*files, *write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())]
+
+
+def write_report(
+    folder: Path,
+    store: Store,
+    resolved: ResolvedPlan,
+    leaderboards: Mapping[int, pd.DataFrame],
+    faults: pd.DataFrame,
+    begin: Callable[[int], None],
+) -> Path:
+    """Write the report of a log whose leaderboards and faults are known; `begin` is called before each board."""
+    from arena.results.pages.report import Known, report_page  # with the libraries that draw
+
+    return write_file(folder / REPORT, [report_page(store, resolved, Known(leaderboards, faults), begin)])
 
 
 def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:

@@ -149,6 +149,25 @@ def leaderboard(
     return frame
 
 
+def ratings_with_intervals(matches: BoardMatches, replicates: int) -> pd.DataFrame:
+    """Return bot, rating and interval of the matches of `read_board`, in their canonical order."""
+    number, entries = pd.factorize(matches.entries.ravel())
+    board = Played(number.reshape(matches.entries.shape), matches.ranks, matches.block, matches.distinct_share)
+    found = rating_columns(ratings_of(board, replicates))[["rating", "rating_ci_low", "rating_ci_high"]]
+    return found.round(DECIMALS).add(0.0).assign(bot=matches.labels[entries][found.index])
+
+
+def disqualified_lines(frame: pd.DataFrame) -> list[str]:
+    """Return the lines below a leaderboard about disqualified bots."""
+    if "disqualified" not in frame:
+        return []
+    columns = frame[frame["disqualified"].notna()][["disqualified", "bot", "forfeits", "matches"]]
+    return [
+        f"disqualified after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
+        for number, bot, forfeits, matches in columns.itertuples(index=False)
+    ]
+
+
 def leaderboards(
     store: Store,
     schedule: Schedule,

@@ -25,12 +25,17 @@ def run(
     address: Annotated[str | None, typer.Option(help="A Ray cluster: HOST:PORT of its head, or auto.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Set the old log aside and play everything again.")] = False,
     home: Home = None,
+    report: Annotated[
+        bool | None,
+        typer.Option("--report/--no-report", help="Write the report. Default: as the configuration says, or yes."),
+    ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the leaderboards.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say why bots do not play on some boards.")] = False,
 ) -> None:
     """Play a tournament, or resume it, and print its leaderboards.
 
-    Matches that are in the log already are not played again. Leaderboards are written beside the log. Without CONFIG,
+    Matches that are in the log already are not played again. Leaderboards and the report, a page with all
+    figures, are written beside the log. Without CONFIG,
     --game and --bots say what to play, and the configuration is written there too.
     """
 

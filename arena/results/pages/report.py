@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import html
 import json
 import re
-from dataclasses import dataclass
+import sys
+from collections.abc import Callable, Mapping
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
 from enum import Enum, auto
 from importlib.metadata import version
 from pathlib import Path
@@ -13,16 +17,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from arena.core.errors import StoreError
+from arena.core.errors import ConfigError, StoreError
 from arena.core.files import write_file
 from arena.core.match_ids import listed_dice
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.disqualification import disqualified
 from arena.plan.model import ResolvedPlan
+from arena.results.columns import LEADERBOARD
 from arena.results.crosstable import Crosstable, crosstable
-from arena.results.leaderboards import faults, leaderboard
-from arena.results.matches import BoardMatches, choose_boards, match_frame, read_board
-from arena.results.pages.figures import BoardResults, Figure, figure, figures, render
+from arena.results.leaderboards import disqualified_lines, faults, leaderboard, leaderboards
+from arena.results.matches import BoardMatches, choose_boards, read_board, seat_frame
+from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import single_file, unpacked
 from arena.results.tables import records
 from arena.schedule.blocks import Schedule
@@ -39,72 +44,125 @@ class BoardPage:
 
     title: str
     slug: str
+    matches: int
+    """In the log."""
+    blocks: int
+    """Complete ones."""
+    bots: int
+    opening: str
+    dice: str
+    leaders: list[str]
+    """The first bot and those not significantly different from it."""
+    leaderboard: pd.DataFrame
+    """As terminals show it."""
+    disqualified: list[str]
     figures: dict[str, Figure]
-    pictures: dict[str, str]
-    """SVG by name of the figure."""
     misfits: pd.DataFrame | None
     cycles: pd.DataFrame | None
+    pictures: Mapping[str, str] = field(default_factory=dict)
+    """SVG by name of the figure."""
 
 
-def board_results(store: Store, schedule: Schedule, index: int) -> BoardResults:
+@dataclass(frozen=True)
+class Known:
+    """What is known of a tournament already, so that its report need not find it again."""
+
+    leaderboards: Mapping[int, pd.DataFrame]
+    faults: pd.DataFrame
+
+
+def board_results(store: Store, schedule: Schedule, index: int, known: Known | None = None) -> BoardResults:
     """Read all that is drawn of a board."""
     board = schedule.boards[index]
     out = disqualified(store, schedule, index)
     played = read_board(store, schedule, index, out)
-    matches = match_frame(store, board.game, played)
+    matches = seat_frame(played)
     try:
         shares = variance_table(matches, board.players, has_own_dice(schedule, index))
     except StoreError:
         shares = None
+    rows = store.match_rows(board.game, board.players, "m.plies, m.ended")
+    lengths = [(plies, sys.intern(ended)) for plies, ended in rows]
+    faulty = faults(store, schedule) if known is None else known.faults
+    faulty = faulty[(faulty["game"] == board.game) & (faulty["players"] == board.players)]
     return BoardResults(
-        board.players,
-        played,
-        matches,
-        leaderboard(played, out),
-        crosstable(matches, board.players, out),
-        shares,
-        matches.loc[matches["seat"] == 0, "plies"].value_counts().sort_index().rename("matches").reset_index(),
-        _clocks(store, board.game, played),
-        out,
+        players=board.players,
+        played=played,
+        leaderboard=leaderboard(played, out) if known is None else known.leaderboards[index],
+        crosstable=crosstable(matches, board.players, out),
+        variance=shares,
+        plies=np.array([plies for plies, _ in lengths], np.int64)[played.rows],
+        ended=np.array([ended for _, ended in lengths], object)[played.rows],
+        forfeits=faulty[["bot", "cause", "count"]].rename(columns={"count": "matches"}).reset_index(drop=True),
+        calls=_calls(store, board.game, played),
+        limits=schedule.limits,
+        out=out,
     )
 
 
-def report_page(store: Store, resolved: ResolvedPlan) -> bytes:
-    """Return the page of a tournament."""
+def report_page(
+    store: Store,
+    resolved: ResolvedPlan,
+    known: Known | None = None,
+    begin: Callable[[int], None] = lambda number: None,
+) -> bytes:
+    """Return the page of a tournament; `begin` is called with each board's number before it is drawn."""
     schedule = store.known(resolved.schedule())
-    pages = [board_page(store, schedule, index)[0] for index in range(len(schedule.boards))]
-    faulty = faults(store, schedule)
-    bots = pd.DataFrame(
-        [(entry.label, entry.spec, entry.identity) for entry in schedule.entries], columns=["bot", "spec", "identity"]
-    )
-    matches = sum(store.count(board.game, board.players, schedule.lineups(board))[0] for board in schedule.boards)
+    if known is None:
+        known = Known(leaderboards(store, schedule), faults(store, schedule))
+    waiting = []
+    with ThreadPoolExecutor(1) as drawer:  # while it draws one board, the next one is computed
+        for index in range(len(schedule.boards)):
+            begin(index)
+            computed, _ = _without_pictures(store, schedule, index, known)
+            waiting.append(drawer.submit(_with_pictures, computed))
+    pages = [drawn.result() for drawn in waiting]
+    bots = [(bot.label, bot.spec, bot.isolation, bot.identity) for bot in resolved.bots]
     return single_file(
         "report.html",
         data_of(pages),
         title=resolved.name,
         generator=generator(),
         boards=pages,
-        matches=matches,
+        matches=sum(page.matches for page in pages),
         planned=schedule.total_matches,
         dice=listed_dice(sorted(store.dice_kinds())),
-        faults=None if faulty.empty else faulty,
-        bots=bots,
+        faults=None if known.faults.empty else known.faults,
+        bots=pd.DataFrame(bots, columns=["bot", "spec", "isolation", "identity"]),
+        facts=plan_facts(resolved),
+        left_out=resolved.left_out,
         versions=pd.DataFrame(store.last_versions().items(), columns=["package", "version"]),
     )
+
+
+def plan_facts(resolved: ResolvedPlan) -> dict[str, str]:
+    """Return a plan's settings in words."""
+    limits = [f"{name.replace('_', ' ')} {value:g}" for name, value in resolved.limits if value]
+    kind = "adaptive" if any(board.first_blocks for board in resolved.boards) else "round robin"
+    return {
+        "Seed": str(resolved.seed),
+        "Schedule": f"gauntlet of {resolved.challenger}" if resolved.challenger else kind,
+        "Line-ups of a block": resolved.line_ups,
+        "Limits of a bot (seconds, MiB)": ", ".join(limits),
+        "Forfeits until a bot is disqualified": str(resolved.forfeit_limit or "no limit"),
+        **{f"Hash of dice key {number}": key.hash for number, key in enumerate(resolved.secret_keys, 1)},
+    }
 
 
 def write_figures(
     store: Store, resolved: ResolvedPlan, what: str, game: str | None, players: int | None, format: str, folder: Path
 ) -> list[Path]:
-    """Write one figure of every chosen board, and return the paths."""
+    """Write one figure of every chosen board that has something to draw, and return the paths."""
+    check_figure(what)
     schedule = store.known(resolved.schedule())
     names = [(board.game, board.players) for board in schedule.boards]
-    paths = []
-    for name in choose_boards(resolved.name, names, game, players):
-        index = names.index(name)
-        drawn = figure(board_results(store, schedule, index), what)
-        content = json.dumps(drawn.spec, indent=1).encode() if format == "json" else render(drawn.spec, format)
-        paths.append(write_file(folder / f"{schedule.boards[index].slug}_{what}.{format}", [content]))
+    paths, chosen = [], [names.index(name) for name in choose_boards(resolved.name, names, game, players)]
+    for index in chosen:
+        if (made := figure(board_results(store, schedule, index), what)) is not None:
+            content = f"{json.dumps(made.spec, indent=1)}\n".encode() if format == "json" else render(made.spec, format)
+            paths.append(write_file(folder / f"{schedule.boards[index].slug}_{what}.{format}", [content]))
+    if not paths:
+        raise ConfigError(f"{what}: there is nothing to draw on {'this board' if len(chosen) == 1 else 'these boards'}")
     return paths
 
 
@@ -115,40 +173,107 @@ def data_of(pages: list[BoardPage]) -> dict[str, Any]:
 
 def board_page(store: Store, schedule: Schedule, index: int) -> tuple[BoardPage, int]:
     """Return what is shown of a board, and from how many matches, those of its complete blocks."""
+    page, matches = _without_pictures(store, schedule, index)
+    return _with_pictures(page), matches
+
+
+def _with_pictures(page: BoardPage) -> BoardPage:
+    pictures = {name: _picture(figure, f"{page.slug}-{name}") for name, figure in page.figures.items()}
+    return replace(page, pictures=pictures)
+
+
+def _without_pictures(
+    store: Store, schedule: Schedule, index: int, known: Known | None = None
+) -> tuple[BoardPage, int]:
     board = schedule.boards[index]
-    results = board_results(store, schedule, index)
-    drawn = figures(results)
-    pictures = {name: _picture(figure, f"{board.slug}-{name}") for name, figure in drawn.items()}
+    results = board_results(store, schedule, index, known)
+    drawn, table = figures(results), results.leaderboard
     found: Crosstable = results.crosstable
     misfits, cycles = (None if frame.empty else frame for frame in (found.misfits, found.cycles))
-    return BoardPage(board.title, board.slug, drawn, pictures, misfits, cycles), len(results.played.rows)
+    matches, _ = store.count(board.game, board.players, schedule.lineups(board))
+    shown = table if len(table) and table["forfeits"].any() else table.drop(columns="forfeits", errors="ignore")
+    page = BoardPage(
+        title=board.title,
+        slug=board.slug,
+        matches=matches,
+        blocks=len(np.unique(results.played.block)),
+        bots=len(board.entries),
+        opening=f"{board.opening} random plies" if board.opening else "",
+        dice=listed_dice(schedule.dice_of(index)),
+        leaders=_leaders(table),
+        leaderboard=pd.DataFrame(LEADERBOARD.cells(shown)) if len(shown) else shown,
+        disqualified=disqualified_lines(table),
+        figures=drawn,
+        misfits=misfits,
+        cycles=cycles,
+    )
+    return page, len(results.played.rows)
 
 
+def _leaders(table: pd.DataFrame) -> list[str]:
+    """Return the first bot of a leaderboard and all that are not significantly different from it."""
+    if table.empty:
+        return []
+    best = set(table["group"].iloc[0])
+    return [bot for bot, group in zip(table["bot"], table["group"], strict=True) if not best.isdisjoint(group)]
+
+
+SCALE = 1.15
+"""Size of figures where there is room."""
 CLUTTER = re.compile(
-    r' (?:aria-[a-z]+|role|class|pointer-events|xmlns:xlink|version)="[^"]*"| transform="translate\(0,0\)"| opacity="1"'
-    r'|<path(?: [a-z-]+="[^"]*")*? d="M0,0h0v0h0Z"(?: [a-z-]+="[^"]*")*?/>'
+    r' (?:aria-[a-z]+|role|class|pointer-events|xmlns:xlink|version|font-family)="[^"]*"'
+    r'| (?:transform="translate\(0,0\)"|opacity="1"|stroke-width="1"|font-size="12px")'
+    r'|<path(?: [a-z-]+="[^"]*")*? d="(?:M0,0h0v0h0Z)?"(?: [a-z-]+="[^"]*")*?/>'
 )
-"""What Vega writes for its own use and for screen readers, for whom a figure is its sentence and its table."""
+"""What Vega writes for its own use, for screen readers, to whom a figure is its sentence and its table, and what the
+page's style says."""
 
 
 def _picture(figure: Figure, prefix: str) -> str:
-    """Return a figure as SVG for a page, with ids of its own."""
+    """Return a figure as SVG for a page, with ids of its own, and the whole of cut labels on hover."""
     svg = CLUTTER.sub("", render(figure.spec, "svg").decode())
-    svg = re.sub(r'(\bid="|url\(#)', rf"\g<1>{prefix}-", svg)
-    return svg.replace("<svg ", '<svg aria-hidden="true" ', 1)
+    svg = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), svg)
+    svg = re.sub(r'(\bid="|url\(#)', rf"\g<1>{prefix}-", _without_bare_groups(svg))
+    for label in dict.fromkeys(label for name in ("bot", "opponent") for label in figure.table.get(name, ())):
+        if (short := shortened(label)) != label:
+            shown = f"{html.escape(short, quote=False)}</text>"
+            svg = svg.replace(f">{shown}", f"><title>{html.escape(label, quote=False)}</title>{shown}")
+    sizes = r'<svg (.*?)width="([\d.]+)" height="([\d.]+)"'
+    return re.sub(sizes, _scaled, svg, count=1)
 
 
-def _clocks(store: Store, game: str, played: BoardMatches) -> pd.DataFrame:
+def _scaled(beginning: re.Match[str]) -> str:
+    rest, *size = beginning.groups()
+    width, height = (round(SCALE * float(pixels)) for pixels in size)
+    return f'<svg aria-hidden="true" {rest}width="{width}" height="{height}"'
+
+
+def _without_bare_groups(svg: str) -> str:
+    """Return a drawing without the groups that have no attributes."""
+    kept: list[str] = []
+    bare: list[bool] = []
+    for part in re.split(r"(</?g\b[^>]*>)", svg):
+        if part.startswith("<g"):
+            bare.append(part == "<g>")
+            kept.append("" if bare[-1] else part)
+        elif part == "</g>":
+            kept.append("" if bare.pop() else part)
+        else:
+            kept.append(part)
+    return "".join(kept)
+
+
+def _calls(store: Store, game: str, played: BoardMatches) -> pd.DataFrame:
     bots = played.labels[played.entries]
     places = np.argsort(played.rows)[:TIMED_MATCHES].tolist()
     at = dict(zip(played.rows[places].tolist(), places, strict=True))
     rows = [
-        (bots[at[row], call.seat], call.wall)
+        (row, call.seat, bots[at[row], call.seat], call.wall)
         for row, calls in store.clocks(game, bots.shape[1], at)
         for call in calls
         if call.ply >= 0
     ]
-    return pd.DataFrame(rows, columns=["bot", "seconds"])
+    return pd.DataFrame(rows, columns=["match", "seat", "bot", "seconds"])
 
 
 def generator() -> str:
@@ -156,7 +281,7 @@ def generator() -> str:
     return ", ".join(f"{name} {version(name)}" for name in ("altair", "vl-convert-python"))
 
 
-PARTS = rb"(?:g|path|text|tspan|line|rect|circle|defs|clipPath)"
+PARTS = rb"(?:g|path|text|title|tspan|line|rect|circle|defs|clipPath)"
 PICTURE = re.compile(
     rb'<svg(?: (?:aria-hidden|xmlns|version|width|height|viewBox)="[^"<>]*+")*+>'
     rb'(?:[^<]++|<%b(?: [a-z][\w:-]*+="[^"<>]*+")*+/?>|</%b>)*+</svg>' % (PARTS, PARTS)

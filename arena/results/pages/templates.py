@@ -8,6 +8,7 @@ import json
 import re
 import sys
 import zlib
+from collections.abc import Collection
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -94,14 +95,33 @@ def notation(game: GameType) -> Markup:
     return markdown(found[1]) if found else Markup()
 
 
-def table(frame: pd.DataFrame) -> Markup:
-    """Return a frame as an HTML table, numbers to the right and in the formats of their columns."""
-    numeric = [is_numeric_dtype(kind) and not is_bool_dtype(kind) for kind in frame.dtypes]
+MOST_ROWS = 300
+"""Rows of a table on a page."""
+WIDE = 30
+"""Letters of a text that a table shows whole."""
+
+
+def table(frame: pd.DataFrame, texts: Collection[str] = ()) -> Markup:
+    """Return a frame as an HTML table, numbers to the right and in the formats of their columns.
+
+    `texts`: of a frame of formatted numbers the columns that are none. Of a long table there are the first rows, and
+    how many follow.
+    """
+    numeric = [
+        name not in texts if texts else is_numeric_dtype(kind) and not is_bool_dtype(kind)
+        for name, kind in frame.dtypes.items()
+    ]
     rows = [
         [as_text(value, format_of(str(name))) for name, value in zip(frame.columns, row, strict=True)]
-        for row in frame.astype(object).to_numpy().tolist()
+        for row in frame.head(MOST_ROWS).astype(object).to_numpy().tolist()
     ]
-    return Markup(_environment.get_template("table.html").render(names=list(frame.columns), rows=rows, numeric=numeric))
+    shown = {"names": list(frame.columns), "rows": rows, "numeric": numeric, "wide": WIDE}
+    return Markup(_environment.get_template("table.html").render(more=len(frame) - len(rows), **shown))
 
 
-_environment.filters["table"] = table
+def counted(count: int, noun: str, plural: str = "") -> str:
+    """Return a number and its noun."""
+    return f"{count:,} {noun if count == 1 else plural or f'{noun}s'}"
+
+
+_environment.filters |= {"table": table, "counted": counted}

@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena import api
-from arena.cli import boards, running
+from arena.cli import running
 from arena.cli.app import run_command
 from arena.plan.disqualification import disqualified
-from arena.results.leaderboards import faults, leaderboards
+from arena.results.leaderboards import disqualified_lines, faults, leaderboards
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
 from arena.results.report import render
@@ -260,7 +260,7 @@ def test_leaderboards_from_the_log_alone_tell_the_same(played, monkeypatch, caps
     said = capsys.readouterr().out
     for frame in api.leaderboard(played, home_of(played)).values():
         assert frame["disqualified"].notna().to_list() == [False, False, True, True]
-        for line in boards.disqualified_lines(frame):
+        for line in disqualified_lines(frame):
             assert line in said
         last = frame.iloc[-1]
         assert (

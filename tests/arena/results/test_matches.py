@@ -76,11 +76,11 @@ def test_lengths_and_clocks_are_of_the_matches_that_endings_are_of(tmp_path):
     here = [(place, each._replace(plies=3 + place % 2)) for place, each in results_of(plan, clocks=clocks)]
     logged(log, plan, [*here[:-1], (here[-1][0], here[-1][1]._replace(plies=98))][1:])  # the first block is in part
     with Store.open(log) as store:
-        found = board_results(store, plan, 0)
+        found, matches = board_results(store, plan, 0), board_matches(store, plan, 0)
     count = len(here) - 2
-    assert len(found.matches) == 2 * count
-    assert found.lengths["matches"].sum() == count and found.lengths["plies"].tolist() == [3, 4, 98]
-    assert len(found.clocks) == 2 * count
-    firsts = found.matches[found.matches["seat"] == 0]["bot"].value_counts()
-    assert found.clocks[found.clocks["seconds"] == 1.0]["bot"].value_counts().to_dict() == firsts.to_dict()
-    assert set(found.clocks["bot"]) == {"alice", "Carol", "bob"} and set(found.clocks["seconds"]) == {1.0, 2.0}
+    assert len(matches) == 2 * count and len(found.ended) == count
+    assert len(found.plies) == count and np.unique(found.plies).tolist() == [3, 4, 98]
+    assert len(found.calls) == 2 * count
+    firsts = matches[matches["seat"] == 0]["bot"].value_counts()
+    assert found.calls[found.calls["seconds"] == 1.0]["bot"].value_counts().to_dict() == firsts.to_dict()
+    assert set(found.calls["bot"]) == {"alice", "Carol", "bob"} and set(found.calls["seconds"]) == {1.0, 2.0}

@@ -3,6 +3,7 @@
 import base64
 import html
 import json
+import os
 import re
 import signal
 import zlib
@@ -229,3 +230,69 @@ def test_what_no_interval_is_known_of_is_drawn_without_one(report, tmp_path):
     assert [(row["rating_ci_low"], row["rating_ci_high"]) for row in ratings] == [(None, None)] * 2
     assert intervals_drawn(page) == 0 and b"NaN" not in page
     assert intervals_drawn(report.read_bytes()) == 3, "of a bot of known interval it is drawn"
+
+
+TINY = """
+name = "tiny"
+blocks = 2
+games = [{ game = "epicycle", players = 2 }]
+bots = [{ bot = "random" }, { bot = "random", label = "other" }]
+"""
+
+
+@pytest.fixture
+def tiny(tmp_path, monkeypatch):
+    """Return the path of a configuration, with reports at the end of runs as usual."""
+    monkeypatch.delenv("ARENA_NO_REPORT")
+    monkeypatch.chdir(tmp_path)
+    config = tmp_path / "tiny.toml"
+    config.write_text(TINY)
+    return config
+
+
+def run(*options: str) -> int:
+    return run_command(["run", "tiny.toml", "--workers", "1", *options])
+
+
+def test_a_run_ends_by_writing_its_report_and_prints_its_address_last(tiny, tmp_path, capsys):
+    assert run() == 0
+    page = tmp_path / "reports" / "tiny" / "index.html"
+    assert capsys.readouterr().out.splitlines()[-1] == f"Report: {page.as_uri()}"
+    (again,) = [path for path in api.export("tiny", out=tmp_path / "again", what=["report"]) if path.suffix == ".html"]
+    assert page.read_bytes() == again.read_bytes()
+    tiny.write_text(TINY.replace("blocks = 2", "blocks = 3"))
+    assert run("--quiet") == 0  # resumed and complete
+    assert "Report:" not in capsys.readouterr().out
+    assert "6 matches" in page.read_text() and run_command(["verify", "tiny"]) == 0
+
+
+def test_no_report_is_written_where_none_is_wanted(tiny, tmp_path, capsys, monkeypatch):
+    page = tmp_path / "reports" / "tiny" / "index.html"
+    assert run("--no-report") == 0 and not page.exists()
+    assert "Report:" not in capsys.readouterr().out
+    tiny.write_text(f"{TINY}[output]\nreport = false\n")
+    assert run() == 0 and not page.exists()
+    tiny.write_text(TINY)
+    monkeypatch.setenv("ARENA_NO_REPORT", "1")
+    assert run() == 0 and not page.exists()
+    assert run("--report") == 0 and page.exists()
+
+
+def test_an_interrupted_run_writes_no_report_but_keeps_one_up_to_date(tiny, tmp_path):
+    page = tmp_path / "reports" / "tiny" / "index.html"
+
+    def stop(progress):
+        if progress.played >= 2 and not progress.stopping:
+            os.kill(os.getpid(), signal.SIGINT)
+
+    long = TINY.replace("blocks = 2", "blocks = 400")
+    tiny.write_text(long)
+    assert api.run(tiny, workers=1, show=stop).outcome.interrupted
+    assert not page.exists()
+    api.export("tiny", what=["report"])
+    before = page.read_bytes()
+    result = api.run(tiny, workers=1, show=stop)
+    assert result.outcome.interrupted and result.report.absolute() == page
+    now = page.read_bytes()
+    api.export("tiny", what=["report"])
+    assert now != before and page.read_bytes() == now
