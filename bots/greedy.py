@@ -30,6 +30,7 @@ class Greedy(Bot):
     systematically (one random offset, then equal steps through the weights). Ties are broken at random.
     Source: the greedy player of the textbooks.
     Parameters: none.
+    Gives with two players its worth of the action as its expected return; with more it does not look at the others'.
     Cost: one evaluation an action, times the outcomes of a chance node: 5 to 50 microseconds a move in games with
     kernels, up to half a millisecond where dice follow every action; in plain Python 10 microseconds an evaluation.
     """
@@ -45,7 +46,11 @@ class Greedy(Bot):
         actions = state.legal_actions()
         if len(actions) == 1:
             return actions[0]
-        return self.pick_best(actions, self._values(state, self.seat, self.rng.getrandbits(32)))
+        values = self._values(state, self.seat, self.rng.getrandbits(32))
+        if self.game.players == 2:
+            worth = max(values)
+            self.evaluation = (worth, -worth) if self.seat == 0 else (-worth, worth)
+        return self.pick_best(actions, values)
 
 
 Values = Callable[[State, int, int], list[float]]

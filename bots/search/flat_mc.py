@@ -42,24 +42,35 @@ class FlatMonteCarlo(Bot):
         if len(actions) == 1:
             return actions[0]
         words = cast(KernelState, state).words
-        return self.pick_best(actions, self._points(words, self.seat, self.playouts, self._chance))
+        points, totals = self._points(words, self.seat, self.playouts, self._chance)
+        chosen = self.pick_best(actions, points)
+        gained = totals[actions.index(chosen)].tolist()
+        if self.game.players == 2:
+            gained[self.seat], gained[1 - self.seat] = max(points), 2 * self.playouts - max(points)
+        self.evaluation = [each / (self.playouts * (self.game.players - 1)) - 1.0 for each in gained]
+        return chosen
 
 
-Points = Callable[[np.ndarray, int, int, np.ndarray], list[int]]
-"""For a state's words, a seat, playouts for each action and a generator: the points of each legal action."""
+Points = Callable[[np.ndarray, int, int, np.ndarray], tuple[list[int], np.ndarray]]
+"""For a state's words, a seat, playouts for each action and a generator: the points of each legal action.
+
+With them come, with more than two players, the points of every seat by action.
+"""
 
 
 @functools.cache
 def compiled_points(game: KernelGame) -> Points:
     """Return the comparison of actions in compiled code, warmed up."""
     also = {name: getattr(game.compiled, name) for name in ("copy_state", "random_finish", "points_of")}
+    also["SEVERAL"] = game.players > 2
     kernel = bind(flat_mc_kernel, game.rules, game.dtype, **also).compare_actions
     points, wide = np.zeros_like(game.action_buffer), np.zeros_like(game.action_buffer)
-    buffers = (game.action_buffer, points, game.blank(), game.blank(), wide, np.zeros(game.players, np.int64))
+    totals = np.zeros((points.size, game.players), np.int64)
+    buffers = (game.action_buffer, points, totals, game.blank(), game.blank(), wide, np.zeros(game.players, np.int64))
 
-    def compare(words: np.ndarray, seat: int, playouts: int, rng: np.ndarray) -> list[int]:
+    def compare(words: np.ndarray, seat: int, playouts: int, rng: np.ndarray) -> tuple[list[int], np.ndarray]:
         count = kernel(words, seat, playouts, rng, *buffers)
-        return points[:count].tolist()
+        return points[:count].tolist(), totals
 
     compare(cast(KernelState, first_decision(game)).words, 0, 1, new_rng(0))
     return compare

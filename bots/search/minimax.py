@@ -25,6 +25,7 @@ DEEPEST = 64
 MOST = 1 << 62
 CHUNK = 1000  # states between two looks at the clock
 TOP_PRIORITY = 3.0
+LONGEST_LINE = 16
 MANY = 5  # players too many to all play against one
 ENTRIES = 1 << 18
 
@@ -76,7 +77,8 @@ class Search:
         width = max(game.action_buffer.size, game.outcome_buffer.size)
         search, frames = np.zeros(SEARCH.itemsize // 8, np.uint64), np.zeros(plies * FRAME.itemsize // 8, np.uint64)
         self._search, self._root = search.view(SEARCH)[0], frames.view(FRAME)[0]
-        self._kernel = minimax_kernels(game).search_on
+        self._kernel, self._follow = minimax_kernels(game).search_on, minimax_kernels(game).follow
+        self._game, self._line = game, np.zeros(LONGEST_LINE, np.int64)
         self._memory = Memory(
             search=search,
             frames=frames,
@@ -123,6 +125,24 @@ class Search:
         return done
 
     @property
+    def has_value(self) -> bool:
+        """Whether this look-ahead has valued the best action, though it may not be done."""
+        return bool(self._root.best >= 0)
+
+    def returns(self, value: float) -> list[float] | None:
+        """Return what every seat is expected to get, given the root's value; None where nobody knows.
+
+        With several opponents who play against one, what each of them would get is not looked at.
+        """
+        seat = int(self._search.seat)
+        return None if self._game.players > 2 else [value, -value] if seat == 0 else [-value, value]
+
+    def line(self) -> list[int] | None:
+        """Return the best action and the replies to it that are known; None where none are."""
+        count = self._follow(self._memory, self.best, self._line)
+        return self._line[:count].tolist() if count > 1 else None
+
+    @property
     def nodes(self) -> int:
         """States visited since `begin`."""
         return int(self._search.nodes)
@@ -148,6 +168,14 @@ class MaxnSearch(Search):
         self._kernel = bind(maxn_kernel, game.rules, game.dtype, **{name: shared[name] for name in names}).search_on
         self._memory = self._memory._replace(table=np.zeros((len(self._memory.states), game.players)))
 
+    def returns(self, value: float) -> list[float] | None:
+        """Return the values of the root."""
+        return self._memory.table[0].tolist()
+
+    def line(self) -> list[int] | None:
+        """Return nothing: no replies are kept."""
+        return None
+
     def look(self, depth: int) -> None:
         super().look(depth)
         self._root.seat = self._search.seat
@@ -171,6 +199,7 @@ def warmed_up(search: Search, game: KernelGame) -> Search:
     search.begin(state.words, state.current_player(), actions, [0.0] * len(actions))
     search.look(1)
     search.go_on(1)
+    search.line()
     return search
 
 
@@ -213,12 +242,16 @@ class Minimax(Bot):
         search.begin(cast(KernelState, state).words, self.seat, actions, [self.rng.random() for _ in actions])
         search.look(1)
         search.go_on(MOST)
+        value = search.value
         for depth in range(2, self.depth + 1):
             if search.decided:
                 break
             search.look(depth)
-            if not self._go_on(end):
+            done = self._go_on(end)
+            value = search.value if search.has_value else value
+            if not done:
                 break
+        self.evaluation, self.line = search.returns(value), search.line()
         return search.best
 
     def _go_on(self, end: float) -> bool:

@@ -127,6 +127,33 @@ def search_on(memory, limit):
         take(parent, value, whole, moves[search.ply, parent.next - 1])
 
 
+def follow(memory, action, line):
+    """Write an action of the root and the replies that the table knows, up to the next roll; return how many plies."""
+    generation = memory.search.view(SEARCH)[0].generation
+    table, words, moves = memory.table.view(ENTRY), memory.states[1], memory.moves[1]
+    state = words.view(STATE)[0]
+    copy_state(memory.states[0], words)
+    line[0] = action
+    for count in range(1, line.size):
+        apply_action(state, line[count - 1])
+        if current_player(state) < 0:
+            return count
+        key = hashed(words, used_words(state), count)
+        entry = table[np.int64(key & np.uint64(table.size - 1))]
+        if entry.generation != generation or entry.key != key or not is_legal(state, entry.best, moves):
+            return count
+        line[count] = entry.best
+    return line.size
+
+
+def is_legal(state, action, moves):
+    """Return whether an action is legal; list all that are in `moves`."""
+    found = False
+    for i in range(legal_actions(state, moves)):
+        found |= moves[i] == action
+    return found
+
+
 def descend(search, frames, table, states, moves, priority, killers, history, counts, keys, place):
     """Visit the most promising state below; return whether its value is known at once, the value, if it is whole."""
     ply = search.ply

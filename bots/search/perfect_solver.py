@@ -29,6 +29,7 @@ from engine.epicycle import rules
 from engine.kernel import bind
 from engine.state import KernelState
 
+LONGEST_LINE = 16
 STATE = rules.state_dtype({"max_turns": 1})
 
 
@@ -68,6 +69,8 @@ class Table:
     """int8: the action that `perfect` takes; -1 where there is no unfinished position."""
     reached: np.ndarray
     """bool, (2, positions): can be reached by play from the standard set-up with seat 0 or 1 to move."""
+    then: np.ndarray
+    """int32: number of the position after `play`; -1 where that ends the match, or there is no unfinished position."""
 
     def number(self, state: KernelState) -> int:
         """Return the number of an unfinished position."""
@@ -118,7 +121,22 @@ def compute() -> Table:
     """Compute and return the solution."""
     links = children()
     value, depth = _analyse(links)
-    return Table(value[:POSITIONS], depth[:POSITIONS], _choose_plays(links, value, depth), _reach(links))
+    play = _choose_plays(links, value, depth)
+    then = np.maximum(np.where(play < 0, -1, links[np.arange(POSITIONS), play]), -1).astype(np.int32)
+    return Table(value[:POSITIONS], depth[:POSITIONS], play, _reach(links), then)
+
+
+@functools.cache
+def lines() -> np.ndarray:
+    """Return int8 (positions, LONGEST_LINE): the plays from a position on when both seats play perfectly; -1 = over."""
+    table = solve()
+    play, then = np.append(table.play, -1), np.append(table.then, -1)  # after the end comes the end
+    found = np.empty((POSITIONS, LONGEST_LINE), np.int8)
+    at = np.arange(POSITIONS)
+    for ply in range(LONGEST_LINE):
+        found[:, ply] = play[at]
+        at = then[at]
+    return found
 
 
 # Arrays of values have three places more than there are positions: ILLEGAL, WON and LOST index them from the end.

@@ -21,6 +21,7 @@ MOST_NODES = 4_000_000  # of 40 bytes, or 56
 MOST_PLAYERS = 7
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
 DEEPEST = 512
+LONGEST_LINE = 16
 BATCH = 128  # simulations between two looks at the clock
 
 
@@ -55,11 +56,13 @@ class Tree:
             gains=np.zeros(MOST_PLAYERS + 1, np.int64),
             outcomes=game.outcome_buffer,
             odds=game.weight_buffer,
+            totals=np.zeros((game.rules.MAX_ACTIONS, 8), np.int64),
         )
 
     def plant(self, words: np.ndarray) -> None:
         """Start a new tree from a state."""
         self._root = words.copy()
+        self._scratch.totals[:] = 0
         self._kernels.plant(self._nodes, self._pool)
 
     def move_root(self, plies: list[int], words: np.ndarray) -> None:
@@ -71,6 +74,7 @@ class Tree:
         kept = np.empty_like(self._nodes)
         self._kernels.transplant(node, self._nodes, kept, self._pool)
         self._nodes, self._root = kept, words.copy()
+        self._scratch.totals[:] = 0
 
     def _is_scratch(self, words: np.ndarray) -> bool:
         used = self._game.compiled.used_words(self._game.record(words))
@@ -109,6 +113,37 @@ class Tree:
     def who(self, node: int) -> int:
         """Return the seat to move at a node; less than 0 at chance nodes, at the end, and where nobody has looked."""
         return int(self._nodes[node]["who"])
+
+    def returns(self, child: Child) -> list[float] | None:
+        """Return the mean return of every seat after an action of the root; None if this search never tried it.
+
+        With more than two players only simulations of the last search count, not those of a tree that was kept.
+        """
+        if self._game.players == 2:
+            own, seat = child.value, int(self._nodes[0]["who"])
+            return None if own is None else [own, -own] if seat == 0 else [-own, own]
+        *points, simulations = self._scratch.totals[child.node - int(self._nodes[0]["first"])].tolist()
+        if not simulations:
+            return None
+        most = simulations * (self._game.players - 1)
+        return [gained / most - 1.0 for gained in points[: self._game.players]]
+
+    def line(self, child: Child) -> list[int] | None:
+        """Return an action of the root and those that followed it most often, up to a chance node; None if none did."""
+        nodes, node, line = self._nodes, child.node, [child.label]
+        while len(line) < LONGEST_LINE:
+            count = int(nodes["count"][node])
+            if count == 0 or nodes["who"][node] < 0:
+                break
+            if self._kernels.SOLVE:
+                node = self.children(node)[0].node
+            else:
+                first = int(nodes["first"][node])
+                node = first + int(nodes["visits"][first : first + count].argmax())
+            if nodes["visits"][node] == 0:
+                break
+            line.append(int(nodes["label"][node]))
+        return line if len(line) > 1 else None
 
     def _chain(self, node: int) -> list[int]:
         chain = []
@@ -192,7 +227,11 @@ class UCT(Bot):
 
     def choose(self, state: State) -> int:
         actions = state.legal_actions()
-        return actions[0] if len(actions) == 1 else self.think(state)[0].label
+        if len(actions) == 1:
+            return actions[0]
+        best = self.think(state)[0]
+        self.evaluation, self.line = self.tree.returns(best), self.tree.line(best)
+        return best.label
 
     def think(self, state: State) -> list[Child]:
         """Search and return the statistics of the legal actions, the best first."""
@@ -221,7 +260,7 @@ def compiled_search(game: KernelGame, rollout: str, rave: bool, solve: bool = Fa
     """Return the kernels of the search, bound to one game and warmed up."""
     heuristics = heuristics_of(game.name)
     compiled = game.compiled
-    also: dict[str, Any] = {"RAVE": rave, "SOLVE": solve}
+    also: dict[str, Any] = {"RAVE": rave, "SOLVE": solve, "SEVERAL": game.players > 2}
     also |= {name: getattr(compiled, name) for name in ("copy_words", "random_action", "points_of")}
     if rollout == "random":
         also["simulate"] = compiled.random_finish

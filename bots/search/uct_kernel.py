@@ -74,6 +74,9 @@ class Scratch(NamedTuple):
     gains: np.ndarray  # (8,) int64: points by seat
     outcomes: np.ndarray  # (outcomes,) int64: what can be rolled
     odds: np.ndarray  # (outcomes,) int64: their weights
+    totals: (
+        np.ndarray
+    )  # (actions, 8) int64: by action of the root, points of each seat in simulations, and their number
 
 
 AVOIDED = -0.5  # the upper bound of an action that is proven to gain nothing
@@ -143,7 +146,7 @@ def add_node(tree, node, label):
 def search(words, simulations, weights, rng, tree, pool, scratch):
     """Run some more simulations from the root, whose state is `words`, until it is proven."""
     # taken out once: in the loop it would cost a fifth of the time
-    path, played, actions, copy, place, gains, outcomes, odds = scratch
+    path, played, actions, copy, place, gains, outcomes, odds, totals = scratch
     used = used_words(words.view(STATE)[0])
     state = copy.view(STATE)[0]
     for _ in range(simulations):
@@ -162,6 +165,8 @@ def search(words, simulations, weights, rng, tree, pool, scratch):
             ranks(state, place)
             write_gains(place, gains)
         backpropagate(depth, tree, path, gains, weights[0].scale)
+        if SEVERAL and depth > 0:
+            count_for_all(path[1] - tree[0].first, place.size, gains, totals)
         if RAVE:
             pool[1] += 1
             backpropagate_amaf(depth, weights[0], tree, path, played, pool[1], gains)
@@ -262,6 +267,13 @@ def backpropagate(depth, tree, path, gains, scale):
         tree[node].visits, tree[node].points = visits, points
         tree[node].value, tree[node].doubt = points * scale * once, np.sqrt(once)
         chooser = tree[node].who
+
+
+def count_for_all(action, players, gains, totals):
+    """Count the simulation for an action of the root, with the points of every seat."""
+    for seat in range(players):
+        totals[action, seat] += gains[seat]
+    totals[action, 7] += 1
 
 
 # Proofs, in games for two, where one seat loses what the other gains
