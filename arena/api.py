@@ -6,7 +6,7 @@ import html
 import os
 from collections.abc import Callable, Sequence
 from contextlib import nullcontext
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -88,6 +88,8 @@ class RunResult:
     files: list[Path]
     report: Path | None = None
     """The page with all figures and tables, where one was written."""
+    wrong_estimates: dict[str, int] = field(default_factory=dict)
+    """By bot that gave any: number of its evaluations and lines in the log that were wrong, and are not kept."""
 
     def __repr__(self) -> str:
         done = self.outcome.progress.found + self.outcome.progress.played
@@ -171,6 +173,7 @@ def run(
 
                 boards = leaderboards(store, schedule, begin=begin, early=early.end(begin))
                 faulty = faults(store, plan.schedule)
+                wrong = store.wrong_estimates()
                 files = write_reports(folder, resolved, store.last_versions(), boards, plan.formats)
                 page = None
                 if report is None:
@@ -181,7 +184,8 @@ def run(
             plan = replace(plan, schedule=replace(plan.schedule, count_matches=None))  # the log is closed now
     finally:
         worker.stop()
-    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page)
+    wrong = {bot.label: wrong[bot.identity] for bot in schedule.entries if bot.identity in wrong}
+    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page, wrong)
 
 
 def plan_of(

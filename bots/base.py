@@ -47,6 +47,24 @@ class OneOf(NamedTuple):
     choices: tuple[Value, ...]
 
 
+class Expectation:
+    """An attribute by which a bot says what it expects of its move. What is set while it chooses belongs to that move.
+
+    The arena takes what was set and leaves the bot its own: a bot that uses the name for something else loses nothing.
+    """
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, bot: Bot | None, owner: type | None = None) -> Any:
+        return self if bot is None else vars(bot).get(self.name)
+
+    def __set__(self, bot: Bot, value: Any) -> None:
+        attributes = vars(bot)
+        attributes[self.name] = value
+        attributes.setdefault("_given", {})[self.name] = value
+
+
 class Bot(ABC):
     """A strategy for one seat of one match; a new instance plays every match.
 
@@ -76,6 +94,13 @@ class Bot(ABC):
     seed: int
     note: str | None = None
     """A bot may say something about its move here while choosing; it is kept with the match (200 characters)."""
+    evaluation = Expectation()
+    """A bot may set this to its expected return for each seat, from -1 to 1, while choosing; kept to 1/1000."""
+    line = Expectation()
+    """A bot may set this to the actions that it expects, its own first, while choosing; 16 are kept.
+
+    Chance outcomes belong to the line as actions do. Both are for who looks at the match, and change nothing in it.
+    """
     seconds_left: float = math.inf
     """Wall-clock seconds for this move, set before each `choose`; a bot that looks at it must set `timed = True`."""
     timed: bool = False
@@ -136,7 +161,7 @@ class Bot(ABC):
 def _is_plain_attribute(cls: type, name: str, hint: Any) -> bool:
     if name.startswith("_") or name in Bot.__annotations__ or typing.get_origin(hint) is ClassVar or hint is ClassVar:
         return True
-    return not hasattr(cls, name)
+    return isinstance(getattr(cls, name, None), Expectation) or not hasattr(cls, name)
 
 
 def _parameter(cls: type, name: str, hint: Any) -> Parameter:

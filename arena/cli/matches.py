@@ -8,7 +8,7 @@ from typing import NoReturn
 
 import engine
 from arena import api
-from arena.cli.output import print_detail, say, tell
+from arena.cli.output import print_detail, say, tell, wrong_estimates
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
@@ -149,6 +149,13 @@ def _print_stored(stored: StoredMatch, audit: bool, show: bool) -> None:
             say(f"The secret key fits its hash {stored.secret.hash}.")
 
 
+def _expected(ply: Told) -> str:
+    """Return what a bot expected at a ply, in words."""
+    returns = " ".join(f"{value:+.3f}" for value in ply.evaluation or ())
+    parts = [f"expects {returns}"] * bool(returns) + [f"line {' '.join(ply.line)}"] * bool(ply.line)
+    return f"  [{'; '.join(parts)}]" if parts else ""
+
+
 def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None:
     for seat, bot in enumerate(stored.bots):
         say(f"  seat {seat}: {one_line(bot)}")
@@ -159,7 +166,7 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None
         who = "dice" if ply.seat == engine.CHANCE else f"seat {ply.seat}"
         mark = "" if ply.by in ("bot", "dice") else f" ({ply.by})"
         note = f"  — {without_controls(notes[ply.number])}" if ply.number in notes else ""
-        say(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}")
+        say(f"{ply.number + 1:4} {who}: {ply.text}{mark}{note}{_expected(ply)}")
         if show:
             print(f"\n{ply.drawing}\n")
     for seat, (cause, at) in stored.forfeits.items():
@@ -172,6 +179,8 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None
     for seat in stored.printed.keys() - stored.forfeits.keys():  # what is said of a forfeit has it
         say(f"seat {seat} ({one_line(stored.bots[seat])}) printed, at the end:")
         print_detail(stored.printed[seat])
+    for seat, count in sorted(stored.dropped.items()):
+        say(f"seat {seat} ({one_line(stored.bots[seat])}) gave {wrong_estimates(count)}")
     places = ", ".join(
         f"seat {seat} ({one_line(bot)}) place {rank + 1}"
         for seat, (bot, rank) in enumerate(zip(stored.bots, stored.ranks, strict=True))

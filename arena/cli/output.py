@@ -75,6 +75,12 @@ def can_draw(stream: TextIO) -> bool:
     return stream.isatty() and not Console(file=stream).is_dumb_terminal
 
 
+def wrong_estimates(count: int) -> str:
+    """Return in words how many evaluations and lines of a bot were not kept, and what they have to be."""
+    given = "1 evaluation or line that is" if count == 1 else f"{count:,} evaluations or lines that are"
+    return f"{given} wrong, and not kept: a return from -1 to 1 for each seat; actions, the one chosen first."
+
+
 def matches(count: int) -> str:
     """Return a number of matches in words."""
     return "1 match" if count == 1 else f"{count:,} matches"

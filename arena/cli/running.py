@@ -21,7 +21,7 @@ from arena.cli.arguments import TournamentOptions
 from arena.cli.boards import print_board
 from arena.cli.exit_codes import FINE, NOT_ALL_PLAYED
 from arena.cli.new_config import named_config
-from arena.cli.output import Output, interrupted, matches, say, tell
+from arena.cli.output import Output, interrupted, matches, say, tell, wrong_estimates
 from arena.cli.progress import Display, bar
 from arena.core.command import COMMAND, to_resume
 from arena.core.errors import ClusterError, ConfigError, UnwritableError, has_no_room, no_room
@@ -183,6 +183,8 @@ def _print_summary(result: api.RunResult) -> None:
         rate = progress.played / max(result.outcome.seconds, 1e-9)
         say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
     print_faults(result.faults, result.folder / api.LOG)
+    for bot, count in result.wrong_estimates.items():
+        say(f"{bot} gave {wrong_estimates(count)}")
     print_open_ranks(result.leaderboards, progress.rate if progress.settled else None)
     say(f"Leaderboards, plan and log: {result.folder}{os.sep}")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 from statistics import median
 
 from arena.cli.exit_codes import FINE, USER_ERROR
-from arena.cli.output import print_detail, say
+from arena.cli.output import print_detail, say, wrong_estimates
 from arena.core.limits import Isolation
 from arena.registry.init_bot import init_bot
 from arena.registry.submissions import submitted
@@ -92,6 +92,8 @@ def print_verdict(report: Report) -> None:
     if printed:
         say(f"\nIt printed on {len(printed)} of {len(report.boards)} boards; {printed[0].board.title}, at the end:")
         print_detail(printed[0].printed)
+    if wrong := sum(board.wrong_estimates for board in report.boards):
+        say(f"\nIt gave {wrong_estimates(wrong)}")
     verdict = f"failed on {failed} of {len(report.boards)} boards" if failed else "fine on every board"
     if report.not_played:
         say(f"\nNot played, because the bot ran out of time before: {'; '.join(report.not_played)}.")

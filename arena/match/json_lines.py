@@ -13,10 +13,11 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from arena.core.errors import ArenaError, RecordError
+from arena.core.errors import ArenaError, RecordError, StoreError
 from arena.core.files import open_regular
 from arena.core.match_ids import Kind, match_id
 from arena.core.models import Model, as_tuple, validated
+from arena.match.estimates import MAX_PLIES, STEPS, Kept, check, pack
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import Place, StoredMatch, stored_match
 from arena.schedule.blocks import Entry
@@ -24,6 +25,8 @@ from arena.schedule.blocks import Entry
 MAX_LINE = 2**24
 """Bytes of a line that is read."""
 
+Given = tuple[int, list[Annotated[float, Field(allow_inf_nan=False)]] | None, list[int]]
+"""Ply, evaluation and line."""
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Score = Annotated[int, Field(gt=-(2**63), lt=2**63)] | Annotated[float, Field(allow_inf_nan=False)] | None
 
@@ -61,6 +64,7 @@ class Line(Model):
     timed: bool
     forfeits: list[Forfeit]
     notes: list[Annotated[tuple[int, str], BeforeValidator(as_tuple)]]
+    evaluations: list[Annotated[Given, BeforeValidator(as_tuple)]] = Field(default=[])
 
     @model_validator(mode="after")
     def _fits_together(self) -> Line:
@@ -81,6 +85,13 @@ class Line(Model):
         plies = [ply for ply, _ in self.notes]
         if plies != sorted(set(plies)) or not set(plies) <= set(range(len(moves))):
             raise ValueError("notes: must belong to plies, one each in their order")
+        try:
+            check(in_steps_of(self.evaluations), self.players, len(moves))
+        except (StoreError, OverflowError):
+            raise ValueError(
+                f"evaluations: must belong to plies, one each in their order, with {self.players} returns from -1 to 1 "
+                f"or null, and a line of at most {MAX_PLIES} actions"
+            ) from None
         return self
 
 
@@ -92,7 +103,7 @@ class Record:
     """A match of a plan, with all that its line says."""
 
     match: StoredMatch
-    """Without what the log keeps in side tables, and without a key."""
+    """Without what the log keeps in side tables but estimates, and without a key."""
     labels: tuple[str, ...]
     identities: tuple[str, ...]
     """`name@hash` of the bots, by seat."""
@@ -104,7 +115,8 @@ class Record:
     def of(cls, match: StoredMatch, seats: Sequence[Entry], rules_version: int) -> Record:
         """Return the record of a match in the log; `seats` are the contestants by seat."""
         labels, identities = tuple(entry.label for entry in seats), tuple(entry.identity for entry in seats)
-        return cls(bare(match), labels, identities, rules_version, match.secret.hash if match.secret else "")
+        kept = replace(bare(match), packed_estimates=match.packed_estimates)
+        return cls(kept, labels, identities, rules_version, match.secret.hash if match.secret else "")
 
     @property
     def id(self) -> str:
@@ -118,7 +130,7 @@ class Record:
 
 def bare(match: StoredMatch) -> StoredMatch:
     """Return a match without what the log keeps in side tables, and without a key."""
-    return replace(match, details={}, clocks=[], retried=False, secret=None)
+    return replace(match, details={}, clocks=[], retried=False, secret=None, packed_estimates="", dropped={})
 
 
 def as_data(record: Record) -> dict[str, Any]:
@@ -147,6 +159,7 @@ def as_data(record: Record) -> dict[str, Any]:
         "timed": match.timed,
         "forfeits": [{"seat": seat, "cause": cause, "ply": ply} for seat, (cause, ply) in match.forfeits.items()],
         "notes": match.notes,
+        "evaluations": [[ply, evaluation, line] for ply, (evaluation, line) in match.estimates.items()],
     }
 
 
@@ -192,6 +205,11 @@ def _record(content: bytes, where: str) -> Record:
         raise RecordError(str(error)) from None
 
 
+def in_steps_of(given: Sequence[Given]) -> list[Kept]:
+    """Return evaluations of a line as they are packed."""
+    return [(ply, [round(STEPS * value) for value in evaluation or ()], line) for ply, evaluation, line in given]
+
+
 def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) < len(pairs):
@@ -211,5 +229,6 @@ def _made(line: Line) -> Record:
         seats[forfeit.seat] = seats[forfeit.seat]._replace(cause=forfeit.cause, forfeit_ply=forfeit.ply)
     plies = len(line.moves.split())
     row = MatchRow(line.lineup, line.ended, plies, line.timed, line.final, line.moves, line.notes, seats)
+    row = row._replace(estimates=pack(in_steps_of(line.evaluations)))
     match = stored_match(place, row, line.specs)
     return Record(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")

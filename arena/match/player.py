@@ -12,6 +12,7 @@ from arena.core.errors import ArenaError
 from arena.core.limits import Limits
 from arena.core.text import without_controls
 from arena.match.dice import Streams
+from arena.match.estimates import GIVEN, Given, read_given
 from arena.match.faults import MAX_TRACEBACK, Fault
 from engine import Game, State
 from engine.game import ILLEGAL, as_int
@@ -28,6 +29,8 @@ class Answer(NamedTuple):
     note: str | None
     refusal: str = ""
     """Why it is no action at all."""
+    given: Given | None = None
+    """What it expects, if it said so."""
 
 
 class MatchView(Protocol):
@@ -163,15 +166,27 @@ class First:
 def ask_move(bot: Any, state: State, limit: float) -> Answer:
     """Ask a bot for a move and read its answer; all of this may run the bot's code."""
     bot.seconds_left = limit
-    given = bot.choose(state)
+    take_given(bot)  # of earlier moves, or of its preparations
+    chosen = bot.choose(state)
     note = getattr(bot, "note", None)
     if note is not None:
         bot.note = None
         note = clean_note(note)
     try:
-        return Answer(given if type(given) is int else as_int(given), note)
+        action = chosen if type(chosen) is int else as_int(chosen)
     except TypeError:
-        return Answer(ILLEGAL, note, str(state.refuse(given)))
+        return Answer(ILLEGAL, note, str(state.refuse(chosen)))
+    given = take_given(bot)
+    return Answer(action, note, "", read_given(given, action, state.game.players) if given else None)
+
+
+def take_given(bot: Any) -> dict[str, object] | None:
+    """Return what a bot has given by its attributes `evaluation` and `line` since the last time, and forget it."""
+    try:
+        given = vars(bot).pop(GIVEN, None)
+    except Exception:  # it hides its attributes
+        return None
+    return given if type(given) is dict else None
 
 
 def clean_note(note: object) -> str | None:

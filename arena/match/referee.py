@@ -12,6 +12,7 @@ from arena.core.limits import Limits
 from arena.core.text import without_controls
 from arena.match.alarm import Alarm, Clock
 from arena.match.dice import Dice, Streams
+from arena.match.estimates import MOST, Given, Kept
 from arena.match.faults import CLOCK_CAUSES, MAX_DETAIL, Charge, Fault, Killed, fault_of_player
 from arena.match.game_faults import (
     GameFailed,
@@ -149,6 +150,9 @@ class Match:
     """How the first try ended, in the second."""
     forfeits: dict[int, Forfeit] = field(default_factory=dict)
     notes: list[tuple[int, str]] = field(default_factory=list)
+    estimates: list[Kept] = field(default_factory=list)
+    dropped: dict[int, int] = field(default_factory=dict)
+    """By seat: evaluations and lines that were wrong."""
     calls: list[int] = field(default_factory=list)
     noted: int = 0
     """Characters of notes so far."""
@@ -326,6 +330,8 @@ class Match:
             answer: Answer | None = self.ask(seat, self.players[seat].choose, self.allowed(seat))
             if answer is not None and answer.action in legal:
                 self.keep_note(answer.note)
+                if answer.given is not None:
+                    self.keep_estimate(seat, answer.given)
                 return answer.action
             if answer is not None:
                 self.forfeit(seat, "illegal_action", answer.refusal or str(self.state.refuse(answer.action)))
@@ -447,6 +453,14 @@ class Match:
             self.noted += len(note)
             self.notes.append((len(self.movers), note))
 
+    def keep_estimate(self, seat: int, given: Given) -> None:
+        """Keep what a bot expects, unless there are too many already, and count what was wrong."""
+        evaluation, line, wrong = given
+        if wrong:
+            self.dropped[seat] = self.dropped.get(seat, 0) + wrong
+        if (evaluation or line) and len(self.estimates) < MOST:
+            self.estimates.append((len(self.movers), evaluation, line))
+
     def apply(self, action: int, who: int | None = None) -> None:
         """Play an action of whose turn it is."""
         state = self.state
@@ -485,4 +499,6 @@ class Match:
             notes=self.notes,
             calls=list(self.calls),
             retried=self.first is not None,
+            estimates=self.estimates,
+            dropped=self.dropped,
         )

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from arena.core.errors import StoreError
 from arena.core.match_ids import match_id
 from arena.match.dice import Dice, KeyPair
+from arena.match.estimates import NOTHING, line_words
 from arena.match.faults import CAUSES
 from arena.match.player import MAX_NOTE, clean_note
 from arena.match.result import final_hash, ranks_with_forfeits
@@ -31,6 +32,10 @@ class Ply(NamedTuple):
     """What the keys say it must be, where chance decided and keys were given."""
     state: State
     """After it."""
+    evaluation: tuple[float, ...] | None = None
+    """What its bot expected each seat to get."""
+    line: tuple[str, ...] = ()
+    """The plies that its bot expected from this one on, as far as they are legal."""
 
 
 class Told(NamedTuple):
@@ -43,6 +48,8 @@ class Told(NamedTuple):
     expected: str | None
     drawing: str
     """Of the state after it, if that was asked for."""
+    evaluation: tuple[float, ...] | None
+    line: tuple[str, ...]
 
 
 def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
@@ -50,8 +57,21 @@ def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
 
     Raises `StoreError` when the moves are not legal or do not end as the log says.
     """
+    estimates, before = match.estimates, None
     for ply in _plies(match, game_of(match), keys):
-        yield ply._replace(state=ply.state.clone())
+        state = ply.state.clone()
+        evaluation, line = estimates.get(ply.number, NOTHING)
+        words = _line(before or state.game.new_initial_state(), line, ply) if line else ()
+        yield ply._replace(state=state, evaluation=evaluation, line=words)
+        before = state.clone() if estimates else None  # the other one is the reader's
+
+
+def _line(before: State, line: Iterable[int], ply: Ply) -> tuple[str, ...]:
+    """Return a line from before a ply in notation; raises `StoreError` when the game fails in it."""
+    try:
+        return line_words(before, line)
+    except Exception as error:
+        raise StoreError(f"the line of ply {ply.number + 1}: its game fails: {in_short(error)}") from error
 
 
 def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:

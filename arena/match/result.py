@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import NamedTuple
 
+from arena.match.estimates import Kept, pack
 from engine import State
 
 
@@ -48,6 +49,10 @@ class Result:
     """Whether it was played once more because a bot overran its time while it had little of the processor."""
     killed: tuple[int, ...] = ()
     """Seats whose processes were killed from outside: for each of them the match was played again from its start."""
+    estimates: list[Kept] = field(default_factory=list)
+    """What bots expected at their moves."""
+    dropped: Mapping[int, int] = field(default_factory=dict)
+    """By seat: evaluations and lines that were wrong, and are not kept."""
 
     @property
     def clocks(self) -> list[Clocking]:
@@ -90,6 +95,10 @@ class MatchRow(NamedTuple):
     """Durations of all calls of bots: `seat,ply,wall,cpu` in microseconds, separated by spaces."""
     retried: bool = False
     """Whether it was played once more, because the machine starved a bot."""
+    estimates: str = ""
+    """What bots expected at their moves, packed by `arena.match.estimates`."""
+    dropped: Mapping[int, int] = MappingProxyType({})
+    """By seat: evaluations and lines that were wrong, and are not kept."""
 
 
 def row_of(result: Result, lineup: int, seconds: float) -> MatchRow:
@@ -111,6 +120,8 @@ def row_of(result: Result, lineup: int, seconds: float) -> MatchRow:
         round(seconds, 6),
         ("%d,%d,%d,%d " * (len(result.calls) // 4) % tuple(result.calls)).rstrip(),
         result.retried,
+        pack(result.estimates) if result.estimates else "",
+        dict(result.dropped),
     )
 
 

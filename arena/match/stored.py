@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, match_id, stream_ids
 from arena.match.dice import KeyPair, Streams, key_hash, key_pair
+from arena.match.estimates import Estimate, estimate_of, unpack
 from arena.match.result import Clocking, MatchRow
 
 
@@ -63,11 +65,21 @@ class StoredMatch(Place):
     """Played once more, because the machine starved a bot."""
     printed: dict[int, str] = field(default_factory=dict)
     """By seat: the end of what its bot printed; of matches outside any log."""
+    packed_estimates: str = ""
+    """What bots expected at their moves, as in `MatchRow.estimates`."""
+    dropped: dict[int, int] = field(default_factory=dict)
+    """By seat: evaluations and lines that were wrong, and are not kept."""
 
     def __repr__(self) -> str:
         places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.bots, self.ranks, strict=True))
         name = match_id(self.identity, self.lineup)
         return f"<match {name} of {self.game}, {len(self.moves)} plies, ended {self.ended}; places: {places}>"
+
+    @cached_property
+    def estimates(self) -> dict[int, Estimate]:
+        """By ply: what its bot expected; raises `StoreError` when that is damaged."""
+        kept = unpack(self.packed_estimates, self.players, len(self.moves))
+        return {ply: estimate_of(evaluation, line) for ply, evaluation, line in kept}
 
     @property
     def keys(self) -> KeyPair:
@@ -95,6 +107,8 @@ def stored_match(place: Place, row: MatchRow, bots: Sequence[str] = ()) -> Store
         details=dict(row.details),
         clocks=read_clocks(row.clocks),
         retried=row.retried,
+        packed_estimates=row.estimates,
+        dropped=dict(row.dropped),
     )
 
 

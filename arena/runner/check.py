@@ -74,6 +74,8 @@ class BoardCheck:
     """Seconds of processor time that they took."""
     printed: str
     """The end of what it printed in the first match in which it did."""
+    wrong_estimates: int
+    """Number of evaluations and lines that it gave and that are not kept, since they are wrong."""
     hung: bool
     """Whether it ran out of time, so that no further match was played."""
 
@@ -233,6 +235,7 @@ def _check_board(plan: Plan, index: int, game: Game, spec: str, worker: WorkerPr
         walls=[move.wall for move in moves],
         cpus=[move.cpu for move in moves],
         printed=next(filter(None, (stored.printed.get(match.seats.index(BOT), "") for match, stored in played)), ""),
+        wrong_estimates=sum(stored.dropped.get(match.seats.index(BOT), 0) for match, stored in played),
         hung=_hung(*played[-1]),
     )
 

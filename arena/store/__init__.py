@@ -6,7 +6,7 @@ from arena.store.digests import WholeMatch, whole_matches
 from arena.store.locking import Writer, read_writer
 from arena.store.merging import check_rows, first_start, merge_logs
 from arena.store.reading import readable
-from arena.store.rows import MAX_MOVES, BotRow, Finished, read_moves
+from arena.store.rows import MAX_MOVES, BotRow, Finished, read_estimates, read_moves
 from arena.store.schema import SCHEMA_VERSION
 from arena.store.writing import LONG_MOVES, Store, move_into_place, set_aside
 
@@ -27,6 +27,7 @@ __all__ = [
     "first_start",
     "merge_logs",
     "move_into_place",
+    "read_estimates",
     "read_moves",
     "read_writer",
     "readable",

@@ -2,8 +2,8 @@
 
 A digest is BLAKE2b-64 over a tuple of values in Python's ASCII notation (`ascii`), in which different numbers, texts,
 bytes and None are written differently, and floats exactly. A match has two: one over what follows from the plan (its
-block, moves, result and causes), the same on every machine, and one over that and its side tables (times and texts of
-faults).
+block, moves, result and causes), the same on every machine, and one over that and its side tables (times, texts of
+faults, estimates).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ BATCH = 256
 """Blocks read at a time."""
 TABLES = ("runs", "keys", "bots", "bundles", "waiting")
 """Tables whose rows each have a digest, in the last column."""
-PARTS = ("matches", "seats", "timings", "faults")
+PARTS = ("matches", "seats", "timings", "faults", "estimates")
 """Tables whose rows belong to matches; their first columns are block and line-up."""
 Row = tuple[Any, ...]
 
@@ -38,9 +38,9 @@ def match_digest(block: str, match: Row, seats: Iterable[Any]) -> bytes:
     return _digest(block + ascii((*match, *seats)))
 
 
-def timing_digest(match: bytes, timing: Row, faults: Iterable[Any]) -> bytes:
-    """Return the digest of a match's `match_digest`, its row in `timings` and its rows in `faults` joined."""
-    return _digest(ascii((match, *timing, *faults)))
+def timing_digest(match: bytes, timing: Row, faults: Iterable[Any], estimates: Row = ()) -> bytes:
+    """Return the digest of a match's `match_digest` and its rows in `timings`, `faults` and `estimates` joined."""
+    return _digest(ascii((match, *timing, *faults, *estimates)))
 
 
 def row_digest(table: str, row: Sequence[Any]) -> bytes:
@@ -67,6 +67,8 @@ class WholeMatch(NamedTuple):
     timing_digest: Any
     faults: list[Row]
     """(seat, detail)."""
+    estimates: Row = ()
+    """(moves, dropped), if there is a row."""
 
     @property
     def identity(self) -> Any:
@@ -80,7 +82,8 @@ class WholeMatch(NamedTuple):
     def digests(self) -> tuple[bytes, bytes]:
         """Return both digests, computed from the rows."""
         first = match_digest(ascii(self.block), self.match or (), itertools.chain.from_iterable(self.seats))
-        return first, timing_digest(first, self.timing or (), itertools.chain.from_iterable(self.faults))
+        faults = itertools.chain.from_iterable(self.faults)
+        return first, timing_digest(first, self.timing or (), faults, self.estimates)
 
     @property
     def is_sound(self) -> bool:
@@ -124,14 +127,17 @@ def whole_matches(db: sqlite3.Connection, keys: Sequence[int], lineup: int | Non
         seats[row[:2]].append(row[2:])
     for row in db.execute(f"SELECT * FROM faults {among} ORDER BY block, lineup, seat", keys):
         faults[row[:2]].append(row[2:])
+    query = f"SELECT block, lineup, moves, dropped FROM estimates {among}"
+    estimates = {row[:2]: row[2:] for row in db.execute(query, keys)}
     nothing: Row = (None,)
     for at in sorted(
-        {*matches, *timings, *seats, *faults}, key=lambda at: (at[0], at[1] if isinstance(at[1], int) else -1)
+        {*matches, *timings, *seats, *faults, *estimates},
+        key=lambda at: (at[0], at[1] if isinstance(at[1], int) else -1),
     ):
         *match, digest = matches.get(at, nothing)
         *timing, second = timings.get(at, nothing)
         block, whole = blocks.get(at[0]), tuple(match) or None
-        parts = seats.get(at, []), tuple(timing) or None, second, faults.get(at, [])
+        parts = seats.get(at, []), tuple(timing) or None, second, faults.get(at, []), estimates.get(at, ())
         yield WholeMatch(at[0], at[1], block, whole, digest, *parts)
 
 

@@ -40,7 +40,7 @@ def merge_logs(target: Store, sources: Sequence[StoreReader]) -> Counts:
     """Copy everything in the sources into a log, within a transaction of the caller.
 
     All logs have passed `check_rows`. Of matches in several sources the first source's rows in side tables (times,
-    texts of faults) are kept. Raises `StoreError` for matches that are damaged, or differ between logs.
+    texts of faults, estimates) are kept. Raises `StoreError` for matches that are damaged, or differ between logs.
     """
     added = known = 0
     for source, runs in zip(sources, _take_runs(target, sources), strict=True):
@@ -189,7 +189,7 @@ def _check_same(source: StoreReader, match: WholeMatch, ours: WholeMatch) -> Non
 
 
 def _insert(target: Store, matches: Sequence[WholeMatch], places: dict[int, int], runs: dict[int, int]) -> None:
-    rows: dict[str, list[Row]] = {"matches": [], "seats": [], "timings": [], "faults": []}
+    rows: dict[str, list[Row]] = {"matches": [], "seats": [], "timings": [], "faults": [], "estimates": []}
     for match in matches:
         assert match.match is not None and match.timing is not None
         at = (places[match.key], match.lineup)
@@ -197,8 +197,9 @@ def _insert(target: Store, matches: Sequence[WholeMatch], places: dict[int, int]
         rows["seats"] += [(*at, seat[0], target._bot_key(seat[1]), *seat[2:]) for seat in match.seats]
         timing = (runs.get(match.timing[0], match.timing[0]), *match.timing[1:])
         faults = itertools.chain.from_iterable(match.faults)
-        rows["timings"].append((*at, *timing, timing_digest(match.digest, timing, faults)))
+        rows["timings"].append((*at, *timing, timing_digest(match.digest, timing, faults, match.estimates)))
         rows["faults"] += [(*at, *fault) for fault in match.faults]
+        rows["estimates"] += [(*at, *match.estimates)] * bool(match.estimates)
     for table, made in rows.items():
         if made:
             target._db.executemany(f"INSERT INTO {table} VALUES ({','.join('?' * len(made[0]))})", made)

@@ -21,7 +21,7 @@ from arena.match.result import Clocking, MatchRow, SeatRow
 from arena.match.stored import Place, SecretKey, StoredMatch, read_clocks, stored_match
 from arena.schedule.blocks import Schedule
 from arena.store.digests import damaged
-from arena.store.rows import RunRow, read_moves, read_notes
+from arena.store.rows import RunRow, read_estimates, read_moves, read_notes
 from arena.store.shape import check_values
 from arena.store.upgrading import connect_to_read
 
@@ -387,15 +387,33 @@ class StoreReader:
         for block, lineup, place, detail in self._db.execute(query, parameters):
             details.setdefault((block, lineup), {})[place] = detail
         query = (
-            "SELECT block, lineup, identity, id, game, players, round, opening, seed, dice, b.key, ended, moves, "
-            "final, timed, notes, clocks, retried FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
-            f"LEFT JOIN timings USING (block, lineup) WHERE {where} ORDER BY block, lineup"
+            "SELECT block, lineup, identity, id, game, players, round, opening, seed, dice, b.key, ended, m.moves, "
+            "final, timed, notes, clocks, retried, e.moves, dropped "
+            "FROM blocks b JOIN boards USING (board) JOIN matches m USING (block) "
+            "LEFT JOIN timings USING (block, lineup) LEFT JOIN estimates e USING (block, lineup) "
+            f"WHERE {where} ORDER BY block, lineup"
         )
         rows = self._db.execute(query, parameters).fetchall()
         keys = self._keys() if any(row[10] is not None for row in rows) else {}
         if any(row[10] is not None and row[10] not in keys for row in rows):
             raise self._lost_key()
         return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), keys.get(row[10])) for row in rows]
+
+    def wrong_estimates(self) -> dict[str, int]:
+        """Return how many evaluations and lines of bots were wrong in all matches, by the identity of the bots."""
+        counts: dict[str, int] = {}
+        query = (
+            "SELECT block, lineup, dropped, group_concat(identity, ' ') FROM (SELECT s.block, s.lineup, dropped, "
+            "identity FROM estimates e JOIN seats s USING (block, lineup) JOIN bots USING (bot) WHERE dropped <> '' "
+            "ORDER BY s.block, s.lineup, seat) GROUP BY block, lineup"
+        )
+        for _, _, dropped, identities in self._db.execute(query):
+            bots = identities.split(" ")
+            for seat, count in read_estimates(b"", dropped)[1].items():
+                if seat >= len(bots):
+                    raise StoreError(f"{self.path}: the log is damaged: wrong evaluations of a seat that there is not")
+                counts[bots[seat]] = counts.get(bots[seat], 0) + count
+        return counts
 
     def damaged(self) -> Iterator[str]:
         """Yield what does not fit its digest: ids of matches, and names of rows of other tables."""
@@ -430,7 +448,8 @@ def _stored(
     row: tuple[Any, ...], seats: list[tuple[Any, ...]], details: dict[int, str], key: SecretKey | None
 ) -> StoredMatch:
     _, lineup, identity, id, game, players, number, opening, seed, dice, _, ended, moves, final, *more = row
-    timed, notes, clocks, retried = more
+    timed, notes, clocks, retried, *estimates = more
+    packed, dropped = read_estimates(*estimates)
     place = Place(identity, id, lineup, game, players, number, opening, seed, Kind(dice), key)
     text = read_moves(moves)
     of_seats = [SeatRow(*seat) for _, *seat in seats]
@@ -439,6 +458,8 @@ def _stored(
         *(read_notes(notes or "[]"), of_seats, details),
         clocks=clocks or "",
         retried=bool(retried),
+        estimates=packed,
+        dropped=dropped,
     )
     return stored_match(place, played, [spec for spec, *_ in seats])
 

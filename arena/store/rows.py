@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import base64
 import json
+import re
 import zlib
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -11,6 +14,7 @@ from arena.core.errors import StoreError
 from arena.match.result import MatchRow
 from arena.schedule.blocks import MatchSpec
 
+DROPPED = re.compile(r"([0-9]{1,2}:[1-9][0-9]{0,8}(,(?!$)|$))*")
 MAX_MOVES = 64 * 2**20
 """Largest size in bytes of the moves of a match."""
 
@@ -56,6 +60,19 @@ def read_notes(text: str) -> list[tuple[int, str]]:
     if not all(type(ply) is int and ply >= 0 and isinstance(note, str) for ply, note in notes):
         raise StoreError("the log is damaged: a match's notes cannot be read")
     return notes
+
+
+def as_estimates(packed: str, dropped: Mapping[int, int]) -> tuple[bytes, str]:
+    """Return what bots expected in a match, and the counts of what was wrong, as columns of the log."""
+    return base64.b64decode(packed), ",".join(f"{seat}:{count}" for seat, count in sorted(dropped.items()))
+
+
+def read_estimates(moves: bytes | None, dropped: str | None) -> tuple[str, dict[int, int]]:
+    """Return columns of the log as `MatchRow` has them; what bots expected is not unpacked here."""
+    if not DROPPED.fullmatch(dropped or ""):
+        raise StoreError("the log is damaged: a match's counts of wrong evaluations cannot be read")
+    counts = (part.split(":") for part in (dropped or "").split(",") if part)
+    return base64.b64encode(moves or b"").decode(), {int(seat): int(count) for seat, count in counts}
 
 
 def read_moves(value: str | bytes) -> str:

@@ -18,7 +18,7 @@ from arena.core.errors import OlderLogError, StoreError
 from arena.core.files import open_regular
 from arena.store.shape import Parts, check_beside, check_shape, harden, laid_out
 
-SCHEMA_VERSION = 5
+SCHEMA_VERSION = 6
 OLDEST = 3
 """The oldest version that `arena.store.upgrading` can upgrade."""
 
@@ -103,7 +103,7 @@ CREATE TABLE timings (           -- side table
     clocks TEXT NOT NULL,        -- of each call of a bot: seat,ply,wall,cpu in microseconds; ply -1: preparation
     retried INTEGER NOT NULL,    -- 1 if it was played once more, as a bot overran its time on a starved machine
     attempts INTEGER NOT NULL,   -- more than 1 if workers died or bots' processes were killed from outside
-    digest BLOB NOT NULL,        -- of `matches.digest`, the row, and the match's rows in `faults`
+    digest BLOB NOT NULL,        -- of `matches.digest`, the row, and the match's rows in `faults` and `estimates`
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
 CREATE TABLE faults (            -- side table
@@ -112,6 +112,13 @@ CREATE TABLE faults (            -- side table
     seat INTEGER NOT NULL,
     detail TEXT NOT NULL,
     PRIMARY KEY (block, lineup, seat)
+) WITHOUT ROWID;
+CREATE TABLE estimates (         -- side table: of matches in which bots gave evaluations or lines
+    block INTEGER NOT NULL,
+    lineup INTEGER NOT NULL,
+    moves BLOB NOT NULL,         -- zlib of what they gave, by move: ply:returns in 1/1000 by seat:actions of the line
+    dropped TEXT NOT NULL,       -- of seats with any: how many of theirs were wrong, and not kept: seat:count,...
+    PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
 CREATE TABLE waiting (           -- results that do not count yet: an earlier round decides
     identity BLOB NOT NULL,      -- of the block, which is in `blocks` only after one of its results is in `matches`
@@ -122,13 +129,17 @@ CREATE TABLE waiting (           -- results that do not count yet: an earlier ro
     PRIMARY KEY (identity, lineup)
 ) WITHOUT ROWID;
 """
+BACK_TO_5 = """
+DROP TABLE estimates;
+"""
+"""SQL that turns an empty database of this version into one of version 5."""
 BACK_TO_4 = """
 ALTER TABLE keys RENAME COLUMN created TO drawn;
 ALTER TABLE matches RENAME COLUMN moves TO course;
 ALTER TABLE seats RENAME COLUMN forfeit_ply TO fell;
 ALTER TABLE timings RENAME COLUMN retried TO again;
 """
-"""SQL that turns an empty database of this version into one of version 4."""
+"""SQL that turns an empty database of version 5 into one of version 4."""
 BACK_TO_3 = """
 DROP TABLE waiting;
 DROP TABLE keys;
@@ -153,7 +164,7 @@ CREATE TABLE blocks (
 );
 """
 """SQL that turns an empty database of version 4 into one of version 3."""
-OLDER = {4: BACK_TO_4, 3: BACK_TO_4 + BACK_TO_3}
+OLDER = {5: BACK_TO_5, 4: BACK_TO_5 + BACK_TO_4, 3: BACK_TO_5 + BACK_TO_4 + BACK_TO_3}
 
 HEADER = b"SQLite format 3\0"
 """The first bytes of every SQLite database."""

@@ -1,7 +1,7 @@
 """Read logs of older versions as if they were upgraded, and upgrade them before they are written to.
 
-Version 3 has one key, and blocks with or without it; version 4 has other names of columns. Damaged rows stay damaged:
-a new digest is computed only for a row that fitted its old one.
+Version 3 has one key, and blocks with or without it; version 4 has other names of columns; version 5 lacks the table
+of estimates. Damaged rows stay damaged: a new digest is computed only for a row that fitted its old one.
 """
 
 from __future__ import annotations

@@ -16,8 +16,13 @@ from arena.store.rows import Finished
 
 Match = tuple[bytes, int]
 """Identity of a block, and line-up."""
-KINDS: tuple[type | tuple[type, ...], ...] = (int, str, int, bool, str, str, list, list, dict, (int, float), str, bool)
+KINDS: tuple[type | tuple[type, ...], ...] = (
+    *(int, str, int, bool, str, str, list, list, dict, (int, float), str, bool),
+    *(str, dict),
+)
 """Types of the values of a `MatchRow`."""
+FORMER = 12
+"""Number of the values that results have which wait since the log was of version 5 or older."""
 
 
 def key_of(spec: MatchSpec) -> Match:
@@ -29,7 +34,7 @@ def write_waiting(db: sqlite3.Connection, results: Iterable[tuple[str, Finished]
     """Store results that a run has played, each with the row of its block as text."""
     rows = []
     for block, result in results:
-        text = json.dumps([result.row, result.worker, result.attempts, run], separators=(",", ":"))
+        text = json.dumps([result.row, result.worker, result.attempts, run], separators=(",", ":"), default=dict)
         row = (*key_of(result.spec), block, text)
         rows.append((*row, row_digest("waiting", row)))
     db.executemany("INSERT OR REPLACE INTO waiting VALUES (?, ?, ?, ?, ?)", rows)
@@ -64,6 +69,7 @@ def _parsed(text: Any, lineup: Any) -> tuple[MatchRow, str, int, int] | None:
     """Read a result that `write_waiting` wrote; None if it is damaged."""
     try:
         row, worker, attempts, run = json.loads(text)
+        row += ["", {}] if len(row) == FORMER else []
         shape = all(isinstance(value, kind) for value, kind in zip(row, KINDS, strict=True))
         shape = shape and row[0] == lineup and all(len(seat) == 4 and isinstance(seat[0], int) for seat in row[7])
         result = read(MatchRow, row)

@@ -23,7 +23,7 @@ from arena.store.digests import block_rows, match_digest, row_digest, timing_dig
 from arena.store.file_guard import WRITTEN, FileGuard, Row
 from arena.store.locking import keep_locked, lock_log
 from arena.store.reading import StoreReader, primary
-from arena.store.rows import BotRow, Finished
+from arena.store.rows import BotRow, Finished, as_estimates
 from arena.store.schema import check_file, connect, lay_out
 from arena.store.shape import OF_SQLITE, check_beside
 from arena.store.upgrading import upgrade
@@ -216,8 +216,8 @@ class Store(StoreReader):
             raise
 
     def _add(self, schedule: Schedule, results: Sequence[Finished], run: int) -> None:
-        rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [])
-        matches, seats, timings, faults = rows
+        rows: tuple[list[tuple[Any, ...]], ...] = ([], [], [], [], [])
+        matches, seats, timings, faults, estimates = rows
         sitting: dict[Table, list[tuple[int, str, int]]] = {}
         """By entries of the seats: seat, identity and key of each bot."""
         with self.transaction():
@@ -239,13 +239,17 @@ class Store(StoreReader):
                 matches.append((key, *match, digest))
                 details = sorted(row.details.items()) if row.details else ()
                 timing = (earlier or run, worker, float(row.seconds), row.clocks, int(row.retried), attempts)
-                second = timing_digest(digest, timing, itertools.chain.from_iterable(details))
+                estimate = as_estimates(row.estimates, row.dropped) if row.estimates or row.dropped else ()
+                second = timing_digest(digest, timing, itertools.chain.from_iterable(details), estimate)
                 timings.append((key, lineup, *timing, second))
                 faults += [(key, lineup, *detail) for detail in details]
+                if estimate:
+                    estimates.append((key, lineup, *estimate))
             self._db.executemany("INSERT INTO matches VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", matches)
             self._db.executemany("INSERT INTO seats VALUES (?, ?, ?, ?, ?, ?, ?, ?)", seats)
             self._db.executemany("INSERT INTO timings VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", timings)
             self._db.executemany("INSERT INTO faults VALUES (?, ?, ?, ?)", faults)
+            self._db.executemany("INSERT INTO estimates VALUES (?, ?, ?, ?)", estimates)
             if timings:
                 self._newest = "timings", timings[-1][-1]
 

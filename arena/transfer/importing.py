@@ -198,5 +198,6 @@ def _row(match: StoredMatch) -> MatchRow:
         details={},
         seconds=0.0,
         clocks="",
+        estimates=match.packed_estimates,
         retried=False,
     )

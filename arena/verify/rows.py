@@ -11,11 +11,12 @@ from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
 from arena.core.match_ids import Kind
+from arena.match.estimates import unpack
 from arena.match.faults import CLOCK_CAUSES
 from arena.match.referee import MAX_NOTES
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import Place, StoredMatch, stored_match
-from arena.store import LONG_MOVES, MAX_MOVES, WholeMatch, whole_matches
+from arena.store import LONG_MOVES, MAX_MOVES, WholeMatch, read_estimates, whole_matches
 
 CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+),[0-9]+,[0-9]+(?: (?!$)|$))*")
 
@@ -116,5 +117,13 @@ def check_side(rows: WholeMatch, match: StoredMatch, runs: set[int]) -> None:
     plain = isinstance(worker, str) and isinstance(seconds, float) and seconds >= 0 and retried in (0, 1)
     if not plain or not isinstance(attempts, int) or attempts < 1 or not CLOCKS.fullmatch(clocks):
         raise StoreError("its row in timings is not one that the arena writes")
+    if rows.estimates:
+        moves, dropped = rows.estimates
+        if not isinstance(moves, bytes) or not isinstance(dropped, str):
+            raise StoreError("its row in estimates is not one that the arena writes")
+        packed, counts = read_estimates(moves, dropped)
+        kept = unpack(packed, match.players, len(match.moves))
+        if not (kept or counts) or max(counts, default=0) >= match.players:
+            raise StoreError("its row in estimates is not one that the arena writes")
     if not {seat if isinstance(detail, str) else -1 for seat, detail in rows.faults} <= match.forfeits.keys():
         raise StoreError("has a row in faults for a seat that did not forfeit")

@@ -248,7 +248,7 @@ def _retold(request: messages.Retell) -> messages.Retold:
     try:
         plies = replay(request.match, request.keys)
         told = [
-            Told(ply.number, ply.seat, ply.text, ply.by, ply.expected, str(ply.state) if request.drawn else "")
+            Told(*ply[:5], str(ply.state) if request.drawn else "", ply.evaluation, ply.line)  # its text holds no state
             for ply in plies
         ]
         return messages.Retold(told, "")

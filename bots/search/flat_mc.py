@@ -35,6 +35,7 @@ class FlatMonteCarlo(Bot):
 
     def prepare(self) -> None:
         self._points = compiled_points(self.game)
+        self._totals = np.zeros((self.game.rules.MAX_ACTIONS, self.game.players), np.int64)
         self._chance = new_rng(self.rng.getrandbits(64))
 
     def choose(self, state: State) -> int:
@@ -42,19 +43,19 @@ class FlatMonteCarlo(Bot):
         if len(actions) == 1:
             return actions[0]
         words = cast(KernelState, state).words
-        points, totals = self._points(words, self.seat, self.playouts, self._chance)
+        points = self._points(words, self.seat, self.playouts, self._chance, self._totals)
         chosen = self.pick_best(actions, points)
-        gained = totals[actions.index(chosen)].tolist()
+        gained = self._totals[actions.index(chosen)].tolist()
         if self.game.players == 2:
             gained[self.seat], gained[1 - self.seat] = max(points), 2 * self.playouts - max(points)
         self.evaluation = [each / (self.playouts * (self.game.players - 1)) - 1.0 for each in gained]
         return chosen
 
 
-Points = Callable[[np.ndarray, int, int, np.ndarray], tuple[list[int], np.ndarray]]
+Points = Callable[..., list[int]]
 """For a state's words, a seat, playouts for each action and a generator: the points of each legal action.
 
-With them come, with more than two players, the points of every seat by action.
+With more than two players an array of actions and seats, if one is given, gets the points of every seat.
 """
 
 
@@ -65,12 +66,12 @@ def compiled_points(game: KernelGame) -> Points:
     also["SEVERAL"] = game.players > 2
     kernel = bind(flat_mc_kernel, game.rules, game.dtype, **also).compare_actions
     points, wide = np.zeros_like(game.action_buffer), np.zeros_like(game.action_buffer)
-    totals = np.zeros((points.size, game.players), np.int64)
-    buffers = (game.action_buffer, points, totals, game.blank(), game.blank(), wide, np.zeros(game.players, np.int64))
+    buffers = (game.blank(), game.blank(), wide, np.zeros(game.players, np.int64))
+    own = np.zeros((points.size, game.players), np.int64)
 
-    def compare(words: np.ndarray, seat: int, playouts: int, rng: np.ndarray) -> tuple[list[int], np.ndarray]:
-        count = kernel(words, seat, playouts, rng, *buffers)
-        return points[:count].tolist(), totals
+    def compare(words: np.ndarray, seat: int, playouts: int, rng: np.ndarray, totals: np.ndarray = own) -> list[int]:
+        count = kernel(words, seat, playouts, rng, game.action_buffer, points, totals, *buffers)
+        return points[:count].tolist()
 
     compare(cast(KernelState, first_decision(game)).words, 0, 1, new_rng(0))
     return compare

@@ -1,11 +1,14 @@
 """Built-in bots that search say what they expect: returns that fit what they found, and lines that can be played."""
 
+from itertools import chain
+
 import pytest
 
 from arena.match.estimates import read_given
 from arena.match.player import ask_move
 from arena.workers.worker import ASKED_DIRECTLY
 from bots import make_bot
+from bots.search.perfect_solver import solve
 from engine import load_game
 from tests.bots.built_in import all_games, built_in_bots, label
 from tests.bots.matches import random_walk
@@ -22,10 +25,10 @@ SMALL = {
 PAIRS = [(BOTS[name], game) for name in TELLING for game in all_games() if BOTS[name].refusal(game) is None]
 
 
-def answers(kind, game, longest=30, **params):
+def answers(kind, game, longest=30, seed=3, **params):
     """What bots answer at the decisions of a random match, each with the state."""
     seats = [make_bot(kind, game, seat, 5, SMALL.get(kind.name, {}) | params) for seat in range(game.players)]
-    for state in random_walk(game, seed=3, longest=longest):
+    for state in random_walk(game, seed=seed, longest=longest):
         if len(state.legal_actions()) > 1:
             yield state, ask_move(seats[state.current_player()], state.clone(), 1.0)
 
@@ -71,15 +74,13 @@ def test_perfect_says_who_wins_and_both_seats_follow_its_line():
     assert max(lines) == 16
 
 
-def test_a_proven_win_is_worth_1_to_uct():
-    game = load_game("epicycle", 2)
-    found = 0
-    for state, answer in answers(BOTS["uct"], game, longest=80, simulations=3000, solve=True):
-        wins = [action for action in state.legal_actions() if state.child(action).is_terminal()]
-        wins = [action for action in wins if state.child(action).returns()[state.current_player()] == 1.0]
-        if wins:
+def test_what_uct_has_proven_is_worth_what_the_solved_game_says():
+    game, table, found = load_game("epicycle", 2), solve(), 0
+    walks = (answers(BOTS["uct"], game, seed=seed, simulations=1000, solve=True) for seed in range(6))
+    for state, answer in chain.from_iterable(walks):
+        if (sure := answer.given.evaluation[state.current_player()]) in (-1000, 1000):
             found += 1
-            assert answer.action in wins and answer.given.evaluation[state.current_player()] == 1000
+            assert table.look_up(state).value == sure // 1000
     assert found
 
 

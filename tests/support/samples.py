@@ -74,6 +74,7 @@ def row(lineup: int, ranks: list[int], **changes) -> MatchRow:
         seconds=0.25,
         clocks="0,-1,100000,90000",
         retried=False,
+        dropped={},
     )
     return plain._replace(**changes)
 

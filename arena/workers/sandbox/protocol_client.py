@@ -8,6 +8,7 @@ import traceback
 from typing import Any
 
 import engine
+from arena.match.estimates import tell
 from arena.match.faults import MAX_TRACEBACK
 from arena.match.player import ask_move
 from arena.registry.bundles import Bundle
@@ -69,4 +70,5 @@ class ProtocolClient:
         if given.action == ILLEGAL or given.action not in state.legal_actions():
             detail = given.refusal or str(state.refuse(given.action))
             return {"type": "fault", "cause": "illegal_action", "detail": detail}
-        return {**answer, "action": state.action_to_string(given.action)}
+        told = tell(given.given, state) if given.given is not None else {}
+        return {**answer, **told, "action": state.action_to_string(given.action)}

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from typing import Any
 
+from arena.match.estimates import read_told
 from arena.match.faults import Fault, Killed
 from arena.match.player import Answer, MatchView, clean_note
 from arena.match.printed import PRINTED
@@ -87,7 +88,9 @@ class RemotePlayer:
                 action = state.string_to_action(text)
             except EngineError as error:
                 raise Fault("illegal_action", str(error)) from None
-            return Answer(action, clean_note(note)) if action in legal else Answer(ILLEGAL, None, self._refuse(action))
+            if action not in legal:
+                return Answer(ILLEGAL, None, self._refuse(action))
+            return Answer(action, clean_note(note), "", read_told(answer, action, state))
 
     def _refuse(self, action: int) -> str:
         return str(self.match.state.refuse(action))

@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.match.dice import key_hash
+from arena.match.estimates import pack
 from arena.match.result import SeatRow
 from arena.store import Store
 from arena.store.digests import PARTS, TABLES
@@ -41,13 +42,14 @@ def loosened(log):
 
 @pytest.fixture(scope="module")
 def sound(tmp_path_factory):
-    """A log with every match of the plan, forfeits, long and short moves, notes, a key, two runs, one that waits."""
+    """A log with every match of the plan, forfeits, moves, notes, estimates, a key, two runs, one that waits."""
     log = tmp_path_factory.mktemp("sound") / "matches.db"
     with Store.create(log) as store:
         store.keep_key(KEY, "2026")
     fill(log, PLAN, leave_out=[0])
     with Store.create(log) as store:
         noted = row(0, [0, 1], moves="S- L+ " * 99)._replace(notes=[(0, "no surrogate \x00 é")])
+        noted = noted._replace(estimates=pack([(0, [500, -500], [7])]), dropped={1: 3})
         store.add(PLAN, [finished(MATCHES[0], noted)], begin(store, PLAN))
         store.finish_run("2027", disclose=True)
         store.keep_apart(PLAN, [finished(MATCHES[1], row(1, [0, 1]))], [], 1)

@@ -12,6 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from arena.core.errors import StoreError
+from arena.match.estimates import Estimate, pack
 from arena.store import LONG_MOVES, MAX_MOVES, SCHEMA_VERSION, MatchRow, SeatRow, Store, read_moves, set_aside
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 
@@ -64,6 +65,29 @@ def rows(draw, players):
         clocks="0,-1,100000,90000",
         retried=False,
     )
+
+
+def test_only_matches_with_estimates_have_a_row_of_them_and_wrong_ones_are_counted_by_bot(tmp_path):
+    plan = schedule(["alice", "bob"])
+    specs = all_matches(plan)
+    packed = pack([(0, [500, -500], [3, 4]), (2, [], [5])])
+    results = [
+        finished(specs[0], row(0, [0, 1], estimates=packed, dropped={0: 2})),
+        finished(specs[1], row(1, [0, 1], dropped={0: 5, 1: 1})),
+        *(finished(spec, row(spec.lineup, [0, 1])) for spec in specs[2:]),
+    ]
+    with Store.create(tmp_path / "matches.db") as store:
+        store.add(plan, results, begin(store, plan))
+        assert store._db.execute("SELECT count(*) FROM estimates").fetchone() == (2,)
+        match = store.match(specs[0].block.identity, 0)
+        assert match.estimates == {0: Estimate((0.5, -0.5), (3, 4)), 2: Estimate(None, (5,))}
+        assert store.match(specs[2].block.identity, specs[2].lineup).estimates == {}
+        names = [plan.entries[entry].identity for entry in specs[0].seats]
+        assert store.wrong_estimates() == {names[0]: 2 + 1, names[1]: 5}
+        assert list(store.damaged()) == []
+        store._db.execute("UPDATE estimates SET moves = x'00'")
+        with pytest.raises(StoreError, match="evaluations cannot be read"):
+            _ = store.match(specs[0].block.identity, 0).estimates
 
 
 @settings(max_examples=40)

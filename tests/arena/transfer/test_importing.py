@@ -199,6 +199,46 @@ def test_a_note_that_the_referee_would_not_keep_is_refused(copy, tmp_path, note)
     refused(copy, tmp_path / "home", "is not one of at most 200 printable characters")
 
 
+def edited(copy, change):
+    """The first line of a folder's matches with another value of `evaluations`, and what an import says of it."""
+    first, *others = texts(copy)
+    (copy / "matches.jsonl").write_text(
+        json.dumps(json.loads(first) | {"evaluations": change}) + "\n" + "".join(others)
+    )
+    return import_records([copy / "matches.jsonl"], "there", home=copy / "home")
+
+
+def test_evaluations_come_along_whatever_they_say(copy):
+    log = edited(
+        copy, [[0, [0.5, -0.25, 0.1234][: json.loads(texts(copy)[0])["players"]], [99]], [2, None, [0, 1]]]
+    ).log
+    with Store.open(log) as store:
+        first = json.loads(texts(copy)[0])["match"].partition("-")
+        match = store.match(bytes.fromhex(first[0]), int(first[2]))
+    assert match.estimates[0].evaluation[:2] == (0.5, -0.25) and match.estimates[2].line == (0, 1)
+    plies = list(replay(match))
+    assert plies[0].line == () and plies[0].evaluation == match.estimates[0].evaluation
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *([[0, [2.0, 0.0], []]], [[0, [0.5], []]], [[10**6, None, [1]]], [[0, None, []]], [[0, None, [-1]]]),
+        *(
+            [[0, None, [1]], [0, None, [1]]],
+            [[0, None, [1] * 17]],
+            [[0, [1e308, 0], []]],
+            "text",
+            [[0, ["x", "y"], []]],
+        ),
+    ],
+    ids=str,
+)
+def test_evaluations_that_no_log_keeps_are_refused(copy, change):
+    with pytest.raises(RecordError, match="evaluations"):
+        edited(copy, change)
+
+
 def test_a_comparison_among_others_and_an_adaptive_tournament_come_along_too(tmp_path):
     duel = compare(
         Matchup("greedy", "random", "epicycle", 3, ["greedy"]), StopRule.fixed(3), workers=1, home=tmp_path / "home"

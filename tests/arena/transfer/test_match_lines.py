@@ -14,6 +14,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import RecordError
 from arena.core.match_ids import Kind
+from arena.match.estimates import pack
 from arena.match.json_lines import KEYS, MAX_LINE, Record, as_data, as_line, read_records
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
@@ -63,6 +64,14 @@ NUMBERS = st.integers(0, 2**63 - 1)
 
 
 @st.composite
+def estimates_of(draw, players, plies):
+    evaluation = st.lists(st.integers(-1000, 1000), min_size=players, max_size=players)
+    line = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=16)
+    at = draw(st.sets(st.integers(0, plies - 1), max_size=5)) if plies else set()
+    return [(ply, draw(evaluation), draw(line | st.just([]))) for ply in sorted(at)]
+
+
+@st.composite
 def any_record(draw):
     players = draw(st.integers(2, 5))
     moves = draw(st.lists(MOVES, max_size=40))
@@ -91,6 +100,7 @@ def any_record(draw):
         details={},
         clocks=[],
         retried=False,
+        packed_estimates=pack(draw(estimates_of(players, len(moves)))),
         dice=draw(st.sampled_from(Kind)),
     )
     secret = draw(st.binary(min_size=32, max_size=32)).hex() if match.dice else ""

@@ -17,6 +17,7 @@ from arena.cli.app import run_command
 from arena.cli.logs import merged_in_words
 from arena.core.errors import ArenaError, StoreError
 from arena.match.dice import key_hash
+from arena.match.estimates import pack
 from arena.plan.files import logged_plan
 from arena.store import Store
 from arena.transfer.merging import merge
@@ -137,6 +138,20 @@ def test_other_times_texts_of_faults_and_packing_are_no_conflict_and_those_of_th
         merge(order, tmp_path / "m.db")
         with Store.open(tmp_path / "m.db") as store:
             assert store.match(MATCHES[4].block.identity, MATCHES[4].lineup).details == {0: "another traceback"}
+        (tmp_path / "m.db").unlink()
+
+
+def test_other_estimates_are_no_conflict_and_those_of_the_first_run_stay(tmp_path):
+    estimates = {"estimates": pack([(0, [500, -500], [1])]), "dropped": {1: 2}}
+    first, second = changed(4, **estimates), changed(4, estimates=pack([(0, [499, -499], [2])]))
+    one, two = make(tmp_path / "1.db", range(9), made=second), make(tmp_path / "2.db", range(9), "2026", made=first)
+    plain = make(tmp_path / "3.db", range(9), "2027")
+    for order in itertools.permutations([one, two, plain]):
+        merge(order, tmp_path / "m.db")
+        with Store.open(tmp_path / "m.db") as store:
+            match = store.match(MATCHES[4].block.identity, MATCHES[4].lineup)
+            assert (match.packed_estimates, match.dropped) == (estimates["estimates"], {1: 2})
+            assert match.estimates[0].evaluation == (0.5, -0.5) and list(store.damaged()) == []
         (tmp_path / "m.db").unlink()
 
 

@@ -48,6 +48,7 @@ class Fragile(Bot):
         if self.rng.random() < 0.05:
             raise RuntimeError("broken on purpose")
         self.note = f"at {state.position}"
+        self.evaluation = [0.5 for _ in range(self.game.players)]
         return self.rng.choice(state.legal_actions())
 
 
@@ -75,7 +76,7 @@ LATER = {
     **{"matches": ("timed", "notes", "digest"), "seats": ("cause",), "faults": ("block", "lineup", "seat", "detail")},
     "timings": ("run", "worker", "seconds", "clocks", "retried", "attempts", "digest"),
     **{"runs": ("versions", "started", "finished", "digest"), "keys": ("created", "disclosed", "digest")},
-    **{"bots": ("module", "digest"), "bundles": ("digest",)},
+    **{"bots": ("module", "digest"), "bundles": ("digest",), "estimates": ("block", "lineup", "moves", "dropped")},
 }
 """Columns of which nothing but the digests says what they were, and the digests."""
 
@@ -536,6 +537,33 @@ def test_a_match_that_its_bots_did_not_play_is_found_when_it_is_played_again(cop
         (name, f"goes another way from ply {ply + 1} on when it is played again")
     ]
     assert report.rerun == report.totals.matches
+
+
+def test_other_evaluations_of_the_same_moves_are_no_difference(copy):
+    log = copy("rounds")
+    with changing(log) as db:
+        found = db.execute("SELECT block, lineup, moves FROM estimates").fetchall()
+        assert found
+        for block, lineup, moves in found:
+            text = re.sub(b"500", b"-7", zlib.decompress(moves))
+            where = "WHERE (block, lineup) = (?, ?)"
+            db.execute(f"UPDATE estimates SET moves = ? {where}", (zlib.compress(text), block, lineup))
+    report = checked(log, rerun="all")
+    assert report.sound and report.rerun == report.totals.matches, texts(report)
+
+
+@pytest.mark.parametrize(
+    ("moves", "dropped"),
+    [(zlib.compress(b"999:1,-1:"), ""), (b"?", ""), ("text", ""), (b"", ""), (b"", "2:1"), (b"", "0:1,"), (b"", 5)],
+)
+def test_a_row_of_estimates_that_the_arena_does_not_write_is_named(copy, moves, dropped):
+    log = copy("rounds")
+    with changing(log) as db:
+        at = db.execute("SELECT block, lineup FROM estimates").fetchone()
+        db.execute("UPDATE estimates SET moves = ?, dropped = ? WHERE (block, lineup) = (?, ?)", (moves, dropped, *at))
+        ((identity,),) = db.execute("SELECT hex(identity) FROM blocks WHERE block = ?", at[:1])
+    found = {str(finding.match).partition("-")[0] for finding in checked(log).findings}
+    assert found == {identity.lower()[:12]}
 
 
 def test_a_bot_that_plays_otherwise_each_time_is_named_and_the_others_are_not_to_blame(tmp_path):

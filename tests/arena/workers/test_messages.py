@@ -73,7 +73,7 @@ SAMPLES = [
     Grow(1000, 0.5),
     Searched(10, False, [0.5, -0.5], [Candidate(3, 8, 0.25, True, [3, 1]), Candidate(4, 0, None, False, [4])], ""),
     Retell(stored_match(PLACE, FORFEIT, ["one", "two"]), (b"a", b"b"), True),
-    Retold([Told(0, 1, "S+", "bot", None, "drawing")], "why"),
+    Retold([Told(0, 1, "S+", "bot", None, "drawing", (0.5, -0.5), ("S+", "L-"))], "why"),
 ]
 
 

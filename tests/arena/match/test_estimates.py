@@ -1,0 +1,341 @@
+"""Evaluations and lines: kept with their moves when they are right, counted when they are wrong, and never a fault."""
+
+import dataclasses
+import math
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import engine
+from arena.core.errors import StoreError
+from arena.match.estimates import (
+    MAX_PLIES,
+    MOST,
+    STEPS,
+    Given,
+    line_of_words,
+    line_words,
+    pack,
+    read_given,
+    read_told,
+    tell,
+    unpack,
+)
+from arena.match.player import MAX_NOTE
+from arena.match.result import row_of
+from bots import Bot
+from bots.base import first_decision
+from bots.random_bot import Random
+from tests.arena.match.test_referee import play
+
+
+class Loud(list):
+    """A list whose methods are the bot's own."""
+
+    def __len__(self):
+        raise RuntimeError("len")
+
+    def __iter__(self):
+        raise SystemExit(3)
+
+
+class Endless(list):
+    def __iter__(self):
+        while True:
+            yield 0.5
+
+
+class Number:
+    def __float__(self):
+        raise KeyError("no number")
+
+    __index__ = __float__
+
+
+RIGHT = [
+    ([0.5, -0.5], [500, -500]),
+    ((1, -1), [1000, -1000]),
+    (np.array([0.25, -0.25]), [250, -250]),
+    ([np.float32(0.5), np.int64(0)], [500, 0]),
+    ([1.0004, -0.0], [1000, 0]),
+    ([0.0004999, -0.0004999], [0, 0]),
+]
+WRONG = [
+    *([0.5], [0.5, 0.5, 0.5], [math.nan, 0], [math.inf, 0], [1.001, 0], [0, -1.01], ["0.5", "0.5"], [True, False]),
+    *([None, None], "ab", b"ab", 0.5, {0: 0.5, 1: 0.5}, {0.5, -0.5}, object(), [10**400, 0], [[0.5], 0.5]),
+    *(Loud([0.5, 0.5]), Endless([0.5, 0.5]), [Number(), Number()], [0.0] * 10**6, np.zeros((2, 2)), np.float64(0.5)),
+]
+
+
+@pytest.mark.parametrize(("value", "steps"), RIGHT, ids=repr)
+def test_a_number_for_each_seat_within_the_returns_is_kept_to_a_thousandth(value, steps):
+    assert read_given({"evaluation": value}, 4, 2) == Given(steps, [], 0)
+
+
+@pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
+def test_any_other_evaluation_is_left_out_and_counted(value):
+    assert read_given({"evaluation": value, "line": [4, 7]}, 4, 2) == Given([], [4, 7], 1)
+
+
+@pytest.mark.parametrize("value", [(4, 7), [4, 7], np.array([4, 7]), [np.int32(4), 7]], ids=repr)
+def test_a_line_is_kept_as_plain_numbers(value):
+    given = read_given({"line": value}, 4, 2)
+    assert given == Given([], [4, 7], 0) and {type(action) for action in given.line} == {int}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [[7, 4], [4, -1], [4, 2**31], [4, 2.0], ["4"], "47", 4, [4, None], Loud([4]), [4, Number()], {4: 7}],
+    ids=lambda value: type(value).__name__,
+)
+def test_a_line_that_begins_with_another_action_or_has_other_things_than_actions_is_counted(value):
+    assert read_given({"evaluation": [0, 0], "line": value}, 4, 2) == Given([0, 0], [], 1)
+
+
+def test_of_a_long_line_the_first_plies_are_kept_and_nothing_is_neither_kept_nor_wrong():
+    assert read_given({"line": [4] * 10**6}, 4, 2).line == [4] * MAX_PLIES
+    assert read_given({"line": [], "evaluation": None}, 4, 2) == Given([], [], 0)
+
+
+def test_what_interrupts_the_bot_is_no_wrong_evaluation():
+    class Interrupted(list):
+        def __iter__(self):
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        read_given({"evaluation": Interrupted([0, 0])}, 4, 2)
+
+
+STEP = st.integers(-STEPS, STEPS)
+
+
+@st.composite
+def kept(draw):
+    players = draw(st.integers(2, 7))
+    plies = sorted(draw(st.sets(st.integers(0, 60), max_size=20)))
+    evaluations = st.lists(STEP, min_size=players, max_size=players)
+    lines = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=MAX_PLIES)
+    either = st.tuples(evaluations, lines) | st.tuples(evaluations, st.just([])) | st.tuples(st.just([]), lines)
+    return players, [(ply, *draw(either)) for ply in plies]
+
+
+@given(kept())
+def test_what_is_packed_is_unpacked_again(sample):
+    players, estimates = sample
+    assert unpack(pack(estimates), players, 61) == estimates
+
+
+@pytest.mark.parametrize(
+    "packed",
+    [
+        *("x", "????", "AAAA", pack([(0, [1, 2], [3])])[:-4]),
+        *(
+            pack([(61, [1, 2], [])]),
+            pack([(1, [1, 2], []), (1, [1, 2], [])]),
+            pack([(0, [1], [])]),
+            pack([(0, [], [])]),
+        ),
+        *(pack([(0, [1001, 0], [])]), pack([(0, [], [-1])]), pack([(0, [], [0] * 17)]), pack([(-1, [1, 2], [])])),
+        pack([(ply, [0, 0], []) for ply in range(MOST + 1)]),
+    ],
+)
+def test_what_is_damaged_or_no_referee_keeps_is_refused(packed):
+    with pytest.raises(StoreError, match="evaluations cannot be read"):
+        unpack(packed, 2, 61 if len(packed) < 1000 else 10**6)
+
+
+def test_a_line_is_shown_up_to_the_first_action_that_is_not_legal():
+    state = engine.load_game("epicycle", 2).new_initial_state()
+    first = state.legal_actions()[0]
+    then = state.child(first).legal_actions()[0]
+    words = line_words(state, [first, then, 99, first])
+    assert words == (state.action_to_string(first), state.child(first).action_to_string(then))
+    assert line_of_words(state, [*words, "no word", words[0]]) == [first, then]
+    assert line_words(state, [10**9]) == () and state.history() == []
+
+
+def test_lines_go_through_dice():
+    state = engine.load_game("magic_mids", 2).new_initial_state()
+    line = []
+    walk = state.clone()
+    for _ in range(6):
+        outcomes = walk.chance_outcomes()
+        line.append(outcomes[0][0] if outcomes else walk.legal_actions()[0])
+        walk.apply_action(line[-1])
+    assert line_of_words(state, list(line_words(state, line))) == line
+
+
+class Telling(Bot):
+    """Says what it expects at every second of its moves."""
+
+    asked = 0
+
+    def choose(self, state):
+        self.asked += 1
+        chosen = self.pick(state.legal_actions())
+        if self.asked % 2:
+            self.evaluation = [0.5, -0.5]
+            self.line = [chosen, 1, 2]
+        return chosen
+
+
+def test_an_estimate_belongs_to_the_move_at_which_it_was_set_and_to_no_later_one():
+    result = play(Telling, Random, spec="midgard", opening=2)
+    asked = [clocking.ply for clocking in result.clocks if clocking.seat == 0 and clocking.ply >= 0]
+    assert [ply for ply, _, _ in result.estimates] == asked[::2] and len(asked) > 3
+    state = engine.load_game("midgard", 2).new_initial_state()
+    for ply, text in enumerate(result.moves):
+        for at, evaluation, line in result.estimates:
+            if at == ply:
+                assert evaluation == [500, -500] and line == [state.string_to_action(text), 1, 2]
+        state.apply_action(state.string_to_action(text))
+
+
+class Early(Telling):
+    def prepare(self):
+        self.evaluation = [0.5, -0.5]
+
+    def choose(self, state):
+        return self.pick(state.legal_actions())
+
+
+class Changing(Early):
+    """Changes the list in place, which is no new evaluation."""
+
+    def choose(self, state):
+        self.evaluation[0] = 0.25
+        return super().choose(state)
+
+
+@pytest.mark.parametrize("bot", [Early, Changing])
+def test_what_was_set_before_the_bot_was_asked_is_not_taken(bot):
+    result = play(bot, Random)
+    assert result.estimates == [] and result.dropped == {}
+
+
+class Own(Bot):
+    """Uses the names for something else, as a bot may that was written before they meant anything."""
+
+    line: list[int]
+
+    def prepare(self):
+        self.line = [7]
+        self.evaluation = self
+
+    def choose(self, state):
+        assert self.evaluation is self
+        self.line.append(len(self.line))
+        assert self.line[0] == 7
+        return self.pick(state.legal_actions())
+
+
+class Methods(Bot):
+    def evaluation(self, state):
+        return 0
+
+    @property
+    def line(self):
+        raise RuntimeError("asked")
+
+    def choose(self, state):
+        self.evaluation(state)
+        return self.pick(state.legal_actions())
+
+
+@pytest.mark.parametrize("bot", [Own, Methods])
+def test_a_bot_that_uses_the_names_for_its_own_plays_as_before(bot):
+    result = play(bot, Random)
+    assert (result.forfeits, result.estimates, result.dropped) == ({}, [], {})
+    assert result.moves == play(Random, Random).moves
+
+
+class Hostile(Bot):
+    """Gives one wrong thing after another."""
+
+    def choose(self, state):
+        self.evaluation = WRONG[len(state.history()) % len(WRONG)]
+        self.line = Loud([1])
+        return self.pick(state.legal_actions())
+
+
+class Forging(Random):
+    def choose(self, state):
+        vars(self)["_given"] = Loud()
+        return super().choose(state)
+
+
+def test_wrong_estimates_are_counted_for_their_seat_and_change_nothing_else():
+    result, plain = play(Hostile, Random), play(Random, Random)
+    asked = sum(clocking.seat == 0 and clocking.ply >= 0 for clocking in result.clocks)
+    assert result.dropped == {0: 2 * asked}
+    assert (result.moves, result.ranks, result.forfeits, result.estimates) == (plain.moves, plain.ranks, {}, [])
+    assert dataclasses.asdict(play(Forging, Random))["moves"] == plain.moves
+    assert play(Forging, Random).dropped == {}
+
+
+class Stuck(Bot):
+    def choose(self, state):
+        class Waiting(list):
+            def __iter__(self):
+                while True:
+                    pass
+
+        self.evaluation = Waiting([0.5, -0.5])
+        return state.legal_actions()[0]
+
+
+def test_reading_an_evaluation_is_under_the_bots_clock():
+    result = play(Stuck, Random, seconds_per_move=0.05)
+    assert result.forfeits[0].cause == "timeout" and result.estimates == []
+
+
+def test_more_than_enough_moves_are_not_kept(monkeypatch):
+    monkeypatch.setattr("arena.match.referee.MOST", 2)
+    assert len(play(Telling, Telling).estimates) == 2
+
+
+def test_the_flat_record_has_them_packed():
+    row = row_of(play(Telling, Hostile), 0, 1.0)
+    assert unpack(row.estimates, 2, row.plies) and row.dropped[1] > 0 and 0 not in row.dropped
+    assert row_of(play(Random, Random), 0, 1.0).estimates == ""
+
+
+# The protocol
+
+
+def test_what_a_python_bot_gives_is_the_same_over_the_wire():
+    state = first_decision(engine.load_game("epicycle", 2))
+    action = state.legal_actions()[0]
+    reply = state.child(action).legal_actions()[0]
+    for said in (
+        {"evaluation": [0.1234, -0.5], "line": [action, reply]},
+        {"evaluation": "x"},
+        {"line": [99], "evaluation": 7},
+    ):
+        given = read_given(said, action, 2)
+        assert read_told(tell(given, state), action, state) == given
+
+
+@pytest.mark.parametrize(
+    ("answer", "expected"),
+    [
+        ({}, None),
+        ({"evaluation": [0.5, -0.5], "line": None}, Given([500, -500], [], 0)),
+        ({"evaluation": [0.5, "x"], "line": ["?"]}, Given([], [], 1)),
+        ({"evaluation": {}, "line": {}}, Given([], [], 2)),
+        ({"evaluation": [10**400, -1], "line": [0]}, Given([], [], 2)),
+    ],
+)
+def test_answers_of_a_program_are_read_with_the_same_care(answer, expected):
+    state = first_decision(engine.load_game("epicycle", 2))
+    assert read_told(answer, state.legal_actions()[0], state) == expected
+
+
+def test_a_line_in_notation_has_to_begin_with_the_answer():
+    state = first_decision(engine.load_game("epicycle", 2))
+    first, second = state.legal_actions()[:2]
+    words = [state.action_to_string(action) for action in (first, second)]
+    assert read_told({"line": [words[1]]}, first, state) == Given([], [], 1)
+    assert read_told({"line": [words[0], "x" * MAX_NOTE]}, first, state) == Given([], [first], 0)
