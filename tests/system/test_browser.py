@@ -138,10 +138,53 @@ def test_the_space_bar_plays_and_pauses(matches, visit):
     assert page.locator('[data-go="play"]').text_content() == "Play"
 
 
+@pytest.fixture(scope="module")
+def expected(tmp_path_factory):
+    """Return a match in which bots say what they expect, and the path of its page."""
+    match = api.play_match("magic_mids", ["uct:simulations=30", "flat_mc:playouts=2", "random"], 5)
+    return match, write_replay(tmp_path_factory.mktemp("expected") / "match.html", match)
+
+
+def test_evaluations_and_lines_are_shown_with_their_plies_and_a_click_on_the_graph_goes_there(expected, visit):
+    match, path = expected
+    page = visit(path)
+    page.wait_for_selector("#controls:not([hidden])")
+    ply = next(number for number, estimate in match.estimates.items() if number > 5)
+    page.locator("#moves a").nth(ply).click()
+    settled(page, ply + 1)
+    value = match.estimates[ply].evaluation[0]
+    assert f"seat 0 {'−' if value < 0 else '+'}{abs(value):.3f}" in page.locator("#expected").text_content()
+    across = float(page.locator("#cursor").get_attribute("x1"))
+    assert across == pytest.approx(600 * (ply + 1) / len(match.moves))
+    graph = page.locator("#graph").bounding_box()
+    page.locator("#graph").click(position={"x": graph["width"] / 2, "y": 20})
+    assert abs(page.evaluate("Number(location.hash.slice(1))") - len(match.moves) / 2) < len(match.moves) / 20
+
+
+def test_mistakes_and_captures_are_gone_to_by_their_kind(expected, visit):
+    _, path = expected
+    page = visit(path)
+    page.wait_for_selector("#controls:not([hidden])")
+    for kind, word in (("mistake", "less than before"), ("capture", "loses")):
+        page.keyboard.press("Home")
+        page.select_option("#kind", kind)
+        page.locator('[data-go="next"]').click()
+        assert word in page.locator("#caption").text_content()
+
+
+def test_bars_grow_with_the_time_that_bots_took(expected, visit):
+    match, path = expected
+    page = visit(path, place=f"#{len(expected[0].moves)}")
+    page.wait_for_selector("#controls:not([hidden])")
+    widths = [page.locator(f"#bar-{seat}").bounding_box()["width"] for seat in range(3)]
+    took = [sum(clock.wall for clock in match.clocks if clock.seat == seat) for seat in range(3)]
+    assert widths.index(max(widths)) == took.index(max(took)) and max(widths) > 10
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("viewport", [PHONE, DESK], ids=["phone", "desk"])
-def test_pages_fit_the_screen_and_axe_finds_nothing_serious(matches, report, visit, scheme, viewport):
-    for path in (report, *(path for _, path in matches.values())):
+def test_pages_fit_the_screen_and_axe_finds_nothing_serious(matches, expected, report, visit, scheme, viewport):
+    for path in (report, expected[1], *(path for _, path in matches.values())):
         page = visit(path, viewport, scheme)
         assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
         found = Axe().run(page).response["violations"]

@@ -13,7 +13,7 @@ from arena.core.files import write_file
 from arena.core.match_ids import match_id
 from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.game_faults import TimeUp
-from arena.match.replay import game_of, replay
+from arena.match.replay import Ply, game_of, replay
 from arena.match.stored import StoredMatch
 from arena.results.pages.templates import notation, single_file
 from engine import CHANCE, State
@@ -29,13 +29,14 @@ def replay_page(match: StoredMatch) -> bytes:
 def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     """Return the data that the script of a match's page reads, and the values of its template."""
     game = game_of(match)
-    notes, frames = dict(match.notes), []
+    notes, frames, mistakes = dict(match.notes), [], _Mistakes()
     plies: list[dict[str, Any]] = []
     with _bounded(match) as alarm:
         alarm.arm(GAME_SECONDS)
         before = game.new_initial_state()
         frames.append(_frame(before))
         for ply in replay(match):
+            marks = [*_marks(before, ply.state), *mistakes.marks(ply)]
             plies.append(
                 {
                     "seat": None if ply.seat == CHANCE else ply.seat,
@@ -43,7 +44,10 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
                     "text": ply.text,
                     "by": ply.by,
                     "note": notes.get(ply.number),
-                    "marks": _marks(before, ply.state),
+                    "evaluation": ply.evaluation,
+                    "line": ply.line,
+                    "marks": [text for _, text in marks],
+                    "kinds": [kind for kind, _ in marks],
                 }
             )
             frames.append(_frame(ply.state))
@@ -51,7 +55,9 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
             alarm.arm(GAME_SECONDS)
     for seat, (cause, ply_number) in match.forfeits.items():
         if plies:
-            plies[min(max(ply_number, 0), len(plies) - 1)]["marks"].append(f"seat {seat} forfeits: {cause}")
+            ply_data = plies[min(max(ply_number, 0), len(plies) - 1)]
+            ply_data["marks"].append(f"seat {seat} forfeits: {cause}")
+            ply_data["kinds"].append("forfeit")
     places = sorted(range(match.players), key=lambda seat: match.ranks[seat])
     pictures, elements = _shared([picture for _, picture in frames])
     texts = [text for text, _ in frames]
@@ -62,6 +68,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "texts": texts,
         "clocks": _clocks(match),
         "players": match.players,
+        "bots": match.bots,
     }
     name = match_id(match.identity, match.lineup)
     return data, {
@@ -72,6 +79,10 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "places": places,
         "plies": plies,
         "final": frames[-1],
+        "kinds": sorted({kind for each in plies for kind in each["kinds"]}),
+        "curves": _curves(plies, match.players),
+        "graph": GRAPH,
+        "step": MISTAKE,
         "notation": notation(game.type),
     }
 
@@ -125,14 +136,68 @@ def _shared(pictures: Sequence[str]) -> tuple[list[list[int]], list[str]]:
     return [[numbers.setdefault(element, len(numbers)) for element in elements] for elements in split], list(numbers)
 
 
-def _marks(before: State, after: State) -> list[str]:
+MISTAKE = 0.2
+"""By how much a seat's own evaluation falls from one of its moves to the next where that is marked as a mistake."""
+GRAPH = (600, 160)
+"""Width and height of the graph of evaluations, in units of its drawing."""
+Mark = tuple[str, str]
+"""Kind and text."""
+
+
+class Curve(NamedTuple):
+    """The evaluations of a seat's return along a match."""
+
+    seat: int
+    own: bool
+    """Whether they are those of its own bot."""
+    points: str
+    """As SVG has them."""
+    last: tuple[float, float]
+    """Where it ends."""
+
+
+def _curves(plies: Sequence[dict[str, Any]], players: int) -> list[Curve]:
+    """Return the evaluations by seat: those of its own bot, or the others' where that gives none."""
+    curves = []
+    for seat in range(players):
+        told = [(number, ply) for number, ply in enumerate(plies, 1) if ply["evaluation"]]
+        own = [(number, ply) for number, ply in told if ply["seat"] == seat]
+        points = [_point(number / len(plies), ply["evaluation"][seat]) for number, ply in own or told]
+        if points:
+            text = " ".join(f"{across:g},{down:g}" for across, down in points)
+            curves.append(Curve(seat, bool(own), text, points[-1]))
+    return curves
+
+
+def _point(at: float, value: float) -> tuple[float, float]:
+    width, height = GRAPH
+    return round(width * at, 1), round(height * (1 - value) / 2, 1)
+
+
+class _Mistakes:
+    """Finds the moves at which a bot expects much less than at its move before."""
+
+    def __init__(self) -> None:
+        self.before: dict[int, float] = {}
+
+    def marks(self, ply: Ply) -> list[Mark]:
+        """Return the mark of a ply, if it has one."""
+        if ply.evaluation is None or ply.seat < 0:
+            return []
+        now = ply.evaluation[ply.seat]
+        fall = self.before.get(ply.seat, now) - now
+        self.before[ply.seat] = now
+        return [("mistake", f"seat {ply.seat} expects {fall:.2f} less than before")] * (fall > MISTAKE - 1e-9)
+
+
+def _marks(before: State, after: State) -> list[Mark]:
     """Return what a ply did that a reader may look for: whose score fell."""
     fallen = [
         seat
         for seat, (old, new) in enumerate(zip(before.scores() or (), after.scores() or (), strict=True))
         if new < old
     ]
-    return [f"seat {seat} loses {before.game.type.score_unit}" for seat in fallen]
+    return [("capture", f"seat {seat} loses {before.game.type.score_unit}") for seat in fallen]
 
 
 def _clocks(match: StoredMatch) -> list[list[int]]:

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import zlib
+from dataclasses import replace
 
 import pytest
 
@@ -14,6 +15,8 @@ import arena
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import StoreError
+from arena.match.estimates import pack
+from arena.match.replay import replay
 from arena.results.pages.figures import FIGURES
 from arena.results.pages.replay import replay_page, write_replay
 from arena.results.pages.report import Agreement, compare_reports
@@ -166,13 +169,33 @@ def test_the_page_of_a_match_holds_every_position_as_the_engine_draws_it(game):
 
 
 def test_the_notes_and_names_of_bots_are_text_on_the_page_of_a_match():
-    from dataclasses import replace
-
     match = api.play_match("epicycle", ["random", "random"], 4)
     match = replace(match, notes=[(2, HOSTILE)], bots=[HOSTILE, "b"])
     page = replay_page(match)
     assert HOSTILE.encode() not in page and b"onerror=alert(1)>" not in page
     assert data_of(page)["plies"][2]["note"] == HOSTILE
+
+
+def test_the_page_of_a_match_has_what_bots_expected_with_its_graph_and_marks_where_they_erred():
+    match = api.play_match("epicycle", ["random", "random"], 4)
+    states = [ply.state for ply in replay(match)]
+    movers = [ply.seat for ply in replay(match)]
+    ply = next(number for number in range(1, len(movers)) if len(states[number - 1].legal_actions()) > 1)
+    again = next(number for number in range(ply + 1, len(movers)) if movers[number] == movers[ply])
+    own = [500 if seat == movers[ply] else -500 for seat in range(2)]
+    line = [states[ply - 1].string_to_action(match.moves[ply]), 99]
+    kept = [(ply, own, line), (again, [-value // 2 for value in own], [])]
+    match = replace(match, packed_estimates=pack(kept))
+    page = replay_page(match).decode()
+    plies = data_of(page.encode())["plies"]
+    assert plies[ply]["evaluation"] == [value / 1000 for value in own] and plies[ply]["line"] == [match.moves[ply]]
+    assert plies[ply]["kinds"] == [] and plies[again]["kinds"] == ["mistake"]
+    assert plies[again]["marks"] == [f"seat {movers[ply]} expects 0.75 less than before"]
+    x, y = 600 * (ply + 1) / len(movers), 40
+    assert f'points="{round(x, 1):g},{y}' in page and page.count("<polyline") == 2
+    assert "+0.50" in page and "-0.25" in page
+    plain = replay_page(replace(match, packed_estimates="")).decode()
+    assert "<polyline" not in plain and 'id="graph"' not in plain
 
 
 def _raise(state):

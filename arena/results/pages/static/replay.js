@@ -3,10 +3,11 @@
   const packed = Uint8Array.from(atob(document.getElementById("data").textContent), (c) => c.charCodeAt(0));
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate-raw"));
   const match = await new Response(stream).json();
-  const { plies, pictures, elements, texts, clocks, players } = match;
+  const { plies, pictures, elements, texts, clocks, players, bots } = match;
   const part = (id) => document.getElementById(id);
   const links = [...part("moves").querySelectorAll("a")];
-  const events = plies.flatMap((ply, index) => (ply.marks.length ? [index + 1] : []));
+  const most = Math.max(1, ...total(plies.length));
+  let events = eventsOf("");
   let shown = -1;
   let timer = null;
 
@@ -23,31 +24,57 @@
     part("slider").value = ply;
     part("caption").textContent = caption(ply);
     part("note").textContent = ply && plies[ply - 1].note ? `Note: ${plies[ply - 1].note}` : "";
+    part("expected").textContent = expected(ply);
+    for (const end of ["x1", "x2"]) part("cursor")?.setAttribute(end, plies.length ? (600 * ply) / plies.length : 0);
     for (const link of links) link.removeAttribute("aria-current");
     if (ply) {
       const link = links[ply - 1];
       link.setAttribute("aria-current", "step");
       const list = part("moves");
-      list.scrollTop = link.parentElement.offsetTop - list.offsetTop - list.clientHeight / 2;
+      list.scrollTop = link.parentElement.offsetTop - list.clientHeight / 2;
     }
     showClocks(ply);
-    part("previous").disabled = !events.some((event) => event < ply);
-    part("next").disabled = !events.some((event) => event > ply);
+    showEvents();
     if (remember) history.replaceState(null, "", `#${ply}`);
+  }
+
+  function eventsOf(kind) {
+    return plies.flatMap((ply, index) => ((kind ? ply.kinds.includes(kind) : ply.kinds.length) ? [index + 1] : []));
+  }
+
+  function showEvents() {
+    part("previous").disabled = !events.some((event) => event < shown);
+    part("next").disabled = !events.some((event) => event > shown);
+  }
+
+  function expected(ply) {
+    if (!ply) return "";
+    const { evaluation, line } = plies[ply - 1];
+    const returns = (evaluation ?? []).map((value, seat) => `seat ${seat} ${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`);
+    const parts = returns.length ? [`Expects ${returns.join(", ")}.`] : [];
+    if (line.length) parts.push(`Line: ${line.join(" ")}`);
+    return parts.join(" ");
   }
 
   function caption(ply) {
     if (!ply) return `Start of ${plies.length} plies`;
     const { seat, roller, text, by, marks } = plies[ply - 1];
-    const who = seat !== null ? `seat ${seat}` : roller !== null && roller >= 0 ? `dice of seat ${roller}` : "chance";
+    const who = seat !== null ? `seat ${seat} (${bots[seat]})` : roller !== null && roller >= 0 ? `dice of seat ${roller}` : "chance";
     const how = by === "bot" || by === "dice" ? "" : ` (${by})`;
     return `Ply ${ply} of ${plies.length}, ${who}: ${text}${how}${marks.map((mark) => `; ${mark}`).join("")}`;
   }
 
-  function showClocks(ply) {
+  function total(ply) {
     const used = Array(players).fill(0);
     for (const [seat, at, microseconds] of clocks) if (at < ply) used[seat] += microseconds;
-    for (let seat = 0; seat < players; seat++) part(`clock-${seat}`).textContent = seconds(used[seat] / 1e6);
+    return used;
+  }
+
+  function showClocks(ply) {
+    for (const [seat, used] of total(ply).entries()) {
+      part(`clock-${seat}`).textContent = seconds(used / 1e6);
+      part(`bar-${seat}`).style.width = `${(100 * used) / most}%`;
+    }
   }
 
   function seconds(time) {
@@ -93,6 +120,13 @@
     if (!name) return;
     if (name !== "play") stop();
     go[name]();
+  });
+  part("kind")?.addEventListener("change", () => { events = eventsOf(part("kind").value); showEvents(); });
+  part("graph")?.addEventListener("click", (click) => {
+    const { left, width } = part("graph").getBoundingClientRect();
+    const view = part("graph").viewBox.baseVal;
+    stop();
+    show(Math.round((plies.length * (view.x + (view.width * (click.clientX - left)) / width)) / 600));
   });
   part("slider").addEventListener("input", () => { stop(); show(Number(part("slider").value)); });
   document.addEventListener("keydown", (press) => {
