@@ -117,13 +117,15 @@ OPTIONS = {"nopython": True, "error_model": "numpy", "nogil": True, "no_cfunc_wr
 
 
 class _CodeForCallers(JITCodeLibrary):
-    """Code that only other kernels call: it is optimised and turned into machine code as a part of theirs."""
+    """Code that only other kernels call: it is optimised by itself, but becomes machine code as a part of theirs."""
 
     def finalize(self) -> None:
-        """Link in what it calls, and leave it at that."""
+        """Link in what it calls, and optimise the whole; merged without that, searches are 2 to 4 % slower."""
         for library in dict.fromkeys(self._linking_libraries):
             self._reload_init.update(library._reload_init)
             self._final_module.link_in(library._get_module_for_linking(), preserve=True)
+        passes, builder = self._codegen._module_pass_manager()
+        passes.run(self._final_module, builder)
         self._finalize_dynamic_globals()
         self._finalized = True
 
@@ -164,8 +166,8 @@ class _ForCallers(CPUDispatcher):
 class _Kernel(CPUDispatcher):
     """A kernel as Python calls it, compiled as a whole; kernels that call it are handed another one to merge in.
 
-    Numba would optimise every kernel and make it executable by itself, and all of it again in each of its callers:
-    two thirds of the time that a game and its searches took to compile.
+    Numba would also make every kernel executable by itself, together with all that it calls: about half of the time
+    that a game and its searches took to compile.
     """
 
     @cached_property
