@@ -99,7 +99,8 @@ def _add_live(app: FastAPI, library: Library, links: Links, prefix: str, folder:
 
     @app.get(f"{prefix}/latest")
     def latest(request: Request, name: str) -> Response:
-        return respond(request, Page(match.latest_of(library, links, folder + name)), "application/json")
+        content = match.latest_of(library, links, folder + name)
+        return respond(request, Page(content), "application/json") if content else Response(status_code=204)
 
     @app.get(f"{prefix}/figures/{{file}}")
     def figure(request: Request, name: str, file: str, board: str = "") -> Response:

@@ -34,6 +34,7 @@ class Kept(Generic[T]):
         self._known: Known[T] | None = None
         self._failed: tuple[Hashable, BaseException] | None = None
         self._running: Future[T] | None = None
+        self._begun = 0.0
         self._next = 0.0
         """When it may be made again, by the monotonic clock."""
 
@@ -47,8 +48,8 @@ class Kept(Generic[T]):
     ) -> Known[T] | None:
         """Return the result of this version, or else the latest one; None when `patience` is over before the first.
 
-        `patience` is in seconds, None to wait for this version in any case. An `urgent` version is begun at once,
-        whatever the last one cost. Raises what `compute` raised for this version.
+        `patience` is in seconds since it was begun, None to wait for this version in any case. An `urgent` version is
+        begun at once, whatever the last one cost. Raises what `compute` raised for this version.
         """
         with self._lock:
             if self._known is not None and self._known.version == version:
@@ -58,12 +59,13 @@ class Kept(Generic[T]):
             known = self._known
             due = known is None or urgent or patience is None or time.monotonic() >= self._next
             if self._running is None and due:
-                self._running = executor.submit(self._make, version, compute)
+                self._running, self._begun = executor.submit(self._make, version, compute), time.monotonic()
             running = self._running
+            left = None if patience is None else max(0.0, self._begun + patience - time.monotonic())
         if running is None or (known is not None and patience is not None):
             return known
         try:
-            running.result(patience)
+            running.result(left)
         except NotYet:
             return None
         if patience is None and self._known is not None and self._known.version != version:
@@ -87,8 +89,9 @@ class Kept(Generic[T]):
 class Keeper:
     """All results that are kept, by key."""
 
-    def __init__(self, threads: int = 2) -> None:
-        self._executor = ThreadPoolExecutor(threads, thread_name_prefix="computing")
+    def __init__(self) -> None:
+        self._slow = ThreadPoolExecutor(2, thread_name_prefix="slow")
+        self._quick = ThreadPoolExecutor(8, thread_name_prefix="quick")
         self._lock = threading.Lock()
         self._kept: OrderedDict[Hashable, Kept[Any]] = OrderedDict()
 
@@ -99,15 +102,17 @@ class Keeper:
         compute: Callable[[], T],
         patience: float | None = None,
         urgent: bool = False,
+        slow: bool = False,
     ) -> Known[T] | None:
-        """Return the result of a key as `Kept.get` does."""
+        """Return the result of a key as `Kept.get` does; what is `slow` does not keep others waiting."""
         with self._lock:
             kept = self._kept.setdefault(key, Kept())
             self._kept.move_to_end(key)
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
-        return kept.get(version, compute, self._executor, patience, urgent)
+        return kept.get(version, compute, self._slow if slow else self._quick, patience, urgent)
 
     def close(self) -> None:
         """End the threads when they have done what they are at."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+        for executor in (self._slow, self._quick):
+            executor.shutdown(wait=False, cancel_futures=True)

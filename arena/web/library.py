@@ -82,8 +82,9 @@ class Plan(NamedTuple):
 
     def identity(self, label: str) -> str | None:
         """Return the identity of a bot by its name on boards, or by itself; None where there is none."""
-        found = (entry.identity for entry in self.schedule.entries if entry.label == label)
-        return next(found, label if label in self.labels else None)
+        found = [entry.identity for entry in self.schedule.entries if entry.label == label]
+        found += [identity for identity, of in self.labels.items() if of == label]
+        return found[0] if found else label if label in self.labels else None
 
 
 class Library:
@@ -116,7 +117,7 @@ class Library:
     def kept(self, log: Log, what: Hashable, compute: Callable[[], T], patience: float | None = -1) -> Known[T] | None:
         """Return what is computed of a log, as `Kept.get` does; what a run no longer changes is computed at once."""
         wait = self.patience if patience == -1 else patience
-        return self.keeper.get((log.path, what), log.stamp(), compute, wait, urgent=not log.is_running())
+        return self.keeper.get((log.path, what), log.stamp(), compute, wait, urgent=not log.is_running(), slow=True)
 
     def all_kept(self, log: Log, what: str, computes: Sequence[Callable[[], T]]) -> list[Known[T] | None]:
         """Return what is computed of each board of a log, as `kept` does, with patience for all of them together."""

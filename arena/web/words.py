@@ -90,7 +90,8 @@ def under(rules: Markup) -> Markup:
     text = re.sub(r"<h1>.*?</h1>\n?", "", str(rules), count=1, flags=re.S)
     for level in (4, 3, 2):
         text = text.replace(f"<h{level}>", f"<h{level + 1}>").replace(f"</h{level}>", f"</h{level + 1}>")
-    return Markup(text.replace("<pre>", '<pre tabindex="0">'))
+    text = text.replace("<pre>", '<pre tabindex="0">').replace("</table>", "</table></div>")
+    return Markup(text.replace("<table>", '<div class="scroll" tabindex="0" role="group" aria-label="Table"><table>'))
 
 
 def name_in(spec: str) -> str:

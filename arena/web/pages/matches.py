@@ -48,6 +48,8 @@ def page_of(library: Library, links: Links, name: str, query: Mapping[str, str])
     plan = library.plan(log)
     index, view = library.view(log)
     given = {field: query.get(field, "").strip() for field in FIELDS}
+    for each in ("bot", "opponent"):
+        given[each] = plan.label(plan.identity(given[each]) or given[each])
     order = query.get("sort", "") if query.get("sort") in ORDERS else ORDERS[0]
     back = "before" in query
     cursor = _key(query.get("before" if back else "after", ""))

@@ -46,7 +46,7 @@ async function replayLatest(box, address) {
   let shown = "";
   for (;;) {
     const answer = await fetch(address).catch(() => null);
-    const match = answer?.ok ? await answer.json() : null;
+    const match = answer?.status === 200 ? await answer.json() : null;
     if (!match || match.id === shown) {
       await wait(3000);
       continue;

@@ -1,9 +1,21 @@
 """What the server refuses, and what it says with every answer."""
 
 import pytest
+from fastapi import Depends, FastAPI, Request, Response
+from starlette.testclient import TestClient
 
 from arena.core.errors import ConfigError
-from arena.web.safety import MAX_ADDRESS, MAX_BODY, POLICY, Names
+from arena.web.links import Links
+from arena.web.safety import (
+    MAX_ADDRESS,
+    MAX_BODY,
+    POLICY,
+    ForbiddenError,
+    Guard,
+    Names,
+    changes_something,
+    new_token,
+)
 from arena.web.server import address_of, bound
 
 
@@ -88,3 +100,35 @@ def test_a_host_that_is_none_is_named():
 def test_addresses_can_be_opened():
     assert address_of("0.0.0.0", 80) == "http://127.0.0.1:80/"
     assert address_of("::1", 8000) == "http://[::1]:8000/"
+
+
+def test_a_change_needs_the_token_of_this_server():
+    app = FastAPI()
+    app.state.links = Links()
+    app.state.links.token = new_token()
+
+    @app.post("/change", dependencies=[Depends(changes_something)])
+    async def change() -> str:
+        return "changed"
+
+    @app.exception_handler(ForbiddenError)
+    async def forbidden(request: Request, error: Exception) -> Response:
+        return Response(str(error), 403)
+
+    token = app.state.links.token
+    with TestClient(Guard(app, Names("127.0.0.1", 8000)), base_url="http://127.0.0.1:8000") as client:
+        assert client.post("/change").status_code == 403
+        assert client.post("/change", headers={"X-Arena-Token": token[:-1]}).status_code == 403
+        assert client.post("/change", data={"token": "é"}).status_code == 403
+        assert client.post("/change", headers={"X-Arena-Token": token}).status_code == 200
+        assert client.post("/change", data={"token": token}).status_code == 200
+        own = {"X-Arena-Token": token, "Origin": "http://127.0.0.1:8000", "Sec-Fetch-Site": "same-origin"}
+        assert client.post("/change", headers=own).status_code == 200
+        assert client.post("/change", headers={**own, "Origin": "http://127.0.0.1:9"}).status_code == 403
+
+
+def test_every_address_that_changes_something_asks_for_the_token(client):
+    for route in client.app.app.routes:
+        if getattr(route, "methods", None) and route.methods - {"GET", "HEAD"}:
+            asked = [dependency.call for dependency in route.dependant.dependencies]
+            assert changes_something in asked, route.path

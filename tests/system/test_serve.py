@@ -1,0 +1,273 @@
+"""`arena serve` from the built wheel, outside the checkout, in a real browser.
+
+Every request that leaves 127.0.0.1, every message on the console and every error of a script fails a test.
+"""
+
+import json
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Page, expect, sync_playwright
+
+from engine import load_game
+from tests.system.test_browser import DESK, OPTIONS, PHONE, PROGRAM, canonical
+
+ROOT = Path(__file__).parents[2]
+CONFIG = """
+name = "{name}"
+blocks = {blocks}
+games = [{{ game = "epicycle", players = [2, 3] }}]
+bots = [{{ bot = "random" }}, {{ bot = "greedy" }}, {{ bot = "flat_mc:playouts=5", label = "{label}" }}]
+"""
+LONG = "a bot whose name is as long as names may"
+
+
+class Installed:
+    """The wheel, unpacked, and commands of it."""
+
+    def __init__(self, folder):
+        self.site, self.home, self.here = folder / "site", folder / "home", folder / "elsewhere"
+        self.here.mkdir()
+        built = folder / "built"
+        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+        subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(built), str(ROOT)], check=True)
+        (wheel,) = built.iterdir()
+        subprocess.run([*pip, "install", "--no-deps", "--target", str(self.site), str(wheel)], check=True)
+        self.environment = {**os.environ, "PYTHONPATH": str(self.site), "ARENA_HOME": str(self.home)}
+        where = self.run("-c", "import arena; print(arena.__file__)")
+        assert where.startswith(str(self.site)), "the checkout is in front of the wheel"
+
+    def run(self, *arguments: str) -> str:
+        done = subprocess.run(
+            [sys.executable, *arguments], cwd=self.here, env=self.environment, capture_output=True, text=True
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    def start(self, *arguments: str) -> subprocess.Popen:
+        return subprocess.Popen(
+            [sys.executable, *arguments],
+            cwd=self.here,
+            env=self.environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+
+    def config(self, name: str, blocks: int, label: str = LONG) -> Path:
+        file = self.here / f"{name}.toml"
+        file.write_text(CONFIG.format(name=name, blocks=blocks, label=label))
+        return file
+
+
+def ended(process: subprocess.Popen) -> str:
+    """End a process by Ctrl-C; return what it wrote on standard error."""
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    return said
+
+
+@pytest.fixture(scope="module")
+def installed(tmp_path_factory):
+    """Return the wheel with a tournament and a comparison under its home."""
+    found = Installed(tmp_path_factory.mktemp("wheel"))
+    found.run("-m", "arena", "run", str(found.config("shown", 6)), "--quiet")
+    found.run("-m", "arena", "compare", "greedy", "random", "--game", "epicycle", "--name", "two")
+    return found
+
+
+@pytest.fixture(scope="module")
+def server(installed):
+    """Return the address of a server; it ends quietly."""
+    process = installed.start("-m", "arena", "serve", "--port", "0")
+    address = process.stdout.readline().split()[0].rstrip("/")
+    yield address
+    assert ended(process) == ""
+    assert process.returncode == 0
+
+
+@pytest.fixture(scope="module")
+def browser():
+    assert PROGRAM, "these tests need Chromium; `make tools-system` installs it"
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=PROGRAM, args=list(OPTIONS))
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def visit(browser, server):
+    """Return a function that opens a page of the server."""
+    pages, wrong = [], []
+
+    def open_page(place, viewport=DESK, scheme="light", scripts=True) -> Page:
+        context = browser.new_context(viewport=viewport, color_scheme=scheme, java_script_enabled=scripts)
+        page = context.new_page()
+        page.on(
+            "request", lambda request: request.url.startswith((server, "data:", "blob:")) or wrong.append(request.url)
+        )
+        page.on("pageerror", lambda error: wrong.append(str(error)))
+        page.on("console", lambda message: message.type in ("error", "warning") and wrong.append(message.text))
+        page.goto(server + place)
+        pages.append(context)
+        return page
+
+    yield open_page
+    for context in pages:
+        context.close()
+    assert wrong == []
+
+
+@pytest.fixture(scope="module")
+def addresses(server):
+    """Return one address of each kind of page, with everything on them computed."""
+    matches = read(server, "/tournaments/shown/matches")
+    for _ in range(300):
+        if "being computed" not in read(server, "/tournaments/shown"):
+            break
+    return [
+        *("/", "/bots", "/games", "/games/epicycle", "/games/midgard", "/bot?name=greedy", "/tournaments/shown"),
+        *("/tournaments/shown/matches", "/tournaments/shown/matches?bot=greedy&seat=1&sort=longest"),
+        re.search(r"/tournaments/shown/matches/[0-9a-f]{32}-\d", matches)[0],
+        *("/comparisons/two", "/tournaments/shown/pair?board=epicycle_2p&a=greedy&b=random"),
+    ]
+
+
+def read(server, place):
+    with urllib.request.urlopen(server + place) as answer:
+        return answer.read().decode()
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("viewport", [PHONE, DESK, {"width": 3840, "height": 2160}], ids=["phone", "desk", "4K"])
+def test_every_page_fits_the_screen_and_axe_finds_nothing_serious(addresses, visit, scheme, viewport):
+    for place in addresses:
+        page = visit(place, viewport, scheme)
+        assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"], place
+        found = Axe().run(page).response["violations"]
+        serious = [
+            (rule["id"], rule["nodes"][0]["html"]) for rule in found if rule["impact"] in ("serious", "critical")
+        ]
+        assert serious == [], place
+        assert page.locator("main").count() == 1 and page.locator("h1").count() == 1, place
+
+
+def test_pages_say_the_same_without_scripts(addresses, visit):
+    for place in addresses:
+        page = visit(place, scripts=False)
+        assert page.locator("main").inner_text().strip(), place
+    page = visit("/tournaments/shown", scripts=False)
+    assert page.locator("figure svg").count() >= 8
+
+
+def test_pages_are_dark_in_dark_mode(addresses, visit):
+    for place in ("/", "/tournaments/shown", "/games/epicycle"):
+        grounds = [
+            visit(place, scheme=scheme).evaluate("getComputedStyle(document.documentElement).backgroundColor")
+            for scheme in ("light", "dark")
+        ]
+        light, dark = (sum(map(int, re.findall(r"\d+", ground)[:3])) for ground in grounds)
+        assert light > 600 and dark < 150, place
+
+
+def test_a_match_is_stepped_through_by_keys(addresses, visit):
+    (place,) = [place for place in addresses if re.search("[0-9a-f]{32}", place)]
+    page = visit(place)
+    page.wait_for_selector("#controls:not([hidden])")
+    players = page.locator(".seats tbody tr").count()
+    state = load_game("epicycle", players).new_initial_state()
+    moves = page.locator("#moves a").all_text_contents()
+    for ply, text in enumerate(moves[:6], 1):
+        page.keyboard.press("ArrowRight")
+        expect(page).to_have_url(re.compile(f"#{ply}$"))
+        state.apply_action(state.string_to_action(text))
+        drawn = page.locator("#board svg").evaluate("node => new XMLSerializer().serializeToString(node)")
+        assert canonical(drawn) == canonical(state.svg())
+
+
+def test_the_filter_finds_matches_by_clicks_and_stands_in_the_address(visit, server, addresses):
+    page = visit("/tournaments/shown/matches")
+    page.locator("select[name=bot]").select_option("greedy")
+    page.locator("select[name=place]").select_option("1")
+    page.locator("select[name=players]").select_option("3")
+    page.get_by_role("button", name="Show").click()
+    expect(page).to_have_url(re.compile("bot=greedy.*place=1.*players=3"))
+    for row in page.locator("table.matches tbody tr").all():
+        assert any("greedy" in winner for winner in row.locator("li.won").all_inner_texts()), "a place may be shared"
+    page.get_by_role("link", name="Clear").click()
+    expect(page).to_have_url(f"{server}/tournaments/shown/matches")
+
+
+def test_a_figure_becomes_interactive_with_no_eval_and_no_network(visit, addresses):
+    page = visit("/tournaments/shown")
+    for name in ("Ratings", "Head to head", "Convergence"):
+        figure = page.locator("figure", has=page.get_by_role("heading", name=name, exact=True)).first
+        figure.get_by_role("button", name="Explore").click()
+        expect(figure.locator(".picture svg.marks")).to_be_visible(timeout=30_000)
+    figure = page.locator("figure", has=page.get_by_role("heading", name="Ratings", exact=True)).first
+    figure.locator(".mark-symbol path").first.hover()
+    expect(page.locator("#vg-tooltip-element.visible")).to_contain_text("rating")
+
+
+def test_a_run_is_followed_without_loading_the_page_again(installed, visit):
+    run = installed.start(
+        "-m", "arena", "run", str(installed.config("live", 20_000, "third")), "--quiet", "--workers", "1"
+    )
+    try:
+        log = installed.home / "live" / "matches.db"
+        for _ in range(600):
+            if log.is_file():
+                break
+            time.sleep(0.1)
+        page = visit("/tournaments/live")
+        page.evaluate("window.sameDocument = true")
+        words = page.locator("#live .facts")
+        expect(page.locator("#live table.wide").first).to_be_visible(timeout=60_000)
+        before = words.inner_text()
+        expect(words).not_to_have_text(before, timeout=30_000)
+        expect(page.locator("#follow-board svg")).to_be_visible(timeout=30_000)
+        caption = page.locator("#follow-caption").inner_text()
+        expect(page.locator("#follow-caption")).not_to_have_text(caption, timeout=30_000)
+        expect(page.locator("#follow-title")).to_contain_text("latest match in the log")
+        assert page.evaluate("window.sameDocument"), "the page was loaded again"
+        assert page.evaluate("document.documentElement.scrollWidth") <= DESK["width"]
+    finally:
+        ended(run)
+    expect(page.locator("#live .state")).not_to_have_text("running", timeout=30_000)
+
+
+def test_two_servers_share_a_home_and_a_taken_port_is_named(installed, server):
+    port = server.rpartition(":")[2]
+    taken = installed.start("-m", "arena", "serve", "--port", port)
+    _, said = taken.communicate(timeout=60)
+    assert (taken.returncode, said.count("\n")) == (1, 1) and f"--port {port}: is in use" in said
+    second = installed.start("-m", "arena", "serve", "--port", "0")
+    address = second.stdout.readline().split()[0].rstrip("/")
+    assert "shown" in read(address, "/") and "shown" in read(server, "/")
+    assert ended(second) == "" and second.returncode == 0
+
+
+def test_a_missing_extra_is_named_in_one_line(installed):
+    hide = "import sys; sys.modules['uvicorn'] = None; from arena.cli.app import run_command; "
+    hide += "sys.exit(run_command(['serve']))"
+    done = subprocess.run(
+        [sys.executable, "-c", hide], cwd=installed.here, env=installed.environment, capture_output=True, text=True
+    )
+    assert done.returncode == 1 and done.stderr.count("\n") == 1
+    assert "uvicorn" in done.stderr and "pip install 'pyramid-arena[web]'" in done.stderr
+
+
+def test_the_events_of_a_tournament_are_json_that_names_its_state(server):
+    with urllib.request.urlopen(f"{server}/tournaments/shown/events", timeout=30) as stream:
+        lines = iter(stream.readline, b"")
+        data = next(line for line in lines if line.startswith(b"data: "))
+    event = json.loads(data.removeprefix(b"data: "))
+    assert event["state"] == "complete" and "<table" in event["now"]
