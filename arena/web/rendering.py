@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import hashlib
+import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
@@ -52,8 +55,23 @@ _environment.filters.update(FILTERS, table=templates.table)
 def page(template: str, links: Links, **values: Any) -> Page:
     """Return a page; templates of single files are shown within the server's own frame."""
     values = {"scripts": (), "data": None, "description": "", "refresh": 0, **values}
-    html = _environment.get_template(template).render(links=links, static=lambda name: link(links, name), **values)
-    return Page(html)
+    tools = {"static": lambda name: link(links, name), "inline": inline, "policy": policy}
+    return Page(_environment.get_template(template).render(links=links, **tools, **values))
+
+
+@cache
+def inline(name: str) -> Markup:
+    """Return a script to stand within a page that is opened from disk, where browsers load no modules."""
+    text = re.sub(r"^export (?=function|const)", "", static(name).decode(), flags=re.M)
+    return Markup("(() => {\n" + text + "\n})();")
+
+
+def policy(scripts: Sequence[str]) -> str:
+    """Return what a page that is opened from disk may do: run its own scripts, show its own styles and pictures."""
+    hashes = (hashlib.sha256(inline(name).encode()).digest() for name in ("page.js", *scripts))
+    run = " ".join(f"'sha256-{base64.b64encode(each).decode()}'" for each in hashes)
+    own = "'self' file: data:"
+    return f"default-src 'none'; style-src 'unsafe-inline' {own}; img-src {own}; script-src {run}"
 
 
 def fragment(template: str, links: Links, **values: Any) -> Markup:

@@ -161,3 +161,20 @@ def serve(
 
     Ctrl-C ends it. Nothing is sent to anybody else, and nothing is loaded from the network.
     """
+
+
+@app.calls("site:write_site", epilog="Example: arena site demo --out public")
+def site(
+    targets: Annotated[list[str], typer.Argument(metavar="NAME...", help="Tournaments and comparisons.")],
+    out: Annotated[Path, typer.Option(help="Folder of the pages. Files that are no pages of a site stay as they are.")],
+    replays: Annotated[
+        int, typer.Option(min=0, max=1000, help="Matches of each kind on each board that can be stepped through.")
+    ] = 4,
+    yes: Annotated[bool, typer.Option("--yes", help="Write more than 100 MB without asking.")] = False,
+    home: Home = None,
+) -> None:
+    """Write the pages of arena serve as plain files, for any static host.
+
+    They open from disk too. Replays are those of chosen matches: upsets, best against best, the longest, and each bot's
+    worst mistake by its own evaluation.
+    """

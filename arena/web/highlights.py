@@ -1,0 +1,136 @@
+"""Matches of a tournament worth a look: a bounded number of them, chosen from its index, ratings and evaluations."""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import NamedTuple
+
+import numpy as np
+
+from arena import api
+from arena.match.stored import StoredMatch
+from arena.results.match_index import View
+from arena.store import Store
+from arena.web.library import Library, Log, Plan
+
+SEARCHED = 300
+"""Newest matches of a board that are searched for mistakes."""
+UPSETS, LONGEST, BEST, MISTAKES = "Upsets", "Longest", "Best against best", "Worst mistakes"
+
+
+class Highlight(NamedTuple):
+    """A match, and why it was chosen."""
+
+    number: int
+    """In the index of the log."""
+    kind: str
+    why: str
+
+
+def highlights(library: Library, log: Log, each: int) -> list[Highlight]:
+    """Return up to `each` matches of every kind for every board, and the worst mistake of every bot.
+
+    A match has one reason at most: the first that applies.
+    """
+    _, view = library.view(log)
+    plan = library.plan(log)
+    found: dict[int, Highlight] = {}
+    for place, board in enumerate(plan.schedule.boards):
+        numbers = [number for number, name in view.boards.items() if name == (board.game, board.players)]
+        rows = np.flatnonzero(np.isin(view.match["board"], numbers))
+        if not each or not len(rows):
+            continue
+        known = library.kept(log, ("leaderboard", place), partial(api.board_leaderboard, log.path, place))
+        frame = known.value[0] if known else None
+        rated = {} if frame is None or frame.empty else dict(zip(frame["bot"], frame["rating"], strict=True))
+        ratings = _by_identity(plan, rated)
+        for highlight in (
+            *_by_ratings(view, rows, ratings, each),
+            *_longest(view, rows, each),
+            *_mistakes(log, view, plan, rows),
+        ):
+            found.setdefault(highlight.number, highlight)
+    return list(found.values())
+
+
+def _by_identity(plan: Plan, ratings: dict[str, float]) -> dict[str, float]:
+    """Return ratings by identity; a bot that plays under several labels has their mean."""
+    found: dict[str, list[float]] = {}
+    for entry in plan.schedule.entries:
+        if entry.label in ratings:
+            found.setdefault(entry.identity, []).append(ratings[entry.label])
+    return {identity: sum(of) / len(of) for identity, of in found.items()}
+
+
+def _by_ratings(view: View, rows: np.ndarray, ratings: dict[str, float], each: int) -> list[Highlight]:
+    """Return matches that a bot of lower rating won, and those among the best bots."""
+    rating = np.array([ratings.get(bot, np.nan) for bot in view.bots])
+    first = np.searchsorted(view.seat["match"], rows)
+    players = np.searchsorted(view.seat["match"], rows, side="right") - first
+    if not len(rows) or players.min() != players.max():
+        return []
+    at = first[:, None] + np.arange(players[0])
+    values, ranks = rating[view.seat["bot"][at]], view.seat["rank"][at]
+    whole = ~np.isnan(values).any(axis=1) & (ranks.min(axis=1) < ranks.max(axis=1))
+    winner = np.take_along_axis(values, ranks.argmin(axis=1)[:, None], axis=1)[:, 0]
+    gap = np.where(whole, np.where(ranks > ranks.min(axis=1)[:, None], values, -np.inf).max(axis=1) - winner, -np.inf)
+    upsets = [
+        Highlight(int(rows[row]), UPSETS, f"the winner was rated {gap[row]:.1f} points below the best loser")
+        for row in np.argsort(-gap, kind="stable")[:each].tolist()
+        if gap[row] > 0
+    ]
+    weakest = np.where(np.isnan(values).any(axis=1), -np.inf, values.min(axis=1))
+    best = [
+        Highlight(int(rows[row]), BEST, f"no bot here is rated below {weakest[row]:.1f} points")
+        for row in np.argsort(-weakest, kind="stable")[:each].tolist()
+        if np.isfinite(weakest[row])
+    ]
+    return [*upsets, *best]
+
+
+def _longest(view: View, rows: np.ndarray, each: int) -> list[Highlight]:
+    plies = view.match["plies"][rows]
+    longest = np.argsort(-plies, kind="stable")[:each].tolist()
+    return [Highlight(int(rows[row]), LONGEST, f"{plies[row]:,} plies") for row in longest]
+
+
+class _Drop(NamedTuple):
+    size: float
+    number: int
+    ply: int
+
+
+def _mistakes(log: Log, view: View, plan: Plan, rows: np.ndarray) -> list[Highlight]:
+    """Return the match of every bot in which its own evaluation fell most between two of its moves."""
+    worst: dict[str, _Drop] = {}
+    with Store.open(log.path) as store:
+        for number in rows[-SEARCHED:].tolist():
+            key = view.key(number)
+            match = store.match(store.identity_of(key.block), key.lineup)
+            first = int(np.searchsorted(view.seat["match"], number))
+            for seat, (size, ply) in _drops(match).items():
+                bot = plan.label(view.bots[view.seat["bot"][first + seat]])
+                if size > worst.get(bot, _Drop(0.0, 0, 0)).size:
+                    worst[bot] = _Drop(size, number, ply)
+    return [
+        Highlight(
+            drop.number, MISTAKES, f"{bot} expected {drop.size:.2f} less at ply {drop.ply + 1} than a move before"
+        )
+        for bot, drop in sorted(worst.items())
+    ]
+
+
+def _drops(match: StoredMatch) -> dict[int, tuple[float, int]]:
+    """Return by seat how far its bot's expected return fell at most between two of its moves, and at which ply."""
+    found: dict[int, tuple[float, int]] = {}
+    last: dict[int, float] = {}
+    seats = {call.ply: call.seat for call in match.clocks}
+    for ply, estimate in sorted(match.estimates.items()):
+        if estimate.evaluation is None or ply not in seats:
+            continue
+        seat = seats[ply]
+        value = estimate.evaluation[seat]
+        if (drop := last.get(seat, value) - value) > found.get(seat, (0.0, 0))[0]:
+            found[seat] = (drop, ply)
+        last[seat] = value
+    return found
