@@ -47,6 +47,7 @@ class Tree:
         self._nodes = np.empty(size, uct_kernel.node_type(kernels.RAVE, kernels.SOLVE))
         self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp actions played
         self._weights = np.array([(exploration, 0.5 / (game.players - 1), rave)], uct_kernel.WEIGHTS)
+        self._line = np.zeros(LONGEST_LINE, np.int64)
         self._scratch = uct_kernel.Scratch(
             path=np.zeros(DEEPEST, np.int64),
             played=np.zeros((game.players, game.num_distinct_actions), np.int64),
@@ -130,19 +131,15 @@ class Tree:
 
     def line(self, child: Child) -> list[int] | None:
         """Return an action of the root and those that followed it most often, up to a chance node; None if none did."""
-        nodes, node, line = self._nodes, child.node, [child.label]
-        while len(line) < LONGEST_LINE:
-            count = int(nodes["count"][node])
-            if count == 0 or nodes["who"][node] < 0:
-                break
-            if self._kernels.SOLVE:
-                node = self.children(node)[0].node
-            else:
-                first = int(nodes["first"][node])
-                node = first + int(nodes["visits"][first : first + count].argmax())
-            if nodes["visits"][node] == 0:
-                break
-            line.append(int(nodes["label"][node]))
+        if not self._kernels.SOLVE:
+            line = self._line[: self._kernels.follow_visits(child.node, self._nodes, self._line)].tolist()
+        else:  # what is proven comes before what is visited
+            line = [child.label]
+            while len(line) < LONGEST_LINE and self.who(child.node) >= 0:
+                child = self.children(child.node)[0]
+                if not child.visits:
+                    break
+                line.append(child.label)
         return line if len(line) > 1 else None
 
     def _chain(self, node: int) -> list[int]:
@@ -276,5 +273,6 @@ def warmed_up(kernels: SimpleNamespace, game: KernelGame) -> SimpleNamespace:
     tree = Tree(game, kernels, 1000, 1.0, 1)
     tree.plant(words)
     tree.grow(2, tree.seeded(0))
+    tree.line(tree.children()[0])
     tree.move_root([], words)
     return kernels

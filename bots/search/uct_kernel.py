@@ -404,6 +404,27 @@ def outcome_key(state, outcome):
     return outcome
 
 
+# The principal variation
+
+
+def follow_visits(node, tree, line):
+    """Write a child of the root and those visited most below it, up to a chance node; return how many plies."""
+    line[0] = tree[node].label
+    for ply in range(1, line.size):
+        if tree[node].who < 0:
+            return ply
+        first = tree[node].first
+        best = first
+        for child in range(first + 1, first + tree[node].count):
+            if tree[child].visits > tree[best].visits:
+                best = child
+        if tree[best].visits == 0:
+            return ply
+        node = best
+        line[ply] = tree[node].label
+    return line.size
+
+
 # Keeping a part of the tree
 
 
