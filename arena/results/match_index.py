@@ -147,8 +147,8 @@ class View(NamedTuple):
     causes: list[str]
     means: dict[int, dict[int, np.ndarray]]
     """By board and number of the bot: seats, wins, sum of returns."""
-    run: int
-    """Number of the log's latest run."""
+    run: tuple[int, str]
+    """The log's latest run: its number, and when it was started."""
 
     @property
     def total(self) -> int:
@@ -166,13 +166,13 @@ class MatchIndex:
     def __init__(self, log: Path) -> None:
         self.log = log
         self._lock = threading.Lock()
-        self._view: View | None = None
         self._stamp: tuple[int, int] = (0, 0)
         self._saved = 0
         self._orders: dict[str, np.ndarray] = {}
         self._reset()
 
     def _reset(self) -> None:
+        self._view: View | None = None
         self._match = {name: Column(np.empty(0, kind)) for name, kind in MATCH.items()}
         self._seat = {name: Column(np.empty(0, kind)) for name, kind in SEAT.items()}
         self._ended, self._causes = Words(), Words([""])
@@ -183,7 +183,7 @@ class MatchIndex:
         self._open: dict[int, set[int]] = {}
         """Blocks that may gain matches, with their line-ups."""
         self._last = -(2**63)
-        self._run = -1
+        self._run: tuple[int, str] | None = None
         self._lineups: dict[tuple[str, int], int] = {}
 
     @property
@@ -200,7 +200,7 @@ class MatchIndex:
                 self._reset()
                 self._stamp = (stat.st_dev, stat.st_ino)
                 self._load(store)
-            run = store.run_number()
+            run = store.latest_run()
             if self._extend(store, run) or self._view is None or self._view.run != run:
                 self._orders = {}
                 self._view = View(
@@ -219,7 +219,7 @@ class MatchIndex:
         blocks = self._match["block"].view
         return not len(blocks) or store.digest_of(int(blocks[-1]), int(self._match["lineup"].view[-1])) is not None
 
-    def _extend(self, store: Store, run: int) -> bool:
+    def _extend(self, store: Store, run: tuple[int, str]) -> bool:
         """Read what the log has gained; return whether there is anything new."""
         self._boards = store.board_names()
         if run != self._run:

@@ -310,9 +310,10 @@ class StoreReader:
             bot: (identity, spec) for bot, identity, spec in self._db.execute("SELECT bot, identity, spec FROM bots")
         }
 
-    def run_number(self) -> int:
-        """Return the number of the latest run."""
-        return int(self._latest("run")[0])
+    def latest_run(self) -> tuple[int, str]:
+        """Return the number of the latest run, and when it was started."""
+        number, started = self._latest("run, started")
+        return int(number), str(started)
 
     def digest_of(self, block: int, lineup: int) -> bytes | None:
         """Return the digest of a match by its key; None where there is none."""

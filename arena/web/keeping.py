@@ -16,6 +16,8 @@ MOST_KEPT = 512
 """Results kept at once; those asked for longest ago go first."""
 SHARE = 0.02
 """Most of a core that one result takes when its log changes all the time."""
+AGAIN = 2.0
+"""Seconds after which what has failed is tried again: its log may have been locked for a while."""
 
 
 class Known(NamedTuple, Generic[T]):
@@ -32,7 +34,8 @@ class Kept(Generic[T]):
         self._share = share
         self._lock = threading.Lock()
         self._known: Known[T] | None = None
-        self._failed: tuple[Hashable, BaseException] | None = None
+        self._failed: tuple[Hashable, BaseException, float] | None = None
+        """Version, error, and when it was, by the monotonic clock."""
         self._running: Future[T] | None = None
         self._begun = 0.0
         self._next = 0.0
@@ -54,8 +57,10 @@ class Kept(Generic[T]):
         with self._lock:
             if self._known is not None and self._known.version == version:
                 return self._known
-            if self._failed is not None and self._failed[0] == version:
-                raise self._failed[1]
+            if self._failed is not None:
+                failed, error, when = self._failed
+                if failed == version and time.monotonic() < when + AGAIN:
+                    raise error
             known = self._known
             due = known is None or urgent or patience is None or time.monotonic() >= self._next
             if self._running is None and due:
@@ -78,7 +83,7 @@ class Kept(Generic[T]):
             value = compute()
         except BaseException as error:
             with self._lock:
-                self._failed, self._running = (version, error), None
+                self._failed, self._running = (version, error, time.monotonic()), None
             raise
         with self._lock:
             self._known, self._failed, self._running = Known(value, version), None, None

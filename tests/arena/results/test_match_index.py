@@ -1,5 +1,6 @@
 """The index of a log's matches, held against the log itself."""
 
+import contextlib
 import itertools
 import sqlite3
 
@@ -205,6 +206,21 @@ def test_a_log_that_takes_the_place_of_another_is_read_anew(log, tmp_path):
     place.unlink()
     partial_log(log, place, 4)
     assert 0 < index.view().total < before
+
+
+def test_a_log_without_matches_that_takes_the_place_of_another_has_none(log, tmp_path):
+    """The number of an inode is given to the next file; the run was started at another time."""
+    path = tmp_path / "matches.db"
+    path.write_bytes(log.read_bytes())
+    index = MatchIndex(path)
+    before = index.view()
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        for table in ("matches", "seats", "timings"):
+            db.execute(f"DELETE FROM {table}")
+    assert index.view().total == 0
+    with contextlib.closing(sqlite3.connect(path)) as db, db:
+        db.execute("UPDATE runs SET started = '2000-01-01T00:00:00+00:00'")
+    assert index.view().run != before.run
 
 
 def test_a_log_with_missing_seats_is_damaged(log, tmp_path):
