@@ -16,7 +16,8 @@ from tests.support.documents import ROOT, described, pages, run_page
 PAGES = ["README.md", "docs/tutorials/first-bot.md"]
 """Pages that are run here; `tests/system` runs the others."""
 COMMANDS = vars(get_command(cli))["commands"]
-OPTIONS = {option for command in COMMANDS.values() for parameter in command.params for option in parameter.opts}
+PARAMETERS = [parameter for command in COMMANDS.values() for parameter in command.params]
+OPTIONS = {option for parameter in PARAMETERS for option in [*parameter.opts, *parameter.secondary_opts]}
 OPTIONS |= {"--help", "--num-cpus"}  # the second one is Ray's
 CONFIGS = sorted((ROOT / "configs").glob("*.toml"))
 
