@@ -9,10 +9,12 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from arena.core.errors import ArenaError
 from arena.core.machine import cores
 from arena.tables.analysis import Analyses
+from arena.tables.keeping import keep
 from arena.tables.setup import Setup
-from arena.tables.table import Refused, Table
+from arena.tables.table import OVER, Refused, Table
 
 MOST_TABLES = 200
 KEPT = 86_400.0
@@ -32,10 +34,22 @@ class Place:
     listeners: list[Callable[[], None]] = field(default_factory=list)
     """Called, in any thread, when the table has changed."""
 
+    keeping: bool = False
+    """Whether its match is being kept, or was."""
+
     def tell(self) -> None:
-        """Tell the listeners."""
+        """Tell the listeners; keep a match that is over and to be kept."""
+        if self.table.setup.keeps and self.table.phase == OVER and not self.keeping:
+            self.keeping = True
+            threading.Thread(target=self._keep, daemon=True).start()
         for listener in list(self.listeners):
             listener()
+
+    def _keep(self) -> None:
+        try:
+            keep(self.table)
+        except (ArenaError, OSError) as error:
+            self.table.say(f"the match could not be kept: {error}")
 
 
 class Hall:
@@ -43,6 +57,8 @@ class Hall:
 
     def __init__(self, home: Path | None = None, most_workers: int | None = None) -> None:
         self.home = home
+        self.files: set[str] = set()
+        """Specs of bots in files that whoever started the server has named."""
         self.analyses = Analyses(home=home)
         self.most_workers = most_workers or max(4, 2 * cores())
         self._lock = threading.Lock()

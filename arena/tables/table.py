@@ -252,6 +252,11 @@ class Table:
             return state
 
     @property
+    def phase(self) -> str:
+        """What it does now."""
+        return self._phase
+
+    @property
     def version(self) -> int:
         """A number that grows with every change."""
         return self._version
@@ -281,6 +286,11 @@ class Table:
                     "this match did not start where its game starts: no log and no file of matches holds such"
                 )
             return self.plan, self.row
+
+    def say(self, line: str) -> None:
+        """Show a line to whoever looks."""
+        with self._lock:
+            self._change(line)
 
     def mark_kept(self, name: str) -> None:
         """Note which log holds the match."""

@@ -17,10 +17,12 @@ from starlette.exceptions import HTTPException as PlainHTTPException
 
 from arena.core.errors import ArenaError
 from arena.core.names import COMPARISONS
+from arena.tables.hall import Hall
 from arena.web.library import PATIENCE, Library, NotFoundError
 from arena.web.links import Links
 from arena.web.live import Live, TooManyError
 from arena.web.pages import bots, comparison, games, match, matches, pair, tournament, tournaments
+from arena.web.playing import add_tables
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
 from arena.web.safety import ForbiddenError, Guard, Names, new_token
 
@@ -28,9 +30,13 @@ FOREVER = "public, max-age=31536000, immutable"
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def create_app(home: str | Path | None, host: str = "127.0.0.1", port: int = 8000) -> Guard:
-    """Return the application for a home folder, which answers to the names of one host and port alone."""
+def create_app(home: str | Path | None, host: str = "127.0.0.1", port: int = 8000, hall: Hall | None = None) -> Guard:
+    """Return the application for a home folder, which answers to the names of one host and port alone.
+
+    `hall` has tables that are open already; it is closed with the application.
+    """
     library, links = Library(home, PATIENCE), Links()
+    hall = hall or Hall(library.home)
     links.token = new_token()
 
     @contextlib.asynccontextmanager
@@ -38,11 +44,13 @@ def create_app(home: str | Path | None, host: str = "127.0.0.1", port: int = 800
         yield
         await app.state.live.close()
         library.close()
+        hall.close()
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
     app.state.library, app.state.links, app.state.live = library, links, Live()
     _add_errors(app)
     _add_pages(app)
+    add_tables(app, hall, respond)
     return Guard(app, Names(host, port))
 
 

@@ -13,21 +13,29 @@ import uvicorn
 
 from arena.core.errors import ConfigError
 from arena.core.paths import home_folder
+from arena.tables.hall import Hall
 from arena.web.app import create_app
 
 GRACE = 1
 """Seconds that open connections get to end, by Ctrl-C."""
 
 
-def serve(home: str | Path | None, host: str, port: int, ready: Callable[[str], None] = lambda address: None) -> None:
-    """Serve the pages of a home folder until Ctrl-C; `ready` is called with the address once it answers.
+def serve(
+    home: str | Path | None,
+    host: str,
+    port: int,
+    ready: Callable[[str], None] = lambda address: None,
+    hall: Hall | None = None,
+) -> None:
+    """Serve the pages of a home folder until Ctrl-C; `ready` is called with the address once it answers. `hall` has
+    tables that are open already.
 
     Port 0 is any free one. Raises `ConfigError` for a host or port that cannot be had.
     """
     home_folder(home)
     with contextlib.closing(bound(host, port)) as listening:
         port = listening.getsockname()[1]
-        app = create_app(home, host, port)
+        app = create_app(home, host, port, hall)
         config = uvicorn.Config(
             app, log_level="critical", access_log=False, timeout_graceful_shutdown=GRACE, server_header=False, ws="none"
         )

@@ -96,9 +96,16 @@ class Searcher:
             if not waiting:
                 break
             self._gather(waiting, found)
+        return self._balanced(found)
+
+    def _balanced(self, found: dict[int, list[tuple[int, float]]]) -> list[float]:
+        """Return means that add up to 0, as returns do; seats too far away share what the others leave."""
         known = {other: _mean(weighted) for other, weighted in found.items() if weighted}
-        rest = -sum(known.values()) / max(1, players - len(known))  # of seats whose turn is too far away to be seen
-        return [known.get(other, rest) for other in range(players)]
+        unknown = len(found) - len(known)
+        total = sum(known.values())
+        if unknown:
+            return [known.get(other, -total / unknown) for other in found]
+        return [mean - total / len(found) for mean in known.values()]
 
     def _gather(
         self, waiting: list[tuple[int, int, frozenset[int]]], found: dict[int, list[tuple[int, float]]]

@@ -74,6 +74,42 @@ def match(
 
 
 @dataclass(frozen=True)
+class TableOptions:
+    """Options of `arena play` about the table."""
+
+    against: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BOT", help="Bots in the other seats, in order; may be repeated. Default: greedy."),
+    ] = None
+    players: Annotated[int | None, typer.Option(help="Number of players. Default: you and the bots named.")] = None
+    seat: Annotated[int, typer.Option(min=0, help="Your seat; 0 moves first.")] = 0
+    name: Annotated[str | None, typer.Option(help="Your name at the table.")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the dice. Default: drawn at random.")] = None
+    opening: Annotated[str | None, typer.Option(help="none, or random:k for k random plies. Default: none.")] = None
+    position: Annotated[str | None, typer.Option(help="Position string to start from.")] = None
+    minutes: Annotated[float, typer.Option(min=0, max=1440, help="Minutes on your clock; 0 for none.")] = 0.0
+    increment: Annotated[float, typer.Option(min=0, max=3600, help="Seconds added after each of your moves.")] = 0.0
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the match in a log of its own when it is over.")] = False
+
+
+@app.calls("playing:play", epilog="Example: arena play magic_mids --against greedy --against uct:simulations=5000")
+def play(
+    game: Annotated[
+        str | None, typer.Argument(metavar="GAME", help="A game spec. Without it, choose in the browser.")
+    ] = None,
+    options: TableOptions = TableOptions(),
+    terminal: Annotated[bool, typer.Option("--terminal", help="Play here in plain text, without a browser.")] = False,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the pages; 0 takes any free one.")] = 0,
+    open: Annotated[bool, typer.Option("--open/--no-open", help="Open the table in a browser.")] = True,
+    home: Home = None,
+) -> None:
+    """Play against bots, in the browser or the terminal.
+
+    You have one seat, the bots the others; the last bot named takes all seats that are left. Ctrl-C ends the table.
+    """
+
+
+@dataclass(frozen=True)
 class MatchupOptions:
     """Options of `arena compare` about what is played, as `arena.runner.options.Matchup` has them."""
 

@@ -27,7 +27,7 @@ from tests.support.tournaments import ARENA, arena, home_of, log_of, write
 
 COMMANDS = (
     *("run", "init", "leaderboard", "export", "import", "diff", "games", "rules", "bots", "match", "replay", "doctor"),
-    *("init-bot", "check", "submit", "withdraw"),
+    *("init-bot", "check", "submit", "withdraw", "play"),
     *("merge", "upgrade", "status"),
     *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "serve", "warm"),
 )

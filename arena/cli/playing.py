@@ -1,0 +1,230 @@
+"""`arena play`: a table in the browser, or in the terminal."""
+
+from __future__ import annotations
+
+import importlib.util
+import re
+import secrets
+import sys
+import webbrowser
+from collections.abc import Sequence
+from pathlib import Path
+
+from arena.cli.commands.play import TableOptions
+from arena.cli.output import tell
+from arena.cli.serving import NEEDED
+from arena.core.errors import ArenaError, ConfigError
+from arena.core.paths import home_path
+from arena.tables import keeping
+from arena.tables.analysis import Analyses, question
+from arena.tables.hall import Hall
+from arena.tables.setup import PERSON, PersonClock, Setup, is_person
+from arena.tables.table import FAILED, OVER, WAITING, Refused, Table, View
+from engine import CHANCE, EngineError, game_type
+from engine.specs import split_game_spec
+
+WIDTH = 80
+HELP = """A move in the game's notation, or:
+  ?        list the legal moves       hint [N]  best moves by N simulations (default 10,000)
+  back     take the last move back    board     draw the board again
+  resign   give up                    quit      leave the table"""
+BESIDE_PERSONS = "greedy"
+"""Who plays against a person when nobody is named."""
+
+
+def play(game: str | None, options: TableOptions, terminal: bool, port: int, open: bool, home: Path | None) -> int:
+    """Run `arena play`; return its exit code."""
+    setup = None
+    if game is not None:
+        seats = seats_of(game, list(options.against or ()), options.players, options.seat, options.name)
+        clock = PersonClock(60.0 * options.minutes, options.increment)
+        opening = options.opening or "none"
+        setup = Setup(game, seats, options.seed, opening, options.position, clock=clock, keeps=options.keep)
+        setup.load()
+    elif terminal or options != type(options)():
+        raise ConfigError("GAME: name the game to play, such as epicycle; `arena games` lists them")
+    if terminal:
+        assert setup is not None
+        return play_in_terminal(setup, home)
+    serve_table(setup, port, open, home)
+    return 0
+
+
+def seats_of(game: str, against: list[str], players: int | None, seat: int, name: str | None) -> tuple[str, ...]:
+    """Return who sits where: a person in one seat, then the bots in order, the last one in all seats that are left."""
+    kind = game_type(split_game_spec(game)[0])
+    count = players or max(kind.min_players, min(len(against) + 1, kind.max_players))
+    if not 0 <= seat < count:
+        raise ConfigError(f"--seat {seat}: must be 0 to {count - 1}")
+    if len(against) > count - 1:
+        raise ConfigError(f"--against: {len(against)} bots for the {count - 1} seats beside yours")
+    bots = against or [BESIDE_PERSONS]
+    bots += [bots[-1]] * (count - 1 - len(bots))
+    person = f"{PERSON}:{name}" if name else PERSON
+    return (*bots[:seat], person, *bots[seat:])
+
+
+def serve_table(setup: Setup | None, port: int, open: bool, home: Path | None) -> None:
+    """Serve the pages, with a table that is open already, until Ctrl-C."""
+    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
+    if missing:
+        names = " and ".join(missing)
+        raise ConfigError(
+            f"arena play needs {names}, not installed here: pip install 'pyramid-arena[web]', or add --terminal"
+        )
+    from arena.web.playing import table_address
+    from arena.web.server import serve
+
+    hall = Hall(home_path(home).absolute())
+    page = "play"
+    if setup is not None:
+        hall.files |= {who for who in setup.seats if not is_person(who)}
+        page = table_address(hall.open(setup, secrets.token_urlsafe(24), claim=True))
+
+    def ready(address: str) -> None:
+        print(f"{address}{page} (Ctrl-C ends it)", flush=True)
+        if open and not webbrowser.open(f"{address}{page}"):
+            tell(f"no browser was found; open {address}{page}")
+
+    try:
+        serve(home, "127.0.0.1", port, ready, hall)
+    finally:
+        hall.close()
+
+
+def play_in_terminal(setup: Setup, home: Path | None) -> int:
+    """Play a match in plain text; return the exit code, 130 where Ctrl-C or the end of input ended it."""
+    table = Table(setup, home_path(home).absolute())
+    analyses = Analyses(1, home)
+    try:
+        return _converse(table, analyses)
+    except (KeyboardInterrupt, EOFError):
+        print("\nThe table is closed; this match is not kept.")
+        return 130
+    finally:
+        table.close()
+        analyses.close()
+
+
+def _converse(table: Table, analyses: Analyses) -> int:
+    print(f"{table.game.spec}, {table.game.players} players. Type ? for the legal moves, help for everything else.")
+    told, version = 0, -1
+    while True:
+        view = _next(table, version)
+        version = view.version
+        if len(view.plies) < told:
+            print(f"Back to ply {len(view.plies)}.")
+        for number in range(min(told, len(view.plies)), len(view.plies)):
+            _print_ply(view, number)
+        told = len(view.plies)
+        if view.phase == FAILED:
+            raise ArenaError(view.line)
+        if view.phase == OVER:
+            _print_end(table, view)
+            return 0
+        if view.phase == WAITING:
+            print(f"\n{_fitted(str(view.state))}\n")
+            _ask(table, view, analyses)
+
+
+def _next(table: Table, version: int) -> View:
+    """Return the next view in which there is something to see; the wait is short, so that Ctrl-C is heard."""
+    line = ""
+    while True:
+        view = table.view()
+        if view.version > version and view.line != line and view.line and view.phase != FAILED:
+            line = view.line
+            tell(line)
+        if view.version > version and view.phase in (WAITING, OVER, FAILED):
+            return view
+        table.wait(view.version, 0.2)
+
+
+def _print_ply(view: View, number: int) -> None:
+    ply = view.plies[number]
+    if ply.seat == CHANCE:
+        who = "set-up" if ply.rolled_by < 0 else f"dice of seat {ply.rolled_by}"
+    else:
+        who = f"seat {ply.seat} ({view.seats[ply.seat].name})"
+    forfeit = view.seats[ply.seat].forfeit if ply.seat >= 0 else None
+    substitute = forfeit is not None and number >= forfeit[1]
+    why = " (forced)" if ply.forced else " (opening)" if ply.opening else " (at random)" if substitute else ""
+    note = f"  {view.notes[number]}" if number in view.notes else ""
+    print(f"{number + 1:4} {who}: {ply.text}{why}{note}")
+
+
+def _print_end(table: Table, view: View) -> None:
+    print(f"\n{_fitted(str(view.state))}\n\nEnded: {view.ended}, seed {view.seed}.")
+    assert view.ranks is not None
+    for seat in sorted(range(len(view.seats)), key=view.ranks.__getitem__):
+        forfeit = view.seats[seat].forfeit
+        why = f", forfeited: {forfeit[0].replace('_', ' ')}" if forfeit else ""
+        print(f"  place {view.ranks[seat] + 1}: seat {seat} ({view.seats[seat].name}){why}")
+    if table.setup.keeps:
+        name = keeping.keep(table)
+        print(f"Kept in {name}. To see it again: arena replay {name.rpartition('/')[2]}")
+
+
+def _ask(table: Table, view: View, analyses: Analyses) -> None:
+    """Read commands until one changes the table."""
+    while True:
+        words = input(f"seat {view.seat} ({view.seats[view.seat].name})> ").strip()
+        command, _, rest = words.partition(" ")
+        try:
+            match command:
+                case "":
+                    continue
+                case "?":
+                    print(_columns([view.state.action_to_string(action) for action in view.state.legal_actions()]))
+                case "help":
+                    print(HELP)
+                case "board":
+                    print(_fitted(str(view.state)))
+                case "hint":
+                    _hint(table, view, analyses, rest)
+                case "back":
+                    return table.take_back()
+                case "resign":
+                    return table.resign()
+                case "quit":
+                    raise EOFError
+                case _:
+                    return table.choose_text(words)
+        except Refused as error:
+            print(error)
+
+
+def _hint(table: Table, view: View, analyses: Analyses, words: str) -> None:
+    budget = int(words) if re.fullmatch(r"[0-9]{1,7}", words) else 10_000
+    try:
+        asked, state = question(table.game, table.setup.position, tuple(view.state.history()))
+        while (found := analyses.look(asked, state, budget)).running:
+            analyses.wait(asked, found.version, 0.2)
+    except EngineError as error:
+        raise Refused(str(error)) from None
+    if found.line:
+        print(found.line)
+        return
+    print(f"{found.simulations:,} simulations; returns expected from -1 (last) to 1 (first)")
+    for best in found.best[:5]:
+        value = "" if best.value is None else f"{best.value:+.3f}"
+        print(
+            f"  {best.text:8} {best.visits:9,} visits {value}{' proven' if best.proven else ''}  {' '.join(best.line)}"[
+                :WIDTH
+            ]
+        )
+
+
+def _columns(words: Sequence[str]) -> str:
+    """Return words in columns that fit."""
+    width = max(map(len, words)) + 2
+    each = max(1, WIDTH // width)
+    lines = ["".join(word.ljust(width) for word in words[at : at + each]) for at in range(0, len(words), each)]
+    return "\n".join(line.rstrip() for line in lines)
+
+
+def _fitted(text: str) -> str:
+    """Return a drawing in text; lines that are too long are cut where the terminal would break them."""
+    if not sys.stdout.isatty():
+        return text
+    return "\n".join(line[i : i + WIDTH] for line in text.splitlines() for i in range(0, max(1, len(line)), WIDTH))

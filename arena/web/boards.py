@@ -1,0 +1,150 @@
+"""Positions, tables and analyses as the data that scripts of pages draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+from urllib.parse import urlencode
+
+from arena.core.errors import ConfigError
+from arena.tables.analysis import Found, Question, question
+from arena.tables.setup import MOST_ACTIONS, check_position
+from arena.tables.table import WAITING, TablePly, View
+from engine import CHANCE, TERMINAL, Game, State
+
+LONGEST_MOVES = 3500
+"""Characters of the moves in an address."""
+
+
+def state_data(state: State) -> dict[str, Any]:
+    """Return a position: its drawing and text, and the actions or outcomes with the parts to click for each."""
+    who = state.current_player()
+    parts = state.targets() if who >= 0 else None
+    outcomes = [outcome for outcome, _ in state.chance_outcomes()]
+    return {
+        "svg": svg_of(state),
+        "text": str(state),
+        "position": state.position if state.game.position else "",
+        "seat": who,
+        "over": who == TERMINAL,
+        "rolls": who == CHANCE,
+        "rolling": state.rolling_seat() if who == CHANCE else -1,
+        "touch": parts is not None,
+        "legal": [
+            {"action": action, "text": state.action_to_string(action), "parts": list((parts or {}).get(action, ()))}
+            for action in (outcomes or state.legal_actions())
+        ],
+    }
+
+
+def svg_of(state: State) -> str:
+    """Return the drawing of a position; empty for a game that draws none."""
+    try:
+        return state.svg()
+    except Exception:  # whatever a plug-in's drawing does: there is the text
+        return ""
+
+
+def table_data(view: View, owner: bool) -> dict[str, Any]:
+    """Return a table as its page shows it; `owner` is whether who looks may move."""
+    shown = state_data(view.state)
+    scores: Sequence[int | None] = view.state.scores() or [None] * len(view.seats)
+    theirs = view.phase == WAITING and owner and view.seat >= 0 and view.seats[view.seat].person
+    if not theirs:
+        shown["legal"] = []
+    return {
+        **shown,
+        "version": view.version,
+        "phase": view.phase,
+        "line": view.line,
+        "turn": theirs,
+        "owner": owner,
+        "seats": [
+            {
+                "name": seat.name,
+                "person": seat.person,
+                "left": round(seat.left, 1),
+                "seconds": round(seat.seconds, 3),
+                "forfeit": None
+                if seat.forfeit is None
+                else {"cause": seat.forfeit[0], "detail": seat.forfeit[2][-2000:]},
+                "place": view.ranks[number] + 1 if view.ranks else None,
+                "score": score,
+            }
+            for number, (seat, score) in enumerate(zip(view.seats, scores, strict=True))
+        ],
+        "plies": [ply_data(view, number, ply) for number, ply in enumerate(view.plies)],
+        "ended": view.ended,
+        "seed": "" if view.seed is None else str(view.seed),
+        "back": view.can_take_back and owner,
+        "kept": view.kept,
+    }
+
+
+def ply_data(view: View, number: int, ply: TablePly) -> dict[str, Any]:
+    """Return one ply: who moved, or whose dice fell, and why where nobody chose."""
+    forfeit = view.seats[ply.seat].forfeit if ply.seat >= 0 else None
+    by = "dice" if ply.seat == CHANCE else "opening" if ply.opening else "forced" if ply.forced else ""
+    if not by and forfeit is not None and number >= forfeit[1]:
+        by = "substitute"
+    return {
+        "seat": ply.seat,
+        "text": ply.text,
+        "by": by,
+        "rolled": ply.rolled_by,
+        "note": view.notes.get(number, ""),
+    }
+
+
+def found_data(found: Found) -> dict[str, Any]:
+    """Return an analysis as pages show it."""
+    return {
+        "version": found.version,
+        "simulations": found.simulations,
+        "limit": found.limit,
+        "running": found.running,
+        "proven": found.proven,
+        "seat": found.seat,
+        "values": [round(value, 4) for value in found.values],
+        "line": found.line,
+        "preparing": found.preparing,
+        "best": [
+            {
+                "action": best.action,
+                "text": best.text,
+                "visits": best.visits,
+                "value": None if best.value is None else round(best.value, 4),
+                "proven": best.proven,
+                "line": list(best.line),
+            }
+            for best in found.best
+        ],
+    }
+
+
+def asked(game: Game, position: str, moves: str) -> tuple[Question, State]:
+    """Return the position that an address names: one to start from, if any, and moves in notation from there.
+
+    Raises an `ArenaError` or `EngineError` for what is none.
+    """
+    words = moves.split()
+    if len(words) > MOST_ACTIONS or len(moves) > LONGEST_MOVES:
+        raise ConfigError(f"an address has at most {LONGEST_MOVES:,} characters of moves")
+    if position:
+        check_position(game, position)
+    state = game.state_from_position(position) if position else game.new_initial_state()
+    start = len(state.history())
+    for number, word in enumerate(words):
+        try:
+            state.apply_action(state.string_to_action(word))
+        except Exception as error:
+            raise ConfigError(f"move {number + 1}: {error}") from None
+    return question(game, position or None, tuple(state.history()[start:]))
+
+
+def analysis_address(game: Game, moves: str, position: str = "") -> str:
+    """Return the address of the analysis of a position; empty where there are too many moves for one."""
+    if len(moves) > LONGEST_MOVES:
+        return ""
+    fields = {"game": game.spec, "players": game.players, "position": position, "moves": moves}
+    return f"/analysis?{urlencode({key: value for key, value in fields.items() if value})}"

@@ -1,0 +1,156 @@
+"""Pages on which persons play, and the analysis board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+from arena.core.errors import ArenaError
+from arena.registry.discovery import named_bots
+from arena.registry.submissions import submitted
+from arena.tables.hall import MOST_TABLES, Hall, Place
+from arena.tables.setup import PERSON
+from arena.web import boards
+from arena.web.links import Links
+from arena.web.rendering import Page, page
+from engine import EngineError, Parameter, game_names, game_type, load_game
+from engine.game_types import GameType
+from engine.specs import split_game_spec
+
+NO_TABLE = "there is no such table (any more): tables end with the server, and a day after they were last looked at"
+STRONGER = ("uct:simulations=10000", "uct:simulations=100000")
+"""Bots with parameters that are offered besides those by name."""
+
+
+class OwnTable(NamedTuple):
+    """A table of whoever looks."""
+
+    id: str
+    title: str
+    phase: str
+
+
+def spec_of_form(fields: Mapping[str, Any]) -> str:
+    """Return the canonical spec of the game that a form names, with its options; raises an `EngineError`."""
+    name, given = split_game_spec(str(fields.get("game") or game_names()[0])[:500])
+    kind = game_type(name)
+    given = dict(given)
+    for option in kind.parameters:
+        value = fields.get(f"option-{option.name}")
+        if isinstance(value, str) and value != "":
+            given[option.name] = value[:100]
+    return kind.spec(kind.resolve(given))
+
+
+def setup_page(
+    links: Links, hall: Hall, fields: Mapping[str, Any], owner: str, error: str = "", status: int = 200
+) -> Page:
+    """Return the page on which a table is set up; `fields` are what is chosen so far."""
+    try:
+        kind, spec, players = _chosen(fields)
+    except (ArenaError, EngineError) as problem:
+        error, status = error or str(problem), 400
+        kind = game_type(game_names()[0])
+        spec, players = kind.name, kind.min_players
+    params = kind.resolve(split_game_spec(spec)[1])
+    shown = page(
+        "play.html",
+        links,
+        title="Play",
+        description="Sit down at a table with bots.",
+        scripts=("setup.js",),
+        games=[game_type(name) for name in game_names()],
+        kind=kind,
+        spec=spec,
+        players=players,
+        options=[(option, params[option.name], _choices(option)) for option in kind.parameters],
+        bots=sorted([*named_bots(), *submitted(hall.home)]),
+        stronger=STRONGER,
+        person=PERSON,
+        fields={key: str(value)[:4000] for key, value in fields.items() if key != "token"},
+        error=error,
+        tables=[_own_table(place) for place in hall.places(owner)] if owner else [],
+        most=MOST_TABLES,
+    )
+    return replace(shown, status=status)
+
+
+def _chosen(fields: Mapping[str, Any]) -> tuple[GameType, str, int]:
+    spec = spec_of_form(fields)
+    kind = game_type(split_game_spec(spec)[0])
+    given = str(fields.get("players") or kind.min_players)
+    players = int(given) if given.isdecimal() and len(given) < 4 else 0
+    load_game(spec, min(max(players, kind.min_players), kind.max_players))
+    return kind, spec, min(max(players, kind.min_players), kind.max_players)
+
+
+def _choices(option: Parameter) -> Sequence[str]:
+    if option.kind is bool:
+        return "true", "false"
+    return [str(choice) for choice in option.choices]
+
+
+def _own_table(place: Place) -> OwnTable:
+    table = place.table
+    others = " and ".join(dict.fromkeys(table.setup.seats))
+    return OwnTable(place.id, f"{table.game.type.title}: {others}", table.phase)
+
+
+def table_page(links: Links, place: Place, owner: bool, budgets: Sequence[int]) -> Page:
+    """Return the page of a table; its script fetches the rest."""
+    table = place.table
+    return page(
+        "table.html",
+        links,
+        title=f"{table.game.type.title}, a table",
+        description="A match with persons and bots.",
+        scripts=("table.js",),
+        id=place.id,
+        game=table.game,
+        seats=table.setup.seats,
+        owner=owner,
+        elsewhere=table.setup.starts_elsewhere,
+        budgets=budgets,
+    )
+
+
+def analysis_page(links: Links, fields: Mapping[str, str], budgets: Sequence[int]) -> Page:
+    """Return the analysis board; the address says which position."""
+    error, status, state, game = "", 200, None, None
+    try:
+        kind, spec, players = _chosen(fields)
+        game = load_game(spec, players)
+        _, state = boards.asked(game, fields.get("position", ""), fields.get("moves", ""))
+    except (ArenaError, EngineError) as problem:
+        error, status = str(problem), 400
+        kind, spec, players = _fallback(fields)
+        game = load_game(spec, players)
+    shown = page(
+        "analysis.html",
+        links,
+        title="Analysis",
+        description="The best actions of a position, as Monte-Carlo tree search sees them.",
+        scripts=("analysis.js", "setup.js"),
+        games=[game_type(name) for name in game_names()],
+        kind=kind,
+        game=game,
+        players=players,
+        position=fields.get("position", "")[:4000],
+        moves=fields.get("moves", "")[:4000],
+        budgets=budgets,
+        error=error,
+        ready=state is not None,
+        person=PERSON,
+        seat=state.current_player() if state is not None else -1,
+    )
+    return replace(shown, status=status)
+
+
+def _fallback(fields: Mapping[str, str]) -> tuple[GameType, str, int]:
+    """Return the game of an address whose position cannot be read, or the first one."""
+    try:
+        return _chosen(fields)
+    except (ArenaError, EngineError):
+        kind = game_type(game_names()[0])
+        return kind, kind.name, kind.min_players

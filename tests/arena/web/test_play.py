@@ -1,0 +1,263 @@
+"""Tables and analyses over HTTP: who may move, what is refused, and what hostile requests get."""
+
+import contextlib
+import re
+import time
+
+import pytest
+from starlette.testclient import TestClient
+
+from arena.web.app import create_app
+from arena.web.safety import TOKEN_HEADER
+from tests.arena.web.conftest import ADDRESS
+
+HOSTILE = "<script>alert(1)</script>\u202e"
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    """Return an application with a home of its own."""
+    with TestClient(create_app(tmp_path_factory.mktemp("home")), base_url=ADDRESS) as found:
+        yield found
+
+
+@contextlib.contextmanager
+def browser(server):
+    """Another browser at the same server."""
+    yield TestClient(server.app, base_url=ADDRESS)
+
+
+@pytest.fixture(scope="module")
+def token(server):
+    return re.search(r'name="arena-token" content="([^"]+)"', server.get("/play").text)[1]
+
+
+def opened(server, token, **fields):
+    """Open a table and return its address."""
+    wanted = {"game": "epicycle", "players": "2", "seat-0": "person", "seat-1": "greedy", "token": token, **fields}
+    answer = server.post("/play", data=wanted, follow_redirects=False)
+    assert answer.status_code == 303, answer.text
+    return answer.headers["location"]
+
+
+def waiting(server, address):
+    """Return the table when a person is to move, or it is over."""
+    until = time.monotonic() + 60
+    while time.monotonic() < until:
+        data = server.get(f"{address}/state").json()
+        if data["phase"] in ("waiting", "over", "failed"):
+            return data
+        time.sleep(0.01)
+    raise AssertionError("the table does nothing")
+
+
+def post(server, token, address, **fields):
+    return server.post(address, data=fields, headers={TOKEN_HEADER: token})
+
+
+def play(server, token, address):
+    """Play the first action until the match is over."""
+    while (data := waiting(server, address))["phase"] == "waiting":
+        action = data["legal"][0]["action"]
+        assert post(server, token, f"{address}/move", action=action, version=data["version"]).status_code == 200
+    return data
+
+
+def test_a_match_is_played_kept_and_exported(server, token):
+    address = opened(server, token, seed="3", name="ada")
+    assert "Epicycle" in server.get(address).text
+    data = play(server, token, address)
+    assert data["phase"] == "over"
+    assert sorted(seat["place"] for seat in data["seats"]) == [1, 2]
+    line = server.get(f"{address}/match.jsonl")
+    assert line.headers["content-disposition"].startswith("attachment")
+    assert line.json()["moves"].split() == [ply["text"] for ply in data["plies"]]
+    kept = post(server, token, f"{address}/keep").json()["kept"]
+    assert kept.startswith("played/")
+    refused = post(server, token, f"{address}/back")
+    assert refused.status_code == 409
+    assert "in a log" in refused.json()["error"]
+    assert server.get(f"{address}/at", params={"ply": 2}).json()["svg"].startswith("<svg")
+    assert server.get(f"{address}/at", params={"ply": 999}).status_code == 409
+    assert post(server, token, f"{address}/rematch", turned="1").json()["go"].startswith("/play/")
+
+
+def test_a_match_that_is_to_be_kept_is_kept_when_it_is_over(server, token):
+    address = opened(server, token, keep="1")
+    data = play(server, token, address)
+    until = time.monotonic() + 30
+    while not data["kept"] and time.monotonic() < until:
+        data = server.get(f"{address}/state").json()
+    assert data["kept"]
+
+
+def test_another_browser_looks_on_and_cannot_move(server, token):
+    address = opened(server, token)
+    data = waiting(server, address)
+    with browser(server) as other:
+        seen = waiting(other, address)
+        assert (seen["owner"], seen["turn"], seen["legal"]) == (False, False, [])
+        assert "You look on" in other.get(address).text
+        for what in ("move", "back", "resign", "keep", "rematch"):
+            answer = post(other, token, f"{address}/{what}", action=data["legal"][0]["action"])
+            assert answer.status_code == 403, what
+    assert waiting(server, address)["plies"] == data["plies"]
+
+
+def test_nothing_changes_without_the_token_or_from_another_site(server, token):
+    address = opened(server, token)
+    waiting(server, address)
+    assert server.post(f"{address}/resign").status_code == 403
+    assert server.post("/play", data={"game": "epicycle", "players": "2"}).status_code == 403
+    foreign = {TOKEN_HEADER: token, "Origin": "http://evil.example"}
+    assert server.post(f"{address}/resign", headers=foreign).status_code == 403
+    assert server.get(f"{address}/resign").status_code == 405
+    assert waiting(server, address)["phase"] == "waiting"
+
+
+def test_illegal_and_late_moves_are_refused_in_words(server, token):
+    address = opened(server, token)
+    data = waiting(server, address)
+    for fields, words in [
+        ({"action": "99"}, "legal: "),
+        ({"action": "-1"}, "legal: "),
+        ({"action": HOSTILE}, "whole number"),
+        ({"action": "9" * 500}, ""),
+        ({}, "no action"),
+        ({"action": data["legal"][0]["action"], "version": "0"}, "changed meanwhile"),
+    ]:
+        answer = post(server, token, f"{address}/move", **fields)
+        assert answer.status_code == 409
+        assert words in answer.json()["error"]
+    assert waiting(server, address)["plies"] == data["plies"]
+
+
+def test_a_move_is_taken_back(server, token):
+    address = opened(server, token, seed="3")
+    data = waiting(server, address)
+    assert not data["back"]
+    post(server, token, f"{address}/move", action=data["legal"][0]["action"])
+    assert waiting(server, address)["back"]
+    assert post(server, token, f"{address}/back").status_code == 200
+    again = waiting(server, address)
+    assert (again["plies"], again["svg"]) == (data["plies"], data["svg"])
+
+
+def test_a_page_that_waits_hears_of_a_change(server, token):
+    address = opened(server, token)
+    data = waiting(server, address)
+    post(server, token, f"{address}/move", action=data["legal"][0]["action"])
+    assert server.get(f"{address}/state", params={"after": data["version"]}).json()["version"] > data["version"]
+
+
+@pytest.mark.parametrize(
+    ("fields", "words"),
+    [
+        ({"seat-1": HOSTILE}, "there is no bot"),
+        ({"bot-1": "/etc/passwd"}, "there is no bot"),
+        ({"bot-1": "setup.py"}, "there is no bot"),
+        ({"bot-1": "../x.py:Bot"}, "there is no bot"),
+        ({"name": HOSTILE}, "name of a person"),
+        ({"seed": "x"}, "seed"),
+        ({"seed": "9" * 30}, "seed"),
+        ({"position": HOSTILE}, "position"),
+        ({"position": "x" * 3000}, "characters"),
+        ({"moves": "S- S- S- " * 400}, "characters of moves"),
+        ({"moves": HOSTILE}, "move 1"),
+        ({"minutes": "inf"}, "clock"),
+        ({"minutes": "nan"}, "clock"),
+        ({"opening": "-5", "game": "nothing"}, "no game"),
+        ({"option-setup": HOSTILE}, "setup"),
+        ({"players": "99"}, "players"),
+        ({"keep": "1", "position": "SMLSMLSML. SML/SML 0 0"}, "kept"),
+    ],
+)
+def test_a_table_that_cannot_be_is_refused_on_the_form_in_words(server, token, fields, words):
+    wanted = {"game": "epicycle", "players": "2", "seat-0": "person", "seat-1": "greedy", "token": token, **fields}
+    answer = server.post("/play", data=wanted, follow_redirects=False)
+    assert answer.status_code == 400
+    alert = re.search(r'role="alert">(.*?)</p>', answer.text, re.DOTALL)[1]
+    assert words in alert.lower()
+    assert "<script>alert" not in answer.text
+
+
+def test_a_bot_that_does_not_play_this_says_so_at_the_table(server, token):
+    data = waiting(server, opened(server, token, **{"bot-1": "settler", "seat-1": "settler"}))
+    assert data["phase"] == "failed"
+    assert "settler" in data["line"]
+
+
+@pytest.mark.parametrize("address", ["/play/nothing", "/play/nothing/state", "/play/nothing/at?ply=0", "/play/%00"])
+def test_a_table_that_is_gone_says_why(server, address):
+    answer = server.get(address)
+    assert answer.status_code == 404
+    assert "tables end with the server" in answer.text
+
+
+def test_an_analysis_grows_and_finds_the_win(server):
+    from tests.arena.tables.test_analysis import win_in_one
+
+    state, winning = win_in_one()
+    where = {"game": "epicycle", "players": 2, "position": state.position}
+    shown = server.get("/analysis/state", params=where).json()
+    assert {each["action"] for each in shown["legal"]} == set(state.legal_actions())
+    until = time.monotonic() + 60
+    while (found := server.get("/analysis/found", params={**where, "limit": 5000}).json())["running"]:
+        assert time.monotonic() < until
+        time.sleep(0.02)
+    assert found["proven"]
+    assert found["best"][0]["action"] == winning
+    assert server.get("/analysis", params=where).status_code == 200
+    preview = server.get("/analysis/preview", params={**where, "action": winning}).json()
+    assert preview["svg"].startswith("<svg")
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        {"game": "nothing", "players": 2},
+        {"game": HOSTILE, "players": 2},
+        {"game": "epicycle", "players": 99},
+        {"game": "epicycle", "players": 2, "position": HOSTILE},
+        {"game": "epicycle", "players": 2, "position": "x" * 2500},
+        {"game": "epicycle", "players": 2, "moves": HOSTILE},
+    ],
+)
+def test_what_is_no_position_is_refused_in_words(server, query):
+    for address in ("/analysis/state", "/analysis/found"):
+        answer = server.get(address, params=query)
+        assert answer.status_code == 400
+        assert answer.json()["error"]
+    if query["players"] == 2:
+        shown = server.get("/analysis", params=query)
+        assert shown.status_code == 400
+        assert "<script>alert" not in shown.text
+        assert "Traceback" not in shown.text
+
+
+def test_numbers_that_are_none_are_refused(server):
+    assert server.get("/analysis/state", params={"game": "epicycle", "players": "x"}).status_code == 422
+    assert server.get("/play", params={"game": "epicycle", "players": "x" * 50}).status_code == 200
+
+
+def test_every_game_offers_its_options_and_a_seat_for_each_player(server):
+    for game, players in (("epicycle", 5), ("magic_mids", 4), ("midgard", 2), ("pyramid_punch", 3)):
+        text = server.get("/play", params={"game": game, "players": players}).text
+        assert text.count("<fieldset") == players
+
+
+def test_a_browser_that_has_the_claim_of_a_table_becomes_its_owner_once(tmp_path):
+    from arena.tables.hall import Hall
+    from arena.tables.setup import Setup
+    from arena.web.playing import table_address
+
+    hall = Hall(tmp_path)
+    place = hall.open(Setup("epicycle", ("person", "random")), "secret", claim=True)
+    address = f"/{table_address(place)}"
+    with TestClient(create_app(tmp_path, hall=hall), base_url=ADDRESS) as first:
+        second = TestClient(first.app, base_url=ADDRESS)
+        assert waiting(first, f"/play/{place.id}")["owner"] is False
+        assert first.get(address).status_code == 200
+        assert waiting(first, f"/play/{place.id}")["owner"] is True
+        second.get(address)
+        assert waiting(second, f"/play/{place.id}")["owner"] is False
