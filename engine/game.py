@@ -11,7 +11,7 @@ from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from engine.errors import EngineError, IllegalActionError, NotationError, UnsupportedError
+from engine.errors import EngineError, IllegalActionError, NotationError, ParameterError, UnsupportedError
 from engine.game_types import Bounds, Credit, GameType
 from engine.registry import game_type
 from engine.serialization import Record, read_record, write_record
@@ -19,6 +19,8 @@ from engine.specs import Value, split_game_spec
 
 if TYPE_CHECKING:
     import numpy as np
+
+    from engine.observation import ObservationSpec
 
 CHANCE = -1
 TERMINAL = -4
@@ -114,6 +116,10 @@ class Game(ABC):
     def state_from_position(self, text: str) -> State:
         """Return the state of a position string; raises `PositionError`, or `UnsupportedError` without positions."""
         raise UnsupportedError(f"{self.name} has no position strings")
+
+    def observation_spec(self) -> ObservationSpec:
+        """Return the layout of `State.observe`; raises `UnsupportedError` when the game has no observations."""
+        raise UnsupportedError(f"{self.name} has no observations")
 
     def deserialize_state(self, text: str) -> State:
         """Return the state of this game that `State.serialize` wrote; raises an `EngineError` for anything else."""
@@ -305,6 +311,33 @@ class State(ABC):
         No two actions have the same parts, and those of one are never the first ones of another.
         """
         return None
+
+    def observe(self, seat: int | None = None, out: np.ndarray | None = None) -> np.ndarray:
+        """Return what a seat sees, float32, shape (observation_spec().size,); `None` is the seat to move.
+
+        `out` is written and returned when it is given. Raises `UnsupportedError` when the game has no observations, and
+        at a chance node or the end without a seat; `ParameterError` for a seat or an `out` that does not fit.
+        """
+        import numpy as np  # as in `legal_actions_mask`
+
+        game = self.game
+        size = game.observation_spec().size
+        if seat is None:
+            seat = self.current_player()
+            if seat < 0:
+                raise UnsupportedError("nobody is to move here; say which seat observes")
+        elif isinstance(seat, bool) or not isinstance(seat, (int, np.integer)) or not 0 <= seat < game.players:
+            raise ParameterError(f"{shown(seat)} is not a seat from 0 to {game.players - 1}")
+        if out is None:
+            out = np.empty(size, np.float32)
+        elif not isinstance(out, np.ndarray) or out.dtype != np.float32 or out.shape != (size,):
+            raise ParameterError(f"out must be an array of float32, shape ({size},)")
+        self.write_observation(int(seat), out)
+        return out
+
+    def write_observation(self, seat: int, out: np.ndarray) -> None:
+        """Write what a seat sees, all of `out`; for games with observations to override, called by `observe`."""
+        raise UnsupportedError(f"{self.game.name} has no observations")
 
     def too_early(self) -> EngineError:
         """Return the error for asking a result of a running match."""

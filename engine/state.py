@@ -6,13 +6,16 @@ from collections.abc import Callable, Hashable, Iterable
 from functools import cached_property
 from importlib.util import find_spec
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from engine.errors import NotationError
+from engine.errors import NotationError, UnsupportedError
 from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, State, as_int, shown
 from engine.game_types import GameType
+
+if TYPE_CHECKING:
+    from engine.observation import ObservationSpec
 
 MOST_CHANCES = 1000
 """Lists of outcomes and weights that a game keeps."""
@@ -27,6 +30,18 @@ def bound_rules(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
     key = (game_type.package, str(dtype.descr))
     if key not in _bound:
         _bound[key] = bind(play, game_type.module("rules"), dtype)
+    return _bound[key]
+
+
+def bound_observation(game_type: GameType, dtype: np.dtype) -> SimpleNamespace:
+    """Return the compiled `engine.observation_kernel` of a game for one size of its record."""
+    from engine import observation_kernel  # as in `bound_rules`
+    from engine.kernel import bind
+
+    key = (f"{game_type.package}.observation", str(dtype.descr))
+    if key not in _bound:
+        observe = game_type.module("observation").observe
+        _bound[key] = bind(observation_kernel, game_type.module("rules"), dtype, observe=observe)
     return _bound[key]
 
 
@@ -133,6 +148,27 @@ class KernelGame(Game):
     def known_chances(self) -> dict[bytes, tuple[list[int], list[int]]]:
         """Lists of `State.chances` that were made before."""
         return {}
+
+    @cached_property
+    def _observation(self) -> Any:
+        if find_spec(f"{self.type.package}.observation") is None:
+            raise UnsupportedError(f"{self.name} has no observations")
+        return self.type.module("observation")
+
+    @cached_property
+    def _observation_spec(self) -> ObservationSpec:
+        return self._observation.spec(self.players, self.params)
+
+    def observation_spec(self) -> ObservationSpec:
+        return self._observation_spec
+
+    @cached_property
+    def observe(self) -> Callable[[np.ndarray, int, np.ndarray], None]:
+        """The kernel that writes what a seat sees of a state's words, bound to this game."""
+        from engine.kernel import entry_point  # as in `_entry`
+
+        bound = bound_observation(self.type, self.dtype)
+        return entry_point(bound.observe_words, self.blank(), 0, np.zeros(0, np.float32))
 
     @cached_property
     def action_numbers(self) -> dict[str, int]:
@@ -326,6 +362,9 @@ class KernelState(State):
         if self._who < 0 or find_spec(f"{self.game.type.package}.targets") is None:
             return None
         return self.game.type.module("targets").targets(self)
+
+    def write_observation(self, seat: int, out: np.ndarray) -> None:
+        self.game.observe(self._words, seat, out)
 
     def _repr_svg_(self) -> str:
         return self.svg()

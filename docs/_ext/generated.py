@@ -1,7 +1,8 @@
 """Sphinx extension: make pages from the code into `generated/`, and refuse assets from other hosts.
 
 Commands come from the Typer application, configuration keys from the pydantic models, columns from
-the one table of columns, the log's tables from its SQL, benchmarks from their history.
+the one table of columns, the log's tables from its SQL, benchmarks from their history, observations
+from the games' specs.
 `sphinxcontrib-typer` is not used: it draws help texts by Rich, in boxes of a fixed width that fit no narrow screen,
 while `arena --help` prints plain text without Rich.
 """
@@ -18,6 +19,7 @@ from sphinx.errors import ExtensionError
 from sphinx.pycode import ModuleAnalyzer
 from typer.main import get_command
 
+import engine
 from arena.cli.app import app as cli
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
 from arena.results.columns import TABLES
@@ -62,6 +64,7 @@ def generate(app: Sphinx) -> None:
         "parts/log": log_tables(),
         "parts/benchmarks": tables(),
         "parts/glance": glance(),
+        "parts/observations": observations(),
     }
     pages |= {f"parts/{model.__name__}": keys(model) for model in (Config, GameEntry, BotEntry, Limits, Output)}
     pages |= {f"parts/{name}": f"{columns.source}\n\n{columns.documentation()}\n" for name, columns in TABLES.items()}
@@ -111,6 +114,26 @@ def commands() -> str:
         parts += [f"### arena {name}\n", f"{plain(command.help)}\n", f"```text\narena {name} {pieces}\n```\n"]
         parts += [table(("argument or option", "meaning"), rows)]
         parts += [re.sub("^Example: (.*)$", r"Example: `\1`", command.epilog or "") + "\n"]
+    return "\n".join(parts)
+
+
+def observations() -> str:
+    """Return the blocks of every game's observations, with the numbers of players in shapes written as `players`."""
+    parts = []
+    for name in engine.game_names():
+        kind = engine.game_type(name)
+        try:
+            few, many = (engine.load_game(name, n).observation_spec() for n in (kind.min_players, kind.max_players))
+        except engine.UnsupportedError:
+            continue
+        rows = []
+        for block, wide in zip(few.blocks, many.blocks, strict=True):
+            axes = zip(block.shape, wide.shape, strict=True)
+            shape = " x ".join("players" if low != high else str(low) for low, high in axes)
+            rows.append((f"`{block.name}`", shape, f"{block.minimum:g} to {block.maximum:g}", block.help))
+        symmetries = ", ".join(each.name for each in few.symmetries) or "none"
+        parts += [f"## {kind.title}\n", table(("block", "shape", "bounds", "what it says"), rows)]
+        parts += [f"Version {few.version}. Symmetries: {symmetries}.\n"]
     return "\n".join(parts)
 
 

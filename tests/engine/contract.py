@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 import engine
 from engine import CHANCE, TERMINAL, Game, State
 from engine.chance import new_rng
+from engine.observation import Symmetry
 from engine.state import KernelState
 from tests.engine.matches import finished, plies, stops, stretched, walk
 from tests.engine.vectors import choices
@@ -70,6 +71,25 @@ def probable(sample: list[float], expected: float) -> bool:
     """Return whether a sample's mean lies within five standard errors of what is expected, and a little."""
     spread = stdev(sample)
     return abs(mean(sample) - expected) <= 5 * spread / len(sample) ** 0.5 + 3 / len(sample)
+
+
+def observes(game: Game) -> bool:
+    """Return whether a game has observations."""
+    try:
+        game.observation_spec()
+    except engine.UnsupportedError:
+        return False
+    return True
+
+
+def changed(state: State, before: State, twin: State, symmetry: Symmetry) -> int:
+    """Return what leads the twin of `before` to where it looks as `state` does, changed by a symmetry."""
+    last = state.history()[-1]
+    if not before.is_chance_node():
+        return int(symmetry.actions[last])
+    wanted, weight = state.observe(0)[symmetry.entries], dict(before.chance_outcomes())[last]
+    alike = (each for each, w in twin.chance_outcomes() if w == weight)
+    return next(each for each in alike if np.array_equal(twin.child(each).observe(0), wanted))
 
 
 class GameContract:
@@ -396,6 +416,90 @@ class GameContract:
             return
         assert read.position == garbled
         assert read.is_terminal() or choices(read)
+
+    def test_an_observation_is_as_its_spec_says_or_the_game_has_none(self, game: Game) -> None:
+        state = game.new_initial_state()
+        if not observes(game):
+            for ask in (game.observation_spec, lambda: state.observe(0)):
+                with pytest.raises(engine.UnsupportedError, match="has no observations"):
+                    ask()
+            return
+        spec = game.observation_spec()
+        assert spec.version >= 1 and len(str(spec).splitlines()) == len({block.name for block in spec.blocks})
+        assert all(block.help and block.size > 0 for block in spec.blocks)
+        for state in stops(game, 24):
+            before = snapshot(state)
+            for seat in range(game.players):
+                out = np.full(spec.size, np.nan, np.float32)
+                assert state.observe(seat, out) is out
+                assert np.all(spec.minimum <= out) and np.all(out <= spec.maximum)  # neither holds for what is left NaN
+                again, of_clone = state.observe(seat), state.clone().observe(seat)
+                assert (again.dtype, again.tobytes(), of_clone.tobytes()) == (np.float32, out.tobytes(), out.tobytes())
+                again[:] = 2
+                assert np.array_equal(state.observe(seat), out)
+                assert game.deserialize_state(state.serialize()).observe(seat).tobytes() == out.tobytes()
+            assert snapshot(state) == before
+            if state.current_player() >= 0:
+                assert np.array_equal(state.observe(), state.observe(state.current_player()))
+            else:
+                with pytest.raises(engine.UnsupportedError, match="say which seat"):
+                    state.observe()
+        no_seats: list[Any] = [-1, game.players, True, 0.0, "0"]
+        for no_seat in no_seats:
+            with pytest.raises(engine.ParameterError, match="is not a seat"):
+                state.observe(no_seat)
+        no_outs: list[Any] = [np.zeros(spec.size), np.zeros(spec.size + 1, np.float32), [0.0] * spec.size]
+        for no_out in no_outs:
+            with pytest.raises(engine.ParameterError, match="out must be"):
+                state.observe(0, no_out)
+
+    def test_seats_see_the_same_each_from_its_own_place(self, game: Game) -> None:
+        for state in stops(game, 25) if observes(game) else ():
+            spec = game.observation_spec()
+            first = spec.split(state.observe(0))
+            for seat in range(game.players):
+                seen = spec.split(state.observe(seat))
+                for block in spec.blocks:
+                    axes = tuple(range(block.seat_axes))
+                    turned = np.roll(first[block.name], (-seat,) * len(axes), axes)
+                    assert np.array_equal(seen[block.name], turned), block.name
+
+    def test_what_a_seat_sees_tells_positions_and_legal_actions_apart(self, game: Game) -> None:
+        known: dict[bytes, object] = {}
+        for seed in range(3) if observes(game) else ():
+            for ply, state in enumerate(walk(game, seed)):
+                if ply < 40 or ply % 7 == 0 or state.is_terminal():
+                    where = state.position if game.position else tuple(state.history())
+                    told = (where, state.legal_actions(), state.current_player())
+                    assert known.setdefault(state.observe(game.players - 1).tobytes(), told) == told
+
+    def test_actions_as_seats_see_them_are_the_same_ones_renumbered(self, game: Game) -> None:
+        if not observes(game):
+            return
+        actions = list(range(game.num_distinct_actions))
+        spec = game.observation_spec()
+        assert spec.seen_actions(0, game.num_distinct_actions).tolist() == actions
+        for seat in range(game.players):
+            assert sorted(spec.seen_actions(seat, game.num_distinct_actions).tolist()) == actions
+
+    def test_a_match_changed_by_a_symmetry_looks_and_goes_on_accordingly(self, game: Game) -> None:
+        spec = game.observation_spec() if observes(game) else None
+        for symmetry in spec.symmetries if spec else ():
+            assert sorted(symmetry.entries) == list(range(spec.size))
+            assert sorted(symmetry.actions) == list(range(game.num_distinct_actions))
+            twin = game.new_initial_state()
+            if not np.array_equal(twin.observe(0), twin.observe(0)[symmetry.entries]):
+                continue  # the start itself is not symmetric
+            before = twin.clone()
+            for ply, state in enumerate(walk(game, 26)):
+                if ply:
+                    twin.apply_action(changed(state, before, twin, symmetry))
+                assert np.array_equal(twin.observe(0), state.observe(0)[symmetry.entries])
+                assert sorted(symmetry.actions[state.legal_actions()].tolist()) == twin.legal_actions()
+                before = state.clone()
+                if ply == 60:
+                    break
+            assert not state.is_terminal() or (state.ranks(), state.ended) == (twin.ranks(), twin.ended)
 
     def test_the_drawing_for_the_terminal_is_plain_text_in_80_columns(self, game: Game) -> None:
         for state in stops(game, 13):

@@ -9,7 +9,7 @@ import engine
 from engine import Game
 from engine.kernel import COMPILED
 from tests.engine.matches import tables
-from tests.engine.recording import playthrough
+from tests.engine.recording import playthrough, seen
 
 
 def outcome(game: Game) -> dict[str, object]:
@@ -17,6 +17,7 @@ def outcome(game: Game) -> dict[str, object]:
     playouts = engine.random_playouts(game, 8, seed=11)
     return {
         "matches": [playthrough(game, seed).splitlines() for seed in (1, 2)],
+        "observations": seen(game),
         "playouts": [playouts.actions, playouts.plies, playouts.rank_sums.tolist(), playouts.ended],
     }
 

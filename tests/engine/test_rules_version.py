@@ -1,4 +1,7 @@
-"""`rules_version` is part of every match's identity: whoever changes what a game does must raise it."""
+"""`rules_version` is part of every match's identity: whoever changes what a game does must raise it.
+
+The version of its observations is what trained models go by: whoever changes the tensors must raise that one.
+"""
 
 import pytest
 
@@ -16,6 +19,14 @@ def test_a_game_behaves_as_it_was_recorded_for_its_rules_version(name):
     assert (version, old) == (engine.game_type(name).rules_version, new), f"the record is out of date; {AGAIN} {name}"
 
 
+@pytest.mark.parametrize("name", engine.game_names())
+def test_a_game_is_observed_as_it_was_recorded_for_the_version_of_its_observations(name):
+    version, old = recording.read_observations(name)
+    new_version, new = recording.observations(name)
+    assert recording.complaint(version, old, new_version, new, "observation_version") is None
+    assert (version, old) == (new_version, new), f"the record is out of date; {AGAIN} {name}"
+
+
 def test_another_behaviour_under_the_same_version_is_complained_of():
     old = {"epicycle 2": "aa", "epicycle 3": "bb"}
     changed = {"epicycle 2": "aa", "epicycle 3": "cc"}
@@ -31,7 +42,7 @@ def test_a_new_option_needs_no_new_version():
 
 def test_recording_refuses_what_it_complains_of(tmp_path, monkeypatch):
     record = tmp_path / "playthroughs.txt"
-    monkeypatch.setattr(recording, "file_of", lambda name: record)
+    monkeypatch.setattr(recording, "file_of", lambda name, what="playthroughs": tmp_path / f"{what}.txt")
     monkeypatch.setattr(recording, "tables", lambda: [("epicycle", 2, {})])
     recording.write("epicycle")
     recording.write("epicycle")
