@@ -25,9 +25,12 @@ from engine.specs import split_game_spec
 
 WIDTH = 80
 HELP = """A move in the game's notation, or:
-  ?        list the legal moves       hint [N]  best moves by N simulations (default 10,000)
-  back     take the last move back    board     draw the board again
-  resign   give up                    quit      leave the table"""
+  ?         list the legal moves
+  hint [N]  show what a search of N simulations (default 10,000) finds best
+  back      take the last move back
+  board     draw the board again
+  resign    give up
+  quit      leave the table"""
 BESIDE_PERSONS = "greedy"
 """Who plays against a person when nobody is named."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import heapq
 import time
 from typing import Any
 
@@ -12,12 +11,6 @@ from engine import CHANCE, EngineError, Game, State
 
 BATCH = 500
 """Simulations between two looks at the clock."""
-LONGEST_LINE = 8
-"""Plies of an expected line."""
-LEAST_VISITS = 10
-"""Visits below which a ply is not expected."""
-WIDTH, MOST_NODES = 6, 1000
-"""Best actions of a decision, and nodes, that are looked at for the returns of other seats; none with two players."""
 
 
 class Searcher:
@@ -67,67 +60,19 @@ class Searcher:
 
     def _line(self, child: Any) -> list[int]:
         """Return the plies expected from an action on."""
-        assert self._state is not None
-        state, line = self._state.clone(), []
-        while True:
-            state.apply_action(child.label)
-            line.append(child.label)
-            if state.current_player() < 0 or len(line) == LONGEST_LINE:
-                return line
-            children = self._bot.tree.children(child.node)
-            if not children or children[0].visits < LEAST_VISITS:
-                return line
-            child = children[0]
+        return self._bot.tree.line(child) or [child.label]
 
     def _values(self, children: list[Any]) -> list[float]:
-        """Return the expected return by seat. With two players one gains what the other loses."""
-        assert self._state is not None
-        seat, players = self._state.current_player(), self._game.players
-        best = children[0]
-        if best.proven and players == 2:
-            mine = best.value
-        else:
-            mine = _mean([(child.visits, child.value) for child in children if child.value is not None])
-        if players == 2:
-            return [mine if other == seat else -mine for other in range(2)]
-        found: dict[int, list[tuple[int, float]]] = {other: [] for other in range(players)}
-        waiting: list[tuple[int, int, frozenset[int]]] = [(0, 0, frozenset(found))]
-        for _ in range(MOST_NODES):
-            if not waiting:
-                break
-            self._gather(waiting, found)
-        return self._balanced(found)
-
-    def _balanced(self, found: dict[int, list[tuple[int, float]]]) -> list[float]:
-        """Return means that add up to 0, as returns do; seats too far away share what the others leave."""
-        known = {other: _mean(weighted) for other, weighted in found.items() if weighted}
-        unknown = len(found) - len(known)
-        total = sum(known.values())
-        if unknown:
-            return [known.get(other, -total / unknown) for other in found]
-        return [mean - total / len(found) for mean in known.values()]
-
-    def _gather(
-        self, waiting: list[tuple[int, int, frozenset[int]]], found: dict[int, list[tuple[int, float]]]
-    ) -> None:
-        """Look at the most visited node that waits: a heap of negative visits, node, and seats that are wanted.
-
-        A seat's returns are those at the nodes at which it chooses for the first time.
-        """
-        _, node, wanted = heapq.heappop(waiting)
-        who, children = self._bot.tree.who(node), self._bot.tree.children(node)
-        if who in wanted:
-            found[who] += [(child.visits, child.value) for child in children if child.value is not None]
-            wanted -= {who}
-        if wanted:
-            for child in children if who < 0 else children[:WIDTH]:
-                if child.visits:
-                    heapq.heappush(waiting, (-child.visits, child.node, wanted))
-
-
-def _mean(weighted: list[tuple[int, float]]) -> float:
-    visits = sum(count for count, _ in weighted)
-    return sum(count * value for count, value in weighted) / visits if visits else 0.0
+        """Return the expected return by seat: the mean of all simulations, or what is proven."""
+        best, tree = children[0], self._bot.tree
+        if best.proven and tree.solved:
+            return tree.returns(best)
+        told = [(child.visits, tree.returns(child)) for child in children if child.visits]
+        visits = sum(count for count, _ in told)
+        return [
+            sum(count * returns[seat] for count, returns in told) / visits
+            for seat in range(self._game.players if visits else 0)
+        ]
 
 
 def _refused(why: str) -> messages.Searched:
