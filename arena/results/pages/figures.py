@@ -389,7 +389,14 @@ def convergence(board: BoardResults) -> Figure | None:
         axis=alt.Axis(values=sorted(set(table["blocks"])), grid=False, format=",d"),
     )
     legend = alt.Legend(
-        orient="bottom", columns=2, title=None, labelExpr=CUT, labelLimit=180, symbolLimit=0, symbolOpacity=1
+        orient="bottom",
+        columns=2,
+        columnPadding=28,
+        title=None,
+        labelExpr=CUT,
+        labelLimit=180,
+        symbolLimit=0,
+        symbolOpacity=1,
     )
     colour = alt.Color("bot:N", sort=order, legend=legend, scale=alt.Scale(domain=order, scheme="tableau10"))
     base = alt.Chart(shown).encode(x=axis, color=colour)

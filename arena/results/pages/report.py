@@ -220,6 +220,7 @@ def _leaders(table: pd.DataFrame) -> list[str]:
 
 SCALE = 1.15
 """Size of figures where there is room."""
+LONG_NUMBER = re.compile(r"\d+\.\d{3,}")
 CLUTTER = re.compile(
     r' (?:aria-[a-z]+|role|class|pointer-events|xmlns:xlink|version|font-family)="[^"]*"'
     r'| (?:transform="translate\(0,0\)"|opacity="1"|stroke-width="1"|font-size="12px")'
@@ -232,7 +233,7 @@ page's style says."""
 def _picture(figure: Figure, prefix: str) -> str:
     """Return a figure as SVG for a page, with ids of its own, and the whole of cut labels on hover."""
     svg = CLUTTER.sub("", render(figure.spec, "svg").decode())
-    svg = re.sub(r"\d+\.\d{3,}", lambda number: f"{float(number[0]):.2f}".rstrip("0").rstrip("."), svg)
+    svg = re.sub(r"<[^>]+>", lambda tag: LONG_NUMBER.sub(_rounded, tag[0]), svg)  # not what is written between tags
     svg = re.sub(r'(\bid="|url\(#)', rf"\g<1>{prefix}-", _without_bare_groups(svg))
     for label in dict.fromkeys(label for name in ("bot", "opponent") for label in figure.table.get(name, ())):
         if (short := shortened(label)) != label:
@@ -240,6 +241,10 @@ def _picture(figure: Figure, prefix: str) -> str:
             svg = svg.replace(f">{shown}", f"><title>{html.escape(label, quote=False)}</title>{shown}")
     sizes = r'<svg (.*?)width="([\d.]+)" height="([\d.]+)"'
     return re.sub(sizes, _scaled, svg, count=1)
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _scaled(beginning: re.Match[str]) -> str:

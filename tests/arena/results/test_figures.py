@@ -188,3 +188,11 @@ def test_a_board_of_eighty_bots_has_all_its_figures(tmp_path):
     cells = next(iter(drawn["crosstable"].spec["datasets"].values()))
     assert len(cells) == BOTS * (BOTS - 1) and len(drawn["ratings"].table) == BOTS
     assert "max_rows" not in altair.data_transformers.options
+
+
+def test_numbers_on_axes_are_as_they_were_drawn(tmp_path):
+    plan = schedule(["a", "b"], blocks=2)
+    with Store.create(tmp_path / "log.db") as store:
+        rows = [finished(spec, row(spec.lineup, [0, 1], clocks="0,1,1,1 1,2,900,9")) for spec in all_matches(plan)]
+        store.add(plan, rows, begin(store, plan))
+    assert ">0.001</text>" in page_of(tmp_path / "log.db", plan)
