@@ -14,6 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
+from arena.match.game_faults import TimeUp
 from engine import EngineError, State
 from engine.game import as_int
 
@@ -65,21 +66,18 @@ def read_given(given: Mapping[str, object], action: int, players: int) -> Given:
     try:
         if (value := given.get("evaluation")) is not None:
             evaluation = in_steps(value, players)
-    except BaseException as error:  # elements may be the bot's own, and raise anything
-        wrong += _is_no_interrupt(error)
+    except TimeUp:
+        raise
+    except BaseException:  # elements may be the bot's own, and raise anything
+        wrong += 1
     try:
         if (value := given.get("line")) is not None:
             line = read_line(value, action)
-    except BaseException as error:
-        wrong += _is_no_interrupt(error)
+    except TimeUp:
+        raise
+    except BaseException:
+        wrong += 1
     return Given(evaluation, line, wrong)
-
-
-def _is_no_interrupt(error: BaseException) -> int:
-    """Return 1; raises what is no doing of the bot's, such as the alarm's."""
-    if isinstance(error, (Exception, SystemExit, GeneratorExit)):
-        return 1
-    raise error
 
 
 def in_steps(value: object, players: int) -> list[int]:
@@ -133,7 +131,7 @@ def unpack(packed: str, players: int, plies: int) -> list[Kept]:
         text = unpacker.decompress(base64.b64decode(packed, validate=True), MAX_SIZE).decode("ascii")
         if not unpacker.eof or unpacker.unused_data:
             raise ValueError
-        kept = [_read(part) for part in text.split(" ")]
+        kept = [_read(part) for part in text.split(" ", MOST)]  # the last of too many has all the rest
     except (ValueError, zlib.error, binascii.Error):
         raise StoreError(DAMAGED) from None
     check(kept, players, plies)

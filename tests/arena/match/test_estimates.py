@@ -1,7 +1,9 @@
 """Evaluations and lines: kept with their moves when they are right, counted when they are wrong, and never a fault."""
 
+import base64
 import dataclasses
 import math
+import zlib
 
 import numpy as np
 import pytest
@@ -10,6 +12,7 @@ from hypothesis import strategies as st
 
 import engine
 from arena.core.errors import StoreError
+from arena.match import estimates
 from arena.match.estimates import (
     MAX_PLIES,
     MOST,
@@ -23,6 +26,7 @@ from arena.match.estimates import (
     tell,
     unpack,
 )
+from arena.match.game_faults import TimeUp
 from arena.match.player import MAX_NOTE
 from arena.match.result import row_of
 from bots import Bot
@@ -99,13 +103,35 @@ def test_of_a_long_line_the_first_plies_are_kept_and_nothing_is_neither_kept_nor
     assert read_given({"line": [], "evaluation": None}, 4, 2) == Given([], [], 0)
 
 
-def test_what_interrupts_the_bot_is_no_wrong_evaluation():
+class OfBot(BaseException):
+    """An error that no `except Exception` catches."""
+
+
+def raising(error):
     class Interrupted(list):
         def __iter__(self):
-            raise KeyboardInterrupt
+            raise error
 
-    with pytest.raises(KeyboardInterrupt):
-        read_given({"evaluation": Interrupted([0, 0])}, 4, 2)
+    return Interrupted([0, 0])
+
+
+def test_the_alarm_is_no_wrong_evaluation():
+    with pytest.raises(TimeUp):
+        read_given({"evaluation": raising(TimeUp())}, 4, 2)
+
+
+@pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), OfBot()], ids=repr)
+def test_whatever_a_bot_raises_while_its_evaluation_is_read_is_counted(error):
+    assert read_given({"evaluation": raising(error), "line": raising(error)}, 4, 2) == Given([], [], 2)
+
+
+def test_no_more_is_read_of_what_is_damaged_than_could_be_kept(monkeypatch):
+    packed = base64.b64encode(zlib.compress(b"0::1 " * 100_000)).decode()
+    parts = []
+    monkeypatch.setattr(estimates, "_read", lambda part: parts.append(part) or (len(parts), [], [1]))
+    with pytest.raises(StoreError):
+        unpack(packed, 2, 10**6)
+    assert len(parts) <= MOST + 1
 
 
 STEP = st.integers(-STEPS, STEPS)
