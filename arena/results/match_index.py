@@ -166,6 +166,8 @@ class MatchIndex:
     def __init__(self, log: Path) -> None:
         self.log = log
         self._lock = threading.Lock()
+        self._seen: list[tuple[int, ...]] = []
+        """What the log's files were like when they were read last."""
         self._stamp: tuple[int, int] = (0, 0)
         self._saved = 0
         self._orders: dict[str, np.ndarray] = {}
@@ -194,25 +196,33 @@ class MatchIndex:
 
     def view(self) -> View:
         """Return the index of what the log has now; raises `StoreError` for a damaged log."""
-        with self._lock, Store.open(self.log) as store:
+        with self._lock:
+            seen = _stamps(self.log)
+            if self._view is None or seen != self._seen:
+                self._view = self._read()
+                self._seen = seen
+            return self._view
+
+    def _read(self) -> View:
+        with Store.open(self.log) as store:
             stat = os.stat(self.log)
             if self._stamp != (stat.st_dev, stat.st_ino) or not self._is_of(store):
                 self._reset()
                 self._stamp = (stat.st_dev, stat.st_ino)
                 self._load(store)
-            run = store.latest_run()
-            if self._extend(store, run) or self._view is None or self._view.run != run:
+            run, view = store.latest_run(), self._view
+            if self._extend(store, run) or view is None or view.run != run:
                 self._orders = {}
-                self._view = View(
+                view = View(
                     {name: column.view for name, column in self._match.items()},
                     {name: column.view for name, column in self._seat.items()},
                     *(dict(self._boards), [*self._bots.words], [*self._ended.words], [*self._causes.words]),
                     {board: {bot: sums.copy() for bot, sums in of.items()} for board, of in self._means.items()},
                     run,
                 )
-            if self._view.total > SAVE_AFTER * self._saved:
+            if view.total > SAVE_AFTER * self._saved:
                 self._save(store)
-            return self._view
+            return view
 
     def _is_of(self, store: Store) -> bool:
         """Whether the log still has the match that was read last."""
@@ -429,6 +439,18 @@ class MatchIndex:
         self._count(match["board"], np.repeat(match["board"], counts), seat["bot"], seat["rank"])
         self._last = int(match["block"].max(initial=self._last))
         self._saved = len(counts)
+
+
+def _stamps(log: Path) -> list[tuple[int, ...]]:
+    """Return what changes with every write to a log."""
+    found: list[tuple[int, ...]] = []
+    for path in (str(log), f"{log}-wal"):
+        try:
+            stat = os.stat(path)
+            found.append((stat.st_dev, stat.st_ino, stat.st_size, stat.st_mtime_ns))
+        except OSError:
+            found.append(())
+    return found
 
 
 def _of_each(values: np.ndarray, function: Callable[[int], int]) -> np.ndarray:

@@ -74,6 +74,11 @@ def _add_pages(app: FastAPI) -> None:
         return Response(content, media_type=media_type(name), headers={"Cache-Control": caching})
 
     show("/", partial(tournaments.page_of, library, links))
+
+    @app.get("/events")
+    async def events() -> Response:
+        return _stream(app, "", partial(tournaments.event_of, library, links))
+
     show("/games", partial(games.list_of, library, links))
     show("/games/{name}", partial(games.page_of, library, links))
     show("/bots", partial(bots.list_of, library, links))
@@ -95,6 +100,11 @@ def _add_log_pages(show: Callable[..., None], library: Library, links: Links, pr
     of_log("/pair", pair.page_of, "board", "a", "b")
 
 
+def _stream(app: FastAPI, name: str, make: Callable[[], str]) -> Response:
+    headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
+    return StreamingResponse(app.state.live.stream(name, make), 200, headers, "text/event-stream")
+
+
 def _add_live(app: FastAPI, library: Library, links: Links, prefix: str, folder: str) -> None:
     """Add what pages of a log load by script."""
 
@@ -102,8 +112,7 @@ def _add_live(app: FastAPI, library: Library, links: Links, prefix: str, folder:
     async def events(name: str) -> Response:
         log = await run_in_threadpool(library.log, folder + name)
         make = partial((comparison if folder else tournament).event_of, library, links, log.name)
-        headers = {"Cache-Control": "no-store", "X-Accel-Buffering": "no"}
-        return StreamingResponse(app.state.live.stream(log.name, make), 200, headers, "text/event-stream")
+        return _stream(app, log.name, make)
 
     @app.get(f"{prefix}/latest")
     def latest(request: Request, name: str) -> Response:

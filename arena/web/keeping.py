@@ -14,8 +14,8 @@ T = TypeVar("T")
 
 MOST_KEPT = 512
 """Results kept at once; those asked for longest ago go first."""
-SHARE = 0.02
-"""Most of a core that one result takes when its log changes all the time."""
+SHARE = 0.01
+"""Most of a core that is spent on making results again because logs change all the time."""
 AGAIN = 2.0
 """Seconds after which what has failed is tried again: its log may have been locked for a while."""
 
@@ -27,19 +27,34 @@ class Known(NamedTuple, Generic[T]):
     version: Hashable
 
 
-class Kept(Generic[T]):
-    """One result, made again for another version as often as its cost allows."""
+class Budget:
+    """Processor time that may be spent in the long run."""
 
     def __init__(self, share: float = SHARE) -> None:
         self._share = share
+        self._free = 0.0
+        """When all that has been spent is paid for, by the monotonic clock."""
+
+    def has_some(self) -> bool:
+        """Whether something may be begun."""
+        return time.monotonic() >= self._free
+
+    def spend(self, seconds: float) -> None:
+        """Pay for processor time."""
+        self._free = max(self._free, time.monotonic()) + seconds / self._share
+
+
+class Kept(Generic[T]):
+    """One result, made again for another version as often as the budget allows."""
+
+    def __init__(self, budget: Budget) -> None:
+        self._budget = budget
         self._lock = threading.Lock()
         self._known: Known[T] | None = None
         self._failed: tuple[Hashable, BaseException, float] | None = None
         """Version, error, and when it was, by the monotonic clock."""
         self._running: Future[T] | None = None
         self._begun = 0.0
-        self._next = 0.0
-        """When it may be made again, by the monotonic clock."""
 
     def get(
         self,
@@ -62,7 +77,7 @@ class Kept(Generic[T]):
                 if failed == version and time.monotonic() < when + AGAIN:
                     raise error
             known = self._known
-            due = known is None or urgent or patience is None or time.monotonic() >= self._next
+            due = known is None or urgent or patience is None or self._budget.has_some()
             if self._running is None and due:
                 self._running, self._begun = executor.submit(self._make, version, compute), time.monotonic()
             running = self._running
@@ -86,8 +101,9 @@ class Kept(Generic[T]):
                 self._failed, self._running = (version, error, time.monotonic()), None
             raise
         with self._lock:
+            if self._known is not None:  # the first time is nobody's fault
+                self._budget.spend(time.thread_time() - begun)
             self._known, self._failed, self._running = Known(value, version), None, None
-            self._next = time.monotonic() + (time.thread_time() - begun) / self._share
         return value
 
 
@@ -98,6 +114,7 @@ class Keeper:
         self._slow = ThreadPoolExecutor(2, thread_name_prefix="slow")
         self._quick = ThreadPoolExecutor(8, thread_name_prefix="quick")
         self._lock = threading.Lock()
+        self._budget = Budget()
         self._kept: OrderedDict[Hashable, Kept[Any]] = OrderedDict()
 
     def get(
@@ -111,7 +128,7 @@ class Keeper:
     ) -> Known[T] | None:
         """Return the result of a key as `Kept.get` does; what is `slow` does not keep others waiting."""
         with self._lock:
-            kept = self._kept.setdefault(key, Kept())
+            kept = self._kept.setdefault(key, Kept(self._budget))
             self._kept.move_to_end(key)
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)

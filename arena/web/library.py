@@ -8,6 +8,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
@@ -41,7 +42,7 @@ class NotFoundError(ArenaError):
 
 @dataclass(frozen=True)
 class Log:
-    """A log under the home."""
+    """A log under the home, for the time of one request."""
 
     name: str
     """Its folder below the home, with `comparisons/` in front of a comparison's."""
@@ -63,9 +64,13 @@ class Log:
                 found.append((stat.st_ino, stat.st_size, stat.st_mtime_ns))
         return tuple(found)
 
-    def is_running(self) -> bool:
-        """Whether a process writes to the log."""
+    @cached_property
+    def _is_running(self) -> bool:
         return read_writer(self.path)[0]
+
+    def is_running(self) -> bool:
+        """Whether a process wrote to the log when this was asked first."""
+        return self._is_running
 
 
 class Plan(NamedTuple):

@@ -11,7 +11,7 @@ from starlette.concurrency import run_in_threadpool
 
 from arena.core.errors import ArenaError
 
-EVERY = 1.0
+EVERY = 1.5
 """Seconds between two looks at a log."""
 MOST_VIEWERS = 1_000
 """Open streams; who comes later is told to come again."""

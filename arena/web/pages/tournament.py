@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
@@ -38,6 +38,15 @@ class Standing(NamedTuple):
     group: str
 
 
+class Rating(NamedTuple):
+    """The rating of a bot, as a table shows it."""
+
+    text: str
+    """With its interval."""
+    group: str
+    rank: int
+
+
 class Board(NamedTuple):
     """A board on the page."""
 
@@ -55,7 +64,7 @@ def page_of(library: Library, links: Links, name: str) -> Page:
     log = library.log(name)
     status = library.status(log)
     plan = library.plan(log)
-    boards = _boards(library, log, plan, status)
+    boards = _boards(library, log, plan, status, with_figures=True)
     waiting = any(board.known is None for board in boards)
     running = status.state == RUNNING and links.is_live
     return page(
@@ -75,11 +84,9 @@ def event_of(library: Library, links: Links, name: str) -> str:
     """Return what open pages of a tournament are told: its parts that change, as JSON."""
     log = library.log(name)
     status, plan = library.status(log), library.plan(log)
-    boards = _boards(library, log, plan, status)
+    boards = _boards(library, log, plan, status, with_figures=False)
     now = fragment("now.html", links, is_running=status.state == RUNNING, **_now(library, log, plan, status, boards))
-    versions = [repr(board.known.version) if board.known else "" for board in boards]
-    figures = hashlib.blake2b("".join(versions).encode(), digest_size=8).hexdigest()
-    return json.dumps({"now": now, "state": status.state, "figures": figures})
+    return json.dumps({"now": now, "state": status.state})
 
 
 def figure_of(library: Library, name: str, board: str, figure: str, format: str) -> bytes:
@@ -113,37 +120,43 @@ def _now(library: Library, log: Log, plan: Plan, status: RunStatus, boards: list
     }
 
 
-def _boards(library: Library, log: Log, plan: Plan, status: RunStatus) -> list[Board]:
+def _boards(library: Library, log: Log, plan: Plan, status: RunStatus, with_figures: bool) -> list[Board]:
     found: list[Board] = []
-    ratings = [partial(api.board_leaderboard, log.path, index) for index in range(len(status.boards))]
+    ratings = [partial(_ratings, log, index) for index in range(len(status.boards))]
     drawn = [partial(api.board_figures, log.path, index) for index in range(len(status.boards))]
     rated_boards = library.all_kept(log, "leaderboard", ratings)
-    known_boards = library.all_kept(log, "figures", drawn)
+    known_boards = library.all_kept(log, "figures", drawn) if with_figures else [None] * len(drawn)
     boards = zip(status.boards, plan.schedule.boards, rated_boards, known_boards, strict=True)
     for board, shape, rated, known in boards:
-        standings = _standings(library, log, plan, (board.game, board.players), rated.value[0] if rated else None)
+        standings = _standings(library, log, plan, (board.game, board.players), rated.value[0] if rated else {})
         found.append(Board(board, shape.slug, standings, rated.value[1] if rated else None, known))
     return found
 
 
+def _ratings(log: Log, index: int) -> tuple[dict[str, Rating], int]:
+    """Return the ratings of a board by label, best first, and how many matches they were made from."""
+    leaderboard, matches = api.board_leaderboard(log.path, index)
+    if "rating_ci_low" not in leaderboard:
+        return {}, matches
+    rows = leaderboard.to_dict("records")
+    found = {row["bot"]: Rating(f"{row['rating']:.2f} {_interval(row)}", row["group"], row["rank"]) for row in rows}
+    return found, matches
+
+
 def _standings(
-    library: Library, log: Log, plan: Plan, name: tuple[str, int], leaderboard: pd.DataFrame | None
+    library: Library, log: Log, plan: Plan, name: tuple[str, int], ratings: dict[str, Rating]
 ) -> list[Standing]:
     """Return the bots of a board in the order of its ratings, then of their mean returns."""
     index, view = library.view(log)
-    rows: dict[str, Any] = {}
-    if leaderboard is not None and "rating_ci_low" in leaderboard:
-        rows = {row["bot"]: row for row in leaderboard.to_dict("records")}
-    found = []
-    for mean in index.means(view, *name):
-        label = plan.label(mean.bot)
-        row = rows.get(label)
-        rating = "" if row is None else f"{row['rating']:.2f} {_interval(row)}"
-        found.append(Standing(label, mean.matches, mean.wins, mean.mean_return, rating, row["group"] if row else ""))
-    ranks = {label: row["rank"] for label, row in rows.items()}
-    return sorted(found, key=lambda standing: ranks.get(standing.bot, len(ranks) + 1))
+    unrated = Rating("", "", len(ratings) + 1)
+    found = [(plan.label(mean.bot), mean) for mean in index.means(view, *name)]
+    found.sort(key=lambda each: ratings.get(each[0], unrated).rank)
+    return [
+        Standing(label, mean.matches, mean.wins, mean.mean_return, *ratings.get(label, unrated)[:2])
+        for label, mean in found
+    ]
 
 
-def _interval(row: dict[str, Any]) -> str:
+def _interval(row: Mapping[Any, Any]) -> str:
     low, high = row["rating_ci_low"], row["rating_ci_high"]
     return "" if pd.isna(low) or pd.isna(high) else f"({low:.2f} to {high:.2f})"

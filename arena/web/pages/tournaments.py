@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 
 from arena.core.errors import ArenaError
 from arena.results.run_status import RUNNING, RunStatus
 from arena.web.library import Library, Log
 from arena.web.links import Links
-from arena.web.rendering import Page, page
+from arena.web.rendering import Page, fragment, page
 
 
 @dataclass(frozen=True)
@@ -23,17 +24,23 @@ class Row:
 
 def page_of(library: Library, links: Links) -> Page:
     """Return the list."""
-    rows = [_row(library, log) for log in library.logs()]
-    rows.sort(key=_order)
+    scripts = ["live.js"] if links.all_events() else []
     return page(
-        "tournaments.html",
-        links,
-        title="Tournaments",
-        home=str(library.home),
-        running=[row for row in rows if row.status and row.status.state == RUNNING],
-        tournaments=[row for row in rows if not row.log.is_comparison],
-        comparisons=[row for row in rows if row.log.is_comparison],
+        "tournaments.html", links, title="Tournaments", home=str(library.home), scripts=scripts, **_now(library)
     )
+
+
+def event_of(library: Library, links: Links) -> str:
+    """Return what open lists are told: the tables, as JSON."""
+    return json.dumps({"now": fragment("tournaments_now.html", links, **_now(library))})
+
+
+def _now(library: Library) -> dict[str, list[Row]]:
+    rows = sorted((_row(library, log) for log in library.logs()), key=_order)
+    return {
+        "tournaments": [row for row in rows if not row.log.is_comparison],
+        "comparisons": [row for row in rows if row.log.is_comparison],
+    }
 
 
 def _row(library: Library, log: Log) -> Row:

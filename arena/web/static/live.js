@@ -3,7 +3,6 @@ import { localise } from "./page.js";
 
 const part = (/** @type {string} */ id) => document.getElementById(id);
 const live = part("live");
-let figures = "";
 
 if (live?.dataset.events) {
   const source = new EventSource(live.dataset.events);
@@ -17,9 +16,7 @@ if (live?.dataset.events) {
     localise(live);
     [...live.querySelectorAll(".scroll")].forEach((box, index) => { box.scrollLeft = scrolled[index] ?? 0; });
     if (focused >= 0) /** @type {HTMLElement} */ ([...live.querySelectorAll("a, .scroll")][focused])?.focus();
-    if (figures && event.figures !== figures) part("newer")?.removeAttribute("hidden");
-    figures = event.figures ?? "";
-    if (event.state !== "running") {
+    if (event.state && event.state !== "running") {
       source.close();
       part("newer")?.removeAttribute("hidden");
     }

@@ -6,7 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 from arena.web import keeping
-from arena.web.keeping import Kept
+from arena.web.keeping import Budget, Kept
 
 
 def test_what_failed_is_tried_again_after_a_while_and_not_before(monkeypatch):
@@ -21,7 +21,7 @@ def test_what_failed_is_tried_again_after_a_while_and_not_before(monkeypatch):
         return "read"
 
     with ThreadPoolExecutor(1) as executor:
-        kept = Kept()
+        kept = Kept(Budget())
         for _ in range(3):
             with pytest.raises(sqlite3.OperationalError):
                 kept.get("same log", locked_at_first, executor, None)

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from arena.web.keeping import MOST_KEPT, Keeper, Kept
+from arena.web.keeping import MOST_KEPT, Budget, Keeper, Kept
 
 
 @pytest.fixture
@@ -49,11 +49,16 @@ def test_another_version_is_made_again_and_the_old_one_is_shown_meanwhile(keeper
 
 def test_what_costs_much_is_not_made_again_soon_unless_it_is_urgent():
     with ThreadPoolExecutor(1) as executor:
-        kept: Kept[int] = Kept(share=1e-9)
-        assert kept.get(1, lambda: sum(range(10_000)), executor, None).version == 1
-        assert kept.get(2, lambda: 2, executor, 0.0).version == 1
-        assert kept.get(2, lambda: 2, executor, 0.0).version == 1, "nothing was begun"
-        assert kept.get(2, lambda: 2, executor, None, urgent=True).value == 2
+        budget = Budget(share=1e-9)
+        kept: Kept[int] = Kept(budget)
+        assert kept.get(1, lambda: 1, executor, None).version == 1
+        assert budget.has_some(), "the first time costs nothing"
+        assert kept.get(2, lambda: sum(range(10_000)), executor, None).version == 2
+        assert not budget.has_some()
+        begun = []
+        assert kept.get(3, lambda: len(begun) or begun.append(3) or 3, executor, 0.0).version == 2
+        assert begun == []
+        assert kept.get(3, lambda: 3, executor, None, urgent=True).value == 3
 
 
 def test_an_error_is_raised_for_its_version_alone(keeper):
