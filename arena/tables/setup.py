@@ -21,6 +21,7 @@ from engine import Game, load_game
 
 PERSON = "person"
 """In place of a bot's spec, alone or with a name: `person:ada`."""
+NAMELESS = "you"
 LONGEST_NAME = 40
 MOST_POSITION = 2000
 """Characters of a position string."""
@@ -107,8 +108,10 @@ def name_of(seat: str) -> str:
     """Return a person's name; raises `ConfigError` for one with markup."""
     name = seat.partition(":")[2]
     if not name:
-        return "you"
+        return NAMELESS
     try:
+        if set(name) & set(",()=:"):
+            raise ValueError("must have no , ( ) = or :")
         return shown_name(name, LONGEST_NAME)
     except ValueError as error:
         raise ConfigError(f"the name of a person {error}") from None
@@ -149,6 +152,7 @@ def row_of_seat(plan: Plan, entry: int) -> BotRow:
 
 def _as_bot(who: str) -> ResolvedBot:
     """Return a person in the form that plans have for bots, with nothing that could be loaded."""
-    spec = f"{PERSON}:{name_of(who)}"
-    source = Source(spec, "", "", None, PERSON)
-    return ResolvedBot(source, Bundle("", {}), {}, spec, "", None, None, [], [None])
+    name = name_of(who)
+    spec = PERSON if name == NAMELESS else f"{PERSON}:name={name.replace(' ', '_')}"
+    source = Source(PERSON, "", "", None, PERSON)
+    return ResolvedBot(source, Bundle("", {}), {"name": name}, spec, "", None, None, [], [None])

@@ -16,7 +16,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as PlainHTTPException
 
 from arena.core.errors import ArenaError
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS, PLAYED
 from arena.tables.hall import Hall
 from arena.web.library import PATIENCE, Library, NotFoundError
 from arena.web.links import Links
@@ -83,7 +83,11 @@ def _add_pages(app: FastAPI) -> None:
     show("/games/{name}", partial(games.page_of, library, links))
     show("/bots", partial(bots.list_of, library, links))
     show("/bot", partial(bots.page_of, library, links), "name")
-    for prefix, folder in (("/tournaments/{name}", ""), ("/comparisons/{name}", f"{COMPARISONS}/")):
+    for prefix, folder in (
+        ("/tournaments/{name}", ""),
+        ("/comparisons/{name}", f"{COMPARISONS}/"),
+        ("/played/{name}", f"{PLAYED}/"),
+    ):
         _add_log_pages(show, library, links, prefix, folder)
         _add_live(app, library, links, prefix, folder)
         app.add_api_route(f"{prefix}/matches", _matches(library, links, folder), methods=["GET", "HEAD"])

@@ -15,7 +15,7 @@ from typing import NamedTuple, TypeVar
 from arena import api
 from arena.core.errors import ArenaError
 from arena.core.files import MAX_NAME
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS, PLAYED
 from arena.core.paths import home_path
 from arena.plan.logs import LOG, logs_under
 from arena.plan.model import ResolvedPlan
@@ -111,11 +111,12 @@ class Library:
 
     def log(self, name: str) -> Log:
         """Return a log by its name; raises `NotFoundError` where there is none."""
-        folder = name.removeprefix(f"{COMPARISONS}/")
+        prefix = next((each for each in (f"{COMPARISONS}/", f"{PLAYED}/") if name.startswith(each)), "")
+        folder = name.removeprefix(prefix)
         path = self.home / name / LOG
-        plain = folder not in ("", ".", "..", COMPARISONS) and not set(folder) & {"/", "\0"}
+        plain = folder not in ("", ".", "..", COMPARISONS, PLAYED) and not set(folder) & {"/", "\0"}
         if not plain or len(os.fsencode(folder)) > MAX_NAME or not path.is_file():
-            kind = "comparison" if folder != name else "tournament"
+            kind = {"": "tournament", f"{PLAYED}/": "match of persons"}.get(prefix, "comparison")
             raise NotFoundError(f"there is no {kind} of this name under {self.home}")
         return Log(name, path)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from urllib.parse import quote, urlencode
 
-from arena.core.names import COMPARISONS
+from arena.core.names import COMPARISONS, PLAYED
 
 Query = Mapping[str, object]
 
@@ -46,6 +46,8 @@ class Links:
         """Return the address of a tournament or comparison."""
         if name.startswith(f"{COMPARISONS}/"):
             return f"/comparisons/{_part(name.removeprefix(f'{COMPARISONS}/'))}"
+        if name.startswith(f"{PLAYED}/"):
+            return f"/played/{_part(name.removeprefix(f'{PLAYED}/'))}"
         return f"/tournaments/{_part(name)}"
 
     def matches(self, name: str, query: Query | None = None) -> str:

@@ -221,6 +221,8 @@ def _table_json(request: Request, place: Place) -> Response:
     data = boards.table_data(view, _is_owner(request, place))
     words = " ".join(ply.text for ply in view.plies)
     data["analysis"] = boards.analysis_address(place.table.game, words, place.table.setup.position or "")
+    if view.kept and place.table.plan is not None:
+        data["replay"] = request.app.state.links.match(view.kept, keeping.id_of(place.table.plan))
     return JSONResponse(data, headers={"Cache-Control": "no-store"})
 
 

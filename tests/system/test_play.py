@@ -139,7 +139,7 @@ def test_a_hint_and_win_bars_come_from_a_search(visit):
     sit(page)
     page.click("#hint")
     expect(page.locator("#found tbody tr").first).to_be_visible(timeout=LONG)
-    expect(page.locator("#values .bar")).to_have_count(2)
+    expect(page.locator("#values .value-bar")).to_have_count(2)
 
 
 def test_resigning_and_a_rematch(visit):

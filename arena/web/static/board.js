@@ -208,7 +208,7 @@ export function showFound(found, withActions, choose) {
           const share = Math.max(0, Math.min(1, (value + 1) / 2));
           const fill = make("div", { class: `fill fill-${seat}` });
           fill.style.width = `${100 * share}%`;
-          const bar = make("div", { class: "bar", title: `seat ${seat}: ${value.toFixed(3)}` }, fill);
+          const bar = make("div", { class: "value-bar", title: `seat ${seat}: ${value.toFixed(3)}` }, fill);
           return make("div", { class: "value" }, make("span", { class: `seat seat-${seat}` }, String(seat)), bar, make("span", { class: "number" }, signed(value)));
         }),
       ),
@@ -217,7 +217,7 @@ export function showFound(found, withActions, choose) {
   place.hidden = false;
   const doing = found.preparing || (found.running ? "searching" : found.proven ? "proven" : "done");
   const head = found.line ? found.line : `${found.simulations.toLocaleString()} simulations, ${doing}`;
-  const caption = make("caption", {}, head);
+  const caption = make("caption", {}, `${head}; returns from −1 (last) to +1 (first)`);
   if (!withActions || !found.best.length) {
     place.replaceChildren(make("p", { class: "faint" }, head));
     return;

@@ -84,7 +84,10 @@ function show(data, again = false) {
   const keep = document.getElementById("keep");
   if (keep) keep.hidden = Boolean(data.kept);
   find("kept").hidden = !data.kept;
-  find("kept").textContent = data.kept ? `Kept in the log ${data.kept}: arena replay, verify and export know it by that name.` : "";
+  if (data.kept) {
+    const replay = make("a", { href: data.replay }, "Step through it");
+    find("kept").replaceChildren(`Kept in the log ${data.kept}, by which arena replay, verify and export know it. `, replay, ".");
+  }
   if (data.analysis) find("analyse").setAttribute("href", data.analysis);
   moves(data);
   list(data, (action) => move(action.action), (action) => ask(`${base}/preview?action=${action.action}`));

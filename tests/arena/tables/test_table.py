@@ -171,8 +171,9 @@ def test_a_bot_that_ends_its_process_forfeits_and_the_table_says_so():
 
 def test_a_forfeit_before_the_move_taken_back_stands():
     with table("epicycle", ("person", str(ZOO / "raises.py"), "random"), seed=1, opening="none") as one:
-        view = play(one, first, 3)
+        view = play(one, lambda view: view.state.legal_actions()[-1], 2)
         assert view.seats[1].forfeit[0] == "crash"
+        assert sum(ply.seat == 0 and not ply.forced for ply in view.plies) > 1  # the last is after the forfeit
         one.take_back()
         back = until(one, WAITING)
         assert back.seats[1].forfeit == view.seats[1].forfeit
@@ -250,7 +251,7 @@ def test_a_kept_match_is_found_replayed_verified_and_stays_as_it_is(tmp_path):
         match = keeping.stored(*one.finished())
         (tmp_path / "match.jsonl").write_text(keeping.line_of(*one.finished()))
     found, plan = find_match(name, keeping.id_of(one.plan), tmp_path)
-    assert (found.moves, found.ranks, found.bots) == (match.moves, match.ranks, ["person:ada", "greedy"])
+    assert (found.moves, found.ranks, found.bots) == (match.moves, match.ranks, ["person:name=ada", "greedy"])
     assert plan.name == name
     assert not verify(tmp_path / name / "matches.db").findings
     ((_, record),) = read_records(tmp_path / "match.jsonl")

@@ -74,6 +74,12 @@ def test_a_match_is_played_kept_and_exported(server, token):
     assert line.json()["moves"].split() == [ply["text"] for ply in data["plies"]]
     kept = post(server, token, f"{address}/keep").json()["kept"]
     assert kept.startswith("played/")
+    shown = waiting(server, address)["replay"]
+    assert "ada" in server.get(shown).text
+    for page in ("/", f"/{kept}", f"/{kept}/matches"):
+        assert server.get(page).status_code == 200
+    assert f'href="/{kept}' in server.get("/").text
+    assert "Analyse from here" in server.get(shown).text
     refused = post(server, token, f"{address}/back")
     assert refused.status_code == 409
     assert "in a log" in refused.json()["error"]
