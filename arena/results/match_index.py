@@ -14,6 +14,7 @@ import os
 import sys
 import threading
 import zipfile
+import zlib
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
@@ -35,6 +36,8 @@ BATCH = 500
 MOST_WORDS = 1_000
 """Different endings, or causes, that are told apart."""
 OTHER = "other"
+BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError)
+"""What a changed file may raise besides; the last one where it seems to be encrypted, or of another version of zip."""
 SAVE_AFTER = 1.1
 """Growth from which the file is written again."""
 MATCH = {"block": np.int64, "lineup": np.int32, "board": np.int32, "plies": np.int32, "ended": np.int16}
@@ -406,7 +409,7 @@ class MatchIndex:
             self._take(store, about, arrays)
         except FileNotFoundError:
             return
-        except (OSError, ValueError, LookupError, TypeError, EOFError, MemoryError, zipfile.BadZipFile, AttributeError):
+        except (*BROKEN, OSError, ValueError, LookupError, TypeError, EOFError, MemoryError, AttributeError):
             self._reset()
             with contextlib.suppress(OSError):
                 self.path.unlink()

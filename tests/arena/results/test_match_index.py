@@ -190,6 +190,18 @@ def test_a_file_spares_reading_the_log_again_and_is_taken_only_whole(log, cache,
         assert all(np.array_equal(again.match[name], first.match[name]) for name in first.match)
 
 
+@pytest.mark.parametrize("value", [1, 8, 32, 64, 255])
+@pytest.mark.parametrize("offset", [6, 8, 10])
+def test_a_file_whose_entries_seem_to_be_of_another_kind_is_thrown_away(log, cache, offset, value):
+    """The version that is needed, the flags and the compression of the first entry in the list of the archive."""
+    first = MatchIndex(log).view()
+    (file,) = cache.iterdir()
+    content = bytearray(file.read_bytes())
+    content[content.index(b"PK\x01\x02") + offset] = value
+    file.write_bytes(content)
+    assert MatchIndex(log).view().total == first.total
+
+
 def test_a_file_of_another_log_is_thrown_away(log, home, tmp_path, cache):
     MatchIndex(log).view()
     (file,) = cache.iterdir()
