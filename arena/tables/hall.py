@@ -66,6 +66,7 @@ class Hall:
 
     def open(self, setup: Setup, owner: str, claim: bool = False) -> Place:
         """Open a table; raises `Refused` when there are too many, and what `Setup.load` raises."""
+        setup.load()  # what may have to be compiled is, before others wait for the lock
         with self._lock:
             self._sweep()
             if len(self._places) >= MOST_TABLES:
@@ -73,11 +74,12 @@ class Hall:
                     f"there are {MOST_TABLES} tables already; one is given up a day after it was last looked at"
                 )
             self._make_room()
-            id = secrets.token_urlsafe(9)
-            place = Place(id, Table(setup, self.home), owner, secrets.token_urlsafe(16) if claim else "")
-            place.table.changed = place.tell
-            self._places[id] = place
-            return place
+        place = Place(secrets.token_urlsafe(9), Table(setup, self.home), owner)
+        place.claim = secrets.token_urlsafe(16) if claim else ""
+        place.table.changed = place.tell
+        with self._lock:
+            self._places[place.id] = place
+        return place
 
     def rematch(self, place: Place, same_dice: bool, turned: bool) -> Place:
         """Open a table like another one; `turned` has everybody sit one seat further on."""
