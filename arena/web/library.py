@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from arena import api
-from arena.core.errors import ArenaError
+from arena.core.errors import ArenaError, StoreError
 from arena.core.files import MAX_NAME
 from arena.core.names import COMPARISONS, PLAYED
 from arena.core.paths import home_path
@@ -138,7 +138,9 @@ class Library:
         ]
 
     def view(self, log: Log) -> tuple[MatchIndex, View]:
-        """Return the index of a log's matches, and what it has now."""
+        """Return the index of a log's matches, and what it has now; raises `StoreError` for a damaged log."""
+        if any("\ud800" <= letter <= "\udfff" for letter in log.name):
+            raise StoreError(f"the name of folder {log.name!a} is not UTF-8, so no address leads there; rename it")
         with self._lock:
             index = self._indexes.setdefault(log.path, MatchIndex(log.path))
             self._indexes.move_to_end(log.path)

@@ -1,12 +1,17 @@
 """What pages do while a log is locked, damaged, or not what it was."""
 
+import os
+import shutil
 import sqlite3
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+from starlette.testclient import TestClient
 
 from arena.web import keeping
+from arena.web.app import create_app
 from arena.web.keeping import Budget, Kept
+from tests.arena.web.conftest import ADDRESS
 
 
 def test_what_failed_is_tried_again_after_a_while_and_not_before(monkeypatch):
@@ -28,3 +33,17 @@ def test_what_failed_is_tried_again_after_a_while_and_not_before(monkeypatch):
         assert len(calls) == 1
         now[0] += keeping.AGAIN
         assert kept.get("same log", locked_at_first, executor, None).value == "read"
+
+
+@pytest.mark.parametrize("address", ["/", "/bots", "/bot?name=random"])
+def test_a_folder_whose_name_is_no_text_takes_no_page_away_and_is_told(home, tmp_path, address):
+    shutil.copytree(home / "shown", tmp_path / "shown")
+    other = os.fsencode(tmp_path) + b"/odd\xff"
+    try:
+        os.mkdir(other)
+    except OSError:
+        pytest.skip("this file system takes text alone")
+    shutil.copy(home / "shown" / "matches.db", os.fsdecode(other))
+    with TestClient(create_app(tmp_path), base_url=ADDRESS, raise_server_exceptions=False) as client:
+        answer = client.get(address)
+    assert answer.status_code == 200 and "is not UTF-8" in answer.text
