@@ -25,6 +25,7 @@ from arena.web.pages import bots, comparison, games, match, matches, pair, tourn
 from arena.web.playing import add_tables
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
 from arena.web.safety import ForbiddenError, Guard, Names, new_token
+from engine.errors import in_short
 
 FOREVER = "public, max-age=31536000, immutable"
 BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
@@ -178,7 +179,7 @@ def _add_errors(app: FastAPI) -> None:
         return error(problem.status_code, words.get(problem.status_code, str(problem.detail)), problem.headers)
 
     async def unforeseen(request: Request, problem: Exception) -> Response:
-        print(f"error: {request.url.path[:200]!r}: {type(problem).__name__}: {problem}", file=sys.stderr, flush=True)
+        print(f"error: {request.url.path[:200]!r}: {in_short(problem)}", file=sys.stderr, flush=True)
         return error(500, "the server failed on this page; its terminal says why")
 
     handlers: list[tuple[Any, Any]] = [

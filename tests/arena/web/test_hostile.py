@@ -47,3 +47,14 @@ def test_a_folder_whose_name_is_no_text_takes_no_page_away_and_is_told(home, tmp
     with TestClient(create_app(tmp_path), base_url=ADDRESS, raise_server_exceptions=False) as client:
         answer = client.get(address)
     assert answer.status_code == 200 and "is not UTF-8" in answer.text
+
+
+def test_what_fails_is_told_on_the_terminal_in_one_line_without_its_controls(home, monkeypatch, capsys):
+    def fail(library):
+        raise RuntimeError("\x1b[2Jgone\nerror: forged")
+
+    monkeypatch.setattr("arena.web.library.Library.logs", fail)
+    with TestClient(create_app(home), base_url=ADDRESS, raise_server_exceptions=False) as client:
+        assert client.get("/").status_code == 500
+    told = capsys.readouterr().err
+    assert "RuntimeError" in told and "\x1b" not in told and told.count("\n") == 1
