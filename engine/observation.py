@@ -10,6 +10,7 @@ A game in plain Python overrides `Game.observation_spec` and `State.write_observ
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -33,7 +34,7 @@ class Block:
 
     @property
     def size(self) -> int:
-        return int(np.prod(self.shape))
+        return math.prod(self.shape)
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +65,7 @@ class ObservationSpec:
     relative_actions: np.ndarray | None = None
     """Where actions name seats: shape (players, actions), the number of every action as each seat sees it."""
 
-    @property
+    @cached_property
     def size(self) -> int:
         """The number of entries of a flat observation."""
         return sum(block.size for block in self.blocks)

@@ -9,6 +9,7 @@ from benchmarks.figures import Measured, Skipped
 SECTIONS = {
     "engine": "compiled random playouts, by game and number of players",
     "state": "random matches by `State` from Python, beside other libraries",
+    "batch": "decisions in batches, with observations, beside single steps",
     "search": "simulations of uct, beside OpenSpiel's search",
     "arena": "matches from plan to log, first match, starts, commands",
     "isolation": "moves and starts of bots in processes and sandboxes",
