@@ -173,7 +173,7 @@ def site(
     yes: Annotated[bool, typer.Option("--yes", help="Write more than 100 MB without asking.")] = False,
     home: Home = None,
 ) -> None:
-    """Write the pages of arena serve as plain files, for any static host.
+    """Write the pages of arena serve as plain files.
 
     They open from disk too. Replays are those of chosen matches: upsets, best against best, the longest, and each bot's
     worst mistake by its own evaluation.

@@ -29,7 +29,7 @@ COMMANDS = (
     *("run", "init", "leaderboard", "export", "import", "diff", "games", "rules", "bots", "match", "replay", "doctor"),
     *("init-bot", "check", "submit", "withdraw", "play"),
     *("merge", "upgrade", "status"),
-    *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "serve", "warm"),
+    *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "serve", "site", "warm"),
 )
 LONG = "a bot with a name of all forty letters.."
 CONFIG = f"""
