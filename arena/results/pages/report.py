@@ -289,7 +289,7 @@ def generator() -> str:
 PARTS = rb"(?:g|path|text|title|tspan|line|rect|circle|defs|clipPath)"
 PICTURE = re.compile(
     rb'<svg(?: (?:aria-hidden|xmlns|version|width|height|viewBox)="[^"<>]*+")*+>'
-    rb'(?:[^<]++|<%b(?: [a-z][\w:-]*+="[^"<>]*+")*+/?>|</%b>)*+</svg>' % (PARTS, PARTS)
+    rb'(?:[^<]++|<%b(?: (?!on|style)[a-z][\w:-]*+="[^"<>]*+")*+/?>|</%b>)*+</svg>' % (PARTS, PARTS)
 )
 """A drawing that reaches nowhere beyond its borders."""
 GENERATOR = re.compile(rb'<meta name="generator" content="[^"]*">')

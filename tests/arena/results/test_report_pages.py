@@ -111,6 +111,8 @@ def test_a_report_drawn_by_other_versions_is_compared_in_all_but_its_pictures(re
         (b"</svg>", b"<style>td{color:red}</style></svg>"),
         (b"<svg ", b'<svg style="position:fixed" '),
         (b"<svg ", b'<svg overflow="visible" '),
+        (b"<path ", b'<path onclick="alert(1)" '),
+        (b"<text ", b'<text style="position:fixed" '),
         (b'id="data">', b'id="data">A'),
         (b"</body>", b'<script type="text/plain" id="data"></script></body>'),
         (b"default-src 'none'", b"default-src *"),
