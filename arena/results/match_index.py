@@ -13,6 +13,7 @@ import json
 import os
 import sys
 import threading
+import time
 import zipfile
 import zlib
 from collections import defaultdict
@@ -38,6 +39,8 @@ MOST_WORDS = 1_000
 OTHER = "other"
 BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError)
 """What a changed file may raise besides; the last one where it seems to be encrypted, or of another version of zip."""
+AGAIN = 2.0
+"""Seconds after which a log that could not be read is tried again, though it is the same: it may have been locked."""
 SAVE_AFTER = 1.1
 """Growth from which the file is written again."""
 MATCH = {"block": np.int64, "lineup": np.int32, "board": np.int32, "plies": np.int32, "ended": np.int16}
@@ -171,6 +174,8 @@ class MatchIndex:
         self._lock = threading.Lock()
         self._seen: list[tuple[int, ...]] = []
         """What the log's files were like when they were read last."""
+        self._failed: tuple[list[tuple[int, ...]], str, float] | None = None
+        """What they were like when they could not be read, why, and from when on that is tried again."""
         self._stamp: tuple[int, int] = (0, 0)
         self._saved = 0
         self._orders: dict[str, np.ndarray] = {}
@@ -202,8 +207,13 @@ class MatchIndex:
         with self._lock:
             seen = _stamps(self.log)
             if self._view is None or seen != self._seen:
-                self._view = self._read()
-                self._seen = seen
+                if self._failed is not None and self._failed[:1] == (seen,) and time.monotonic() < self._failed[2]:
+                    raise StoreError(self._failed[1])
+                try:
+                    self._view, self._seen = self._read(), seen
+                except StoreError as error:
+                    self._failed = seen, str(error), time.monotonic() + AGAIN
+                    raise
             return self._view
 
     def _read(self) -> View:
@@ -289,8 +299,9 @@ class MatchIndex:
         if not len(read):
             return
         players = _of_each(read["board"], lambda board: self._boards[board][1])
-        at = np.repeat(np.arange(len(read)), players)
-        if len(at) != len(of_seats) or any((read[name][at] != of_seats[name]).any() for name in ("block", "lineup")):
+        whole = _within(players - 1, len(of_seats)) and int(players.sum()) == len(of_seats)
+        at = np.repeat(np.arange(len(read)), players if whole else 0)  # a damaged log may name any number of players
+        if not whole or any((read[name][at] != of_seats[name]).any() for name in ("block", "lineup")):
             raise StoreError(f"{self.log}: the log is damaged: matches have missing seats")
         if ((of_seats["rank"] < 0) | (of_seats["rank"] >= players[at])).any():
             raise StoreError(f"{self.log}: the log is damaged: it has ranks that there are not")

@@ -117,7 +117,7 @@ class Library:
         plain = folder not in ("", ".", "..", COMPARISONS, PLAYED) and not set(folder) & {"/", "\0"}
         if not plain or len(os.fsencode(folder)) > MAX_NAME or not path.is_file():
             kind = {"": "tournament", f"{PLAYED}/": "match of persons"}.get(prefix, "comparison")
-            raise NotFoundError(f"there is no {kind} of this name under {self.home}")
+            raise NotFoundError(f"there is no {kind} of this name here")
         return Log(name, path)
 
     def kept(self, log: Log, what: Hashable, compute: Callable[[], T], patience: float | None = -1) -> Known[T] | None:

@@ -37,7 +37,13 @@ def serve(
         port = listening.getsockname()[1]
         app = create_app(home, host, port, hall)
         config = uvicorn.Config(
-            app, log_level="critical", access_log=False, timeout_graceful_shutdown=GRACE, server_header=False, ws="none"
+            app,
+            log_level="critical",
+            access_log=False,
+            timeout_graceful_shutdown=GRACE,
+            server_header=False,
+            proxy_headers=False,
+            ws="none",
         )
         server = uvicorn.Server(config)
         ready(address_of(host, port))

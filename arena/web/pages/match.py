@@ -21,12 +21,14 @@ def page_of(library: Library, links: Links, name: str, match: str) -> Page:
     """Return the page of a match, by its id or a beginning of it that no other has."""
     log = library.log(name)
 
+    whole = _find(log, match)
+
     def draw() -> Page:
-        data, values = replay_values(_match(log, match))
+        data, values = replay_values(_read(log, whole))
         values["description"] = f"Match {values['name']} of {name}, {len(values['plies'])} plies"
         return page("match.html", links, data=packed(data), log=log, scripts=["replay.js"], **values)
 
-    found = library.keeper.get((log.path, "match", match), log.path.stat().st_ino, draw)
+    found = library.keeper.get((log.path, "match", whole), log.path.stat().st_ino, draw)
     assert found is not None  # nothing gives up waiting
     return found.value
 
@@ -41,7 +43,7 @@ def latest_of(library: Library, links: Links, name: str) -> str:
     (line,) = lines_of(log, view, library.plan(log), newest)
 
     def draw() -> str:
-        data, values = replay_values(_match(log, line.id))
+        data, values = replay_values(_read(log, _find(log, line.id)))
         title = f"{values['title']}, match {line.shown}"
         return json.dumps({"id": line.id, "title": title, "address": links.match(name, line.id), "data": packed(data)})
 
@@ -50,14 +52,20 @@ def latest_of(library: Library, links: Links, name: str) -> str:
     return found.value
 
 
-def _match(log: Log, name: str) -> StoredMatch:
+def _find(log: Log, name: str) -> tuple[bytes, int]:
+    """Return the identity of the block and the line-up of the one match whose id begins so."""
     try:
         check_match_id(name)
     except ArenaError as error:
         raise NotFoundError(str(error)) from None
     with Store.open(log.path) as store, readable(store):
         found = store.find_matches(name)
-        if len(found) != 1:
-            several = "; ".join(match_id(*each) for each in found)
-            raise NotFoundError(f"more than one match begins so: {several}" if found else "there is no such match here")
-        return store.match(*found[0])
+    if len(found) != 1:
+        several = "; ".join(match_id(*each) for each in found)
+        raise NotFoundError(f"more than one match begins so: {several}" if found else "there is no such match here")
+    return found[0]
+
+
+def _read(log: Log, whole: tuple[bytes, int]) -> StoredMatch:
+    with Store.open(log.path) as store, readable(store):
+        return store.match(*whole)

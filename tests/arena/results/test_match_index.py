@@ -3,6 +3,7 @@
 import contextlib
 import itertools
 import sqlite3
+import tracemalloc
 
 import numpy as np
 import pytest
@@ -241,3 +242,37 @@ def test_a_log_with_missing_seats_is_damaged(log, tmp_path):
         db.execute("DELETE FROM seats WHERE block = 2 AND seat = 1")
     with pytest.raises(arena.core.errors.StoreError, match="missing seats"):
         MatchIndex(place).view()
+
+
+def test_a_damaged_log_is_read_again_after_a_while_or_when_it_has_changed_and_not_at_every_look(
+    log, tmp_path, monkeypatch
+):
+    place, clock = partial_log(log, tmp_path / "matches.db", 8), iter([0.0, 1.9, 2.1, 0.0])
+    with sqlite3.connect(place) as db:
+        whole = db.execute("SELECT * FROM seats").fetchall()
+        db.execute("DELETE FROM seats WHERE block = 2 AND seat = 1")
+    monkeypatch.setattr("arena.results.match_index.time.monotonic", lambda: next(clock))
+    index, reads, read = MatchIndex(place), [], MatchIndex._read
+    monkeypatch.setattr(MatchIndex, "_read", lambda self: reads.append(1) or read(self))
+    for expected in (1, 1, 2):
+        with pytest.raises(arena.core.errors.StoreError, match="missing seats"):
+            index.view()
+        assert len(reads) == expected
+    with sqlite3.connect(place) as db:
+        db.execute("DELETE FROM seats")
+        db.executemany(f"INSERT INTO seats VALUES ({','.join('?' * len(whole[0]))})", whole)
+    assert index.view().total > 0
+
+
+@pytest.mark.parametrize("players", [-1, 0, 10**6, 10**12, 2**62])
+def test_a_log_whose_boards_have_other_numbers_of_players_is_damaged_and_takes_no_memory(log, tmp_path, players):
+    place = partial_log(log, tmp_path / "matches.db", 8)
+    with sqlite3.connect(place) as db:
+        db.execute("UPDATE boards SET players = ? WHERE board = (SELECT board FROM blocks LIMIT 1)", [players])
+    tracemalloc.start()
+    try:
+        with pytest.raises(arena.core.errors.StoreError, match="missing seats"):
+            MatchIndex(place).view()
+        assert tracemalloc.get_traced_memory()[1] < 10_000_000
+    finally:
+        tracemalloc.stop()

@@ -8,7 +8,9 @@ import pytest
 from starlette.testclient import TestClient
 
 import arena
+from arena.results.pages.replay import replay_values
 from arena.web.app import create_app
+from tests.arena.web.conftest import ADDRESS
 
 
 def test_the_list_names_every_tournament_with_its_progress(client):
@@ -105,6 +107,19 @@ def test_a_bot_that_has_not_played_is_not_found(client):
     assert client.get("/bot?name=nobody").status_code == 404
     assert client.get("/bot?name=" + "x" * 2000).status_code == 404
     assert client.get("/games/none").status_code == 404
+
+
+def test_a_match_is_drawn_once_however_much_of_its_id_is_given(home, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "arena.web.pages.match.replay_values", lambda found: drawn.append(found) or replay_values(found)
+    )
+    with TestClient(create_app(home), base_url=ADDRESS) as client:
+        stem, dash, lineup = re.search(
+            r"/matches/([0-9a-f]{32})(-)(\d+)", client.get("/tournaments/shown/matches").text
+        ).groups()
+        answers = [client.get(f"/tournaments/shown/matches/{stem[:digits]}{dash}{lineup}") for digits in range(8, 33)]
+    assert {answer.status_code for answer in answers} == {200} and len(drawn) == 1
 
 
 def test_a_match_is_found_by_the_beginning_of_its_id_and_nothing_else_is(client):
