@@ -148,13 +148,17 @@ def _standings(
 ) -> list[Standing]:
     """Return the bots of a board in the order of its ratings, then of their mean returns."""
     index, view = library.view(log)
-    unrated = Rating("", "", len(ratings) + 1)
-    found = [(plan.label(mean.bot), mean) for mean in index.means(view, *name)]
-    found.sort(key=lambda each: ratings.get(each[0], unrated).rank)
-    return [
-        Standing(label, mean.matches, mean.wins, mean.mean_return, *ratings.get(label, unrated)[:2])
-        for label, mean in found
-    ]
+    labels: dict[str, list[str]] = {}
+    for entry in plan.schedule.entries:
+        labels.setdefault(entry.identity, []).append(entry.label)
+    found = []
+    for mean in index.means(view, *name):
+        rated = [ratings[label] for label in labels.get(mean.bot, []) if label in ratings]
+        text = "; ".join(rating.text for rating in rated)  # of a bot that is there under several names
+        groups = "".join(sorted({letter for rating in rated for letter in rating.group}))
+        rank = min((rating.rank for rating in rated), default=len(ratings) + 1)
+        found.append((rank, Standing(plan.label(mean.bot), mean.matches, mean.wins, mean.mean_return, text, groups)))
+    return [standing for _, standing in sorted(found, key=lambda each: each[0])]
 
 
 def _interval(row: Mapping[Any, Any]) -> str:
