@@ -57,13 +57,19 @@ def kernel_cache() -> Path:
     return cache_root() / "numba" / key.hexdigest()
 
 
+CALLED = ("rules.py", "observation.py")
+"""Files of a game whose kernels others call."""
+
+
 def _shared_sources() -> list[Path]:
-    """Return the files whose kernels are called from other files: our own, and the rules of every installed game."""
+    """Return the files whose kernels are called from others: ours, rules and observations of every installed game."""
     here = Path(__file__).parent
-    found = {here / "kernel.py", here / "chance.py", here / "no_chance.py", *here.glob("*/rules.py")}
+    found = {here / "kernel.py", here / "chance.py", here / "no_chance.py"}
+    found.update(path for name in CALLED for path in here.glob(f"*/{name}"))
     for entry in offers(GROUP):
         top, *rest = entry.value.partition(":")[0].split(".")
         spec = importlib.util.find_spec(top)
         if spec is not None and spec.origin is not None:
-            found.update(Path(spec.origin).parent.joinpath(*rest).glob("rules.py"))
+            folder = Path(spec.origin).parent.joinpath(*rest)
+            found.update(path for name in CALLED for path in folder.glob(name))
     return sorted(found)

@@ -227,7 +227,8 @@ def test_kernels_are_compiled_unless_numba_is_told_otherwise():
 def test_the_cache_watches_every_file_of_kernels_that_others_call_also_a_plug_ins():
     folder = Path(engine.__file__).parent
     called = {path for path in folder.rglob("*.py") if "\n@kernel\n" in path.read_text(encoding="utf-8")}
-    plugged = {Path(engine.game_type(name).module("rules").__file__) for name in engine.game_names()}
+    games = [engine.game_type(name) for name in engine.game_names()]
+    plugged = {Path(game.module(part).__file__) for game in games for part in ("rules", "observation")}
     assert called | plugged <= set(_shared_sources())
 
 
