@@ -8,10 +8,10 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
 
-import arena
 from arena import api
 from arena.results.pages.replay import write_replay
 from engine import load_game
+from tests.support.installed import Installed
 
 PROGRAM = shutil.which("chromium")
 OPTIONS = (
@@ -23,6 +23,12 @@ OPTIONS = (
     "--disable-sync",
 )
 PHONE, DESK = {"width": 360, "height": 740}, {"width": 1280, "height": 900}
+CONFIG = """
+name = "shown"
+blocks = 4
+games = [{ game = "epicycle", players = [2, 3] }, { game = "magic_mids", players = [4] }]
+bots = [{ bot = "random" }, { bot = "greedy" }, { bot = "flat_mc:playouts=10" }, { bot = "uct:simulations=20" }]
+"""
 GAMES = ("epicycle", "magic_mids", "midgard(variant=loki)", "pyramid_punch")
 
 
@@ -58,21 +64,27 @@ def visit(browser):
 
 
 @pytest.fixture(scope="module")
-def matches(tmp_path_factory):
-    """Return a match of each game and the path of its page."""
-    folder = tmp_path_factory.mktemp("a folder")
-    played = {game: api.play_match(game, ["greedy", "random"], 5) for game in GAMES}
-    return {game: (match, write_replay(folder / f"{game}.html", match)) for game, match in played.items()}
+def installed(tmp_path_factory):
+    """Return the wheel, in a folder with a space in its name, with a tournament and pages of matches of each game."""
+    found = Installed(tmp_path_factory.mktemp("a wheel"))
+    config = found.here / "shown.toml"
+    config.write_text(CONFIG)
+    found.run("-m", "arena", "run", str(config), "--quiet", "--report")
+    for game in GAMES:
+        found.run("-m", "arena", "match", game, "greedy", "random", "--seed", "5", "--html", f"{game}.html")
+    return found
 
 
 @pytest.fixture(scope="module")
-def report(tmp_path_factory):
-    """Return the path of a report."""
-    bots = [{"bot": bot} for bot in ("random", "greedy", "flat_mc:playouts=10", "uct:simulations=20")]
-    games = [{"game": "epicycle", "players": [2, 3]}, {"game": "magic_mids", "players": [4]}]
-    home = tmp_path_factory.mktemp("home")
-    arena.run({"name": "shown", "blocks": 4, "games": games, "bots": bots}, home=home)
-    return api.export("shown", home, what=["report"])[0]
+def matches(installed):
+    """Return a match of each game, as it is played here, and the path of its page."""
+    return {game: (api.play_match(game, ["greedy", "random"], 5), installed.here / f"{game}.html") for game in GAMES}
+
+
+@pytest.fixture(scope="module")
+def report(installed):
+    """Return the path of the report that a run has ended with."""
+    return installed.home / "shown" / "index.html"
 
 
 def drawn(page: Page) -> str:
@@ -223,19 +235,10 @@ def test_every_table_of_a_report_opens(report, visit):
 
 
 @pytest.fixture(scope="module")
-def site(tmp_path_factory):
+def site(installed):
     """Return the folder of a site of plain files."""
-    from arena.web.site import Site
-
-    home = tmp_path_factory.mktemp("home")
-    bots = [{"bot": bot} for bot in ("random", "greedy", "uct:simulations=20")]
-    arena.run(
-        {"name": "shown", "blocks": 2, "games": [{"game": "magic_mids", "players": [2]}], "bots": bots}, home=home
-    )
-    pages = Site(["shown"], home, 2)
-    pages.write(home / "a site")
-    pages.close()
-    return home / "a site"
+    installed.run("-m", "arena", "site", "shown", "--out", "a site")
+    return installed.here / "a site"
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])

@@ -1,14 +1,13 @@
 """Persons play in Chromium: by clicks alone, against an installed server, with nothing from the network."""
 
 import re
-import subprocess
-import sys
 
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
 from tests.arena.tables.test_analysis import win_in_one
+from tests.support.installed import Installed
 from tests.system.test_browser import DESK, PHONE, browser  # noqa: F401 - a fixture
 
 LONG = 120_000
@@ -18,9 +17,7 @@ LONG = 120_000
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """Return the address of a server with a home of its own."""
-    home = tmp_path_factory.mktemp("home")
-    command = [sys.executable, "-m", "arena", "serve", "--port", "0", "--home", str(home)]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=home) as server:
+    with Installed(tmp_path_factory.mktemp("wheel")).start("-m", "arena", "serve", "--port", "0") as server:
         yield server.stdout.readline().split()[0]
         server.terminate()
 

@@ -4,7 +4,6 @@ Every request that leaves 127.0.0.1, every message on the console and every erro
 """
 
 import json
-import os
 import re
 import signal
 import subprocess
@@ -18,9 +17,9 @@ from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Page, expect, sync_playwright
 
 from engine import load_game
+from tests.support.installed import Installed
 from tests.system.test_browser import DESK, OPTIONS, PHONE, PROGRAM, canonical
 
-ROOT = Path(__file__).parents[2]
 CONFIG = """
 name = "{name}"
 blocks = {blocks}
@@ -30,37 +29,8 @@ bots = [{{ bot = "random" }}, {{ bot = "greedy" }}, {{ bot = "flat_mc:playouts=5
 LONG = "a bot whose name is as long as names may"
 
 
-class Installed:
-    """The wheel, unpacked, and commands of it."""
-
-    def __init__(self, folder):
-        self.site, self.home, self.here = folder / "site", folder / "home", folder / "elsewhere"
-        self.here.mkdir()
-        built = folder / "built"
-        pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(built), str(ROOT)], check=True)
-        (wheel,) = built.iterdir()
-        subprocess.run([*pip, "install", "--no-deps", "--target", str(self.site), str(wheel)], check=True)
-        self.environment = {**os.environ, "PYTHONPATH": str(self.site), "ARENA_HOME": str(self.home)}
-        where = self.run("-c", "import arena; print(arena.__file__)")
-        assert where.startswith(str(self.site)), "the checkout is in front of the wheel"
-
-    def run(self, *arguments: str) -> str:
-        done = subprocess.run(
-            [sys.executable, *arguments], cwd=self.here, env=self.environment, capture_output=True, text=True
-        )
-        assert done.returncode == 0, done.stderr
-        return done.stdout
-
-    def start(self, *arguments: str) -> subprocess.Popen:
-        return subprocess.Popen(
-            [sys.executable, *arguments],
-            cwd=self.here,
-            env=self.environment,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.PIPE,
-            text=True,
-        )
+class Shown(Installed):
+    """The wheel, and configurations."""
 
     def config(self, name: str, blocks: int, label: str = LONG) -> Path:
         file = self.here / f"{name}.toml"
@@ -78,7 +48,7 @@ def ended(process: subprocess.Popen) -> str:
 @pytest.fixture(scope="module")
 def installed(tmp_path_factory):
     """Return the wheel with a tournament and a comparison under its home."""
-    found = Installed(tmp_path_factory.mktemp("wheel"))
+    found = Shown(tmp_path_factory.mktemp("wheel"))
     found.run("-m", "arena", "run", str(found.config("shown", 6)), "--quiet")
     found.run("-m", "arena", "compare", "greedy", "random", "--game", "epicycle", "--name", "two")
     return found
