@@ -252,6 +252,7 @@ def test_a_site_opens_from_disk_and_links_lead_on(site, browser, scheme, viewpor
     page.goto((site / "index.html").as_uri())
     for link in ("shown", "Chosen matches"):
         page.get_by_role("link", name=link, exact=True).first.click()
+        page.wait_for_load_state()
         assert page.evaluate("document.documentElement.scrollWidth") <= viewport["width"]
         assert page.evaluate("getComputedStyle(document.body).fontFamily").startswith("system-ui")
     page.locator("table.matches a").first.click()
