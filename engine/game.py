@@ -6,6 +6,7 @@ import itertools
 import operator
 import reprlib
 from abc import ABC, abstractmethod
+from bisect import bisect_right
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
@@ -18,6 +19,8 @@ from engine.serialization import Record, read_record, write_record
 from engine.specs import Value, split_game_spec
 
 if TYPE_CHECKING:
+    import random
+
     import numpy as np
 
     from engine.observation import ObservationSpec
@@ -159,8 +162,8 @@ class Game(ABC):
 
 def _unpickle(spec: str, players: int, kind: type[Game] | None) -> Game:
     """Make a pickled game again, of the game type of that name in this process."""
-    name, options = split_game_spec(spec)
-    known = game_type(name)
+    options = split_game_spec(spec)[1]
+    known = game_type(spec)
     make = kind or known.factory
     assert make is not None
     return make(known, players, known.resolve(options))
@@ -173,6 +176,11 @@ def returns_from_ranks(ranks: Sequence[int]) -> list[float]:
     """
     others = max(len(ranks) - 1, 1)
     return [(sum(rank > mine for rank in ranks) - sum(rank < mine for rank in ranks)) / others for mine in ranks]
+
+
+def rolled(outcomes: Sequence[int], sums: Sequence[int], rng: random.Random) -> int:
+    """Return an outcome by weight, of what `State.chances` returns, by one `rng.random()`."""
+    return outcomes[bisect_right(sums, int(rng.random() * sums[-1]))]
 
 
 class State(ABC):
@@ -243,6 +251,13 @@ class State(ABC):
         """Return each seat's score in the game's own unit, at any time; None for a game without one."""
         return None
 
+    def utilities(self) -> list[float] | None:
+        """Return what the game itself gives each seat, in its own terms; only after the end.
+
+        None for a game without utilities of its own (`GameType.own_utilities`), whose utilities are the returns.
+        """
+        return None
+
     def returns(self) -> list[float]:
         """Return the utility of each seat in [-1, 1], summing to 0 (see `returns_from_ranks`); only after the end."""
         return returns_from_ranks(self.ranks())
@@ -252,6 +267,24 @@ class State(ABC):
         state = self.clone()
         state.apply_action(action)
         return state
+
+    def playout(self, rng: random.Random, played: set[tuple[int, int]] | None = None) -> list[float]:
+        """Return each seat's return after random play from here to the end; the state itself stays as it is.
+
+        Legal actions are equally likely, chance outcomes by weight, with one `rng.random()` a ply. Every (seat, action)
+        that is made is added to `played`, if it is given. A game may override this to be faster, with the same results.
+        """
+        state = self.clone()
+        while True:
+            if actions := state.legal_actions():
+                action = actions[int(rng.random() * len(actions))]
+                if played is not None:
+                    played.add((state.current_player(), action))
+                state.apply_action(action)
+            elif (chances := state.chances())[0]:
+                state.apply_action(rolled(*chances, rng))
+            else:
+                return state.returns()
 
     def history(self) -> list[int]:
         """Return the actions and chance outcomes since the state was made."""

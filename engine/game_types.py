@@ -60,6 +60,8 @@ class GameType:
     package: str = ""
     factory: Callable[[GameType, int, Mapping[str, Value]], Any] | None = None
     score_unit: str | None = None
+    own_utilities: bool = False
+    """Whether matches end with utilities of the game's own, `State.utilities`, beside the returns from places."""
     explicit_chance: bool = True
     perfect_information: bool = True
     check_options: Callable[[Mapping[str, Value], Mapping[str, object]], None] | None = None

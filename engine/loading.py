@@ -18,7 +18,7 @@ def load_game(spec: str, players: int | None = None, **options: object) -> Game:
     `NotationError` or `UnsupportedError`, each with one sentence that names what was wrong.
     """
     name, given = split_game_spec(spec)
-    kind = game_type(name)
+    kind = game_type(spec)
     if players is None:
         if kind.min_players != kind.max_players:
             raise UnsupportedError(f"{name} needs to know how many play: {kind.min_players} to {kind.max_players}")

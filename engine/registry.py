@@ -1,15 +1,28 @@
-"""The game registry: games under the entry-point group `arena.games`, and those that a program registers."""
+"""The game registry: games under the entry-point group `arena.games`, and those that a program registers.
+
+Whole libraries of games come by a *provider*, an entry point of the group `arena.game_providers`: a function
+`(name, options) -> GameType` for all games called `provider.name`, which are too many to be listed.
+"""
 
 from __future__ import annotations
 
 import functools
+from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
 from engine.errors import DuplicateNameError, UnknownNameError, UnsupportedError, did_you_mean, in_short
 from engine.game_types import GameType
+from engine.specs import split_game_spec
 
 GROUP = "arena.games"
+PROVIDERS = "arena.game_providers"
+
+Provider = Callable[[str, Mapping[str, str]], GameType]
+"""Returns the game type of that name, `provider.name` in full, for the options of a spec as they are written.
+
+It raises an `EngineError` for a name or an option that it does not know. The options may narrow the numbers of players.
+"""
 
 _registered: dict[str, GameType] = {}
 
@@ -67,10 +80,48 @@ def _load_installed(name: str) -> GameType:
     return game_type
 
 
-def game_type(name: str) -> GameType:
-    """Return the game type of that name; raises `UnknownNameError` with the nearest known name."""
+@functools.cache
+def _provider(prefix: str) -> Provider | None:
+    """Return the provider of that name; None without one. Raises `UnsupportedError` when it cannot be loaded."""
+    found = {entry.value: entry for entry in offers(PROVIDERS) if entry.name == prefix}
+    if not found:
+        return None
+    entry, *others = found.values()
+    if others:
+        raise DuplicateNameError(
+            f"two plug-ins provide games '{prefix}.…': {entry.value} and {others[0].value}; uninstall one"
+        )
+    try:
+        provider: Provider = entry.load()
+    except (Exception, SystemExit) as error:
+        raise UnsupportedError(f"the games '{prefix}.…' ({entry.value}) cannot be loaded: {in_short(error)}") from error
+    return provider
+
+
+def provider_names() -> list[str]:
+    """Return the names of the providers of games, sorted; their games are called `provider.name`."""
+    return sorted({entry.name for entry in offers(PROVIDERS)})
+
+
+def is_provided(spec: str) -> bool:
+    """Return whether a spec names a game of a provider's, without loading that."""
+    name = spec.partition("(")[0]
+    prefix, dot, _ = name.partition(".")
+    return bool(dot) and prefix in provider_names() and name not in {*_installed(), *_registered}
+
+
+def game_type(spec: str) -> GameType:
+    """Return the game type of a name or a spec; raises `UnknownNameError` with the nearest known name.
+
+    Of a provider's game it is the type for the options of the spec, which may narrow the numbers of players.
+    """
+    name = spec.partition("(")[0].strip()
     if name in _registered:
         return _registered[name]
-    if name not in _installed():
+    if name in _installed():
+        return _load_installed(name)
+    prefix, dot, _ = name.partition(".")
+    provider = _provider(prefix) if dot else None
+    if provider is None:
         raise UnknownNameError(f"no game '{name}'{did_you_mean(name, game_names())}")
-    return _load_installed(name)
+    return provider(*split_game_spec(spec))

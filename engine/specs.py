@@ -12,7 +12,7 @@ from engine.errors import NotationError, ParameterError, UnknownNameError, did_y
 
 Value = bool | int | float | str
 
-GAME_SPEC = re.compile(r"(?P<name>[^():=,\s]+)(?:\((?P<options>[^()]*)\))?")
+GAME_SPEC = re.compile(r"(?P<name>[^():=,\s]+)(?:\((?P<options>.*)\))?", re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -20,7 +20,8 @@ class Parameter:
     """A typed option of a game or a bot.
 
     `kind` is bool, int, float or str. `minimum` and `maximum` are inclusive. `choices` lists the only values
-    allowed. `check(value)` may return a canonical form of the value or raise `ParameterError`.
+    allowed. `check(value)` may return a canonical form of the value or raise `ParameterError`. A `nested` text is a
+    game spec, with commas and brackets of its own: `check` reads it and makes it canonical.
     """
 
     name: str
@@ -31,6 +32,7 @@ class Parameter:
     maximum: float | None = None
     choices: tuple[Value, ...] = ()
     check: Callable[[Value], Value] | None = None
+    nested: bool = False
 
     def __post_init__(self) -> None:
         if not self.name.isidentifier():
@@ -82,7 +84,7 @@ class Parameter:
         if isinstance(value, bool) or not isinstance(value, (str, int)):
             raise ParameterError(f"{where}: must be a text (in quotes)")
         text = str(value)
-        if re.search(r"[,|()\s]", text) or not text.isprintable():
+        if (re.search(r"[,|()\s]", text) and not self.nested) or not text.isprintable():
             raise ParameterError(f"{where}: may not hold commas, bars, brackets, white space or controls")
         if not text and text != self.default:
             raise ParameterError(f"{where}: may not be empty")
@@ -118,11 +120,29 @@ def _told(value: object) -> str:
 
 
 def split_game_spec(spec: str) -> tuple[str, dict[str, str]]:
-    """Split `"midgard(variant=odin)"` into `("midgard", {"variant": "odin"})`; raises `NotationError`."""
+    """Split `"midgard(variant=odin)"` into `("midgard", {"variant": "odin"})`; raises `NotationError`.
+
+    A value may be a game spec itself, as in `"openspiel.misere(game=tic_tac_toe())"`.
+    """
     match = GAME_SPEC.fullmatch(spec.strip())
-    if match is None:
+    parts = None if match is None else _outside_brackets(match["options"] or "")
+    if match is None or parts is None:
         raise NotationError(f"game spec '{spec}' cannot be read; write name or name(key=value,...)")
-    return match["name"], _split_options(match["options"] or "", spec)
+    return match["name"], _split_options(parts, spec)
+
+
+def _outside_brackets(text: str) -> list[str] | None:
+    """Return what the commas outside brackets separate, nothing for a blank text; None where brackets do not match."""
+    parts, depth = [""], 0
+    for letter in text:
+        depth += (letter == "(") - (letter == ")")
+        if depth < 0:
+            return None
+        if letter == "," and depth == 0:
+            parts.append("")
+        else:
+            parts[-1] += letter
+    return None if depth else parts if text.strip() else []
 
 
 def split_bot_spec(spec: str) -> tuple[str, dict[str, str]]:
@@ -141,14 +161,12 @@ def split_bot_spec(spec: str) -> tuple[str, dict[str, str]]:
     is_path = "/" in name or name.partition(":")[0].endswith((".py", ".toml"))
     if not name or (not is_path and any(c in name for c in "(),= \t\n")):
         raise NotationError(f"bot spec '{spec}' cannot be read; write name or name:key=value,...")
-    return name, _split_options(rest, spec)
+    return name, _split_options(rest.split(",") if rest.strip() else [], spec)
 
 
-def _split_options(text: str, spec: str) -> dict[str, str]:
+def _split_options(parts: list[str], spec: str) -> dict[str, str]:
     options: dict[str, str] = {}
-    if not text.strip():
-        return options
-    for part in text.split(","):
+    for part in parts:
         key, equals, value = (piece.strip() for piece in part.partition("="))
         if not (key and equals and value):
             raise NotationError(f"spec '{spec}' cannot be read at '{part}'; write key=value")

@@ -41,6 +41,7 @@ STRIP = 26  # how broad a free place beside a tile is drawn
 HEAD, LEFT, ROW, GAP = 40, 56 + STRIP, 26, 12
 LABELS = 26  # height of the line with the columns' coordinates
 FIGHTER = 0.86  # scale of a pyramid, so that the largest leaves room for the seat's number
+CHOICE = TILE // 2 + 6  # pixels from one arrangement to choose to the next
 MIN_WIDTH = 400
 
 
@@ -49,6 +50,8 @@ def svg(state: KernelState) -> str:
     record, table = state.record, table_of(state.record)
     unplaced = [seat for seat in range(record.players) if record.tiles[seat] and not on_table(record, seat)]
     width = max(MIN_WIDTH, LEFT + TILE * len(table.columns) + STRIP + 8, 20 + (TILE + GAP) * len(unplaced))
+    if record.phase == ARRANGE:
+        width = max(width, 16 + CHOICE * FIGHTS)
     parts = [text(16, 26, _status(state), 17, font_weight="bold"), *_table(state)]
     top = HEAD
     if table.cells:
@@ -136,7 +139,7 @@ def _arrangements(seat: int, top: float) -> list[str]:
     parts = [text(16, top + 16, "Arrangements:", 13, fill=FAINT)]
     for number, letters in enumerate(ACTIONS[:FIGHTS]):
         tile = _tile(pack_tile([LETTERS.index(letter) for letter in letters]), seat, 0, 0, f"tile-{letters}")
-        place = f"translate({16 + (TILE // 2 + 6) * number} {top + 24}) scale(0.5)"
+        place = f"translate({16 + CHOICE * number} {top + 24}) scale(0.5)"
         parts.append(element("g", tile, transform=place))
     return parts
 
