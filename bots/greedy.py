@@ -85,11 +85,17 @@ def systematic_sample(outcomes: list[tuple[int, int]], luck: int) -> list[tuple[
 
 
 @cache
+def look_ahead_kernel(game: KernelGame) -> Callable[..., int]:
+    """Return the `look_ahead` of `bots.greedy_kernel`, bound to a game."""
+    also = {name: getattr(game.compiled, name) for name in ("copy_state", "points_of")}
+    also |= {"evaluate": evaluation_kernel(game), "MOST": MOST_OUTCOMES}
+    return bind(greedy_kernel, game.rules, game.dtype, **also).look_ahead
+
+
+@cache
 def compiled_values(game: KernelGame) -> Values:
     """Return the values of a game in compiled code, warmed up."""
-    evaluate = evaluation_kernel(game)
-    also = {"evaluate": evaluate, "copy_state": game.compiled.copy_state, "points_of": game.compiled.points_of}
-    kernel = bind(greedy_kernel, game.rules, game.dtype, MOST=MOST_OUTCOMES, **also).look_ahead
+    kernel = look_ahead_kernel(game)
     values = np.zeros(game.action_buffer.size)
     states = (game.blank(), game.blank())
     outcomes = (game.outcome_buffer, game.weight_buffer)

@@ -1,48 +1,41 @@
-"""Monte-Carlo tree search, compiled, in any game with kernels."""
+"""Monte-Carlo tree search in any game: compiled where the game has kernels, in plain Python elsewhere."""
 
 from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Callable, Sequence
 from types import SimpleNamespace
-from typing import Annotated, Any, NamedTuple, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 
 from bots.base import Between, Bot, OneOf, first_decision
 from bots.heuristics import heuristics_of
 from bots.search import uct_kernel
-from engine import State
+from bots.search.plain_uct import PlainTree
+from bots.search.tree import DEEPEST, LONGEST_LINE, Child, best_first
+from engine import Game, State
 from engine.chance import new_rng
 from engine.kernel import bind
 from engine.state import KernelGame, KernelState
 
 MOST_NODES = 4_000_000  # of 40 bytes, or 56
-MOST_PLAYERS = 7
+MOST_PLAYERS = 10
+MOST_COMPILED = 7  # players with whom the compiled search plays
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
-DEEPEST = 512
-LONGEST_LINE = 16
+LONGEST_NOTE = 200
+"""Letters of a note that are kept."""
 BATCH = 128  # simulations between two looks at the clock
-
-
-class Child(NamedTuple):
-    """Statistics of one action, or one outcome, of a node."""
-
-    label: int
-    """The action; below a chance node the outcome's key."""
-    visits: int
-    value: float | None
-    """Mean return, in [-1, 1], of the seat to move at the node; None if never tried, and below a chance node."""
-    node: int
-    proven: bool = False
-    """Whether the value is what the action is worth if nobody errs."""
 
 
 class Tree:
     """A search tree of at most `size` nodes, and the arrays that compiled code grows it with."""
 
+    batch = BATCH
+
     def __init__(self, game: KernelGame, kernels: SimpleNamespace, size: int, exploration: float, rave: int) -> None:
-        self._kernels = kernels
+        self.kernels = kernels
         self._game = game
         self._nodes = np.empty(size, uct_kernel.node_type(kernels.RAVE, kernels.SOLVE))
         self._pool = np.zeros(2, np.int64)  # nodes in use; simulations so far, which stamp actions played
@@ -54,26 +47,32 @@ class Tree:
             actions=game.action_buffer,
             words=game.blank(),
             place=np.zeros(game.players, np.int64),
-            gains=np.zeros(MOST_PLAYERS + 1, np.int64),
+            gains=np.zeros(MOST_COMPILED + 1, np.int64),
             outcomes=game.outcome_buffer,
             odds=game.weight_buffer,
             totals=np.zeros((game.rules.MAX_ACTIONS, 8), np.int64),
         )
 
-    def plant(self, words: np.ndarray) -> None:
-        """Start a new tree from a state."""
-        self._root = words.copy()
-        self._scratch.totals[:] = 0
-        self._kernels.plant(self._nodes, self._pool)
+    @property
+    def parts(self) -> tuple[np.ndarray, np.ndarray, np.ndarray, uct_kernel.Scratch]:
+        """What compiled code takes: weights, nodes, pool, scratch."""
+        return self._weights, self._nodes, self._pool, self._scratch
 
-    def move_root(self, plies: list[int], words: np.ndarray) -> None:
+    def plant(self, state: State) -> None:
+        """Start a new tree from a state."""
+        self._root = cast(KernelState, state).words.copy()
+        self._scratch.totals[:] = 0
+        self.kernels.plant(self._nodes, self._pool)
+
+    def move_root(self, plies: list[int], state: State) -> None:
         """Keep the subtree of the state that `plies` lead to; start a new tree when there is none."""
-        node = self._kernels.follow(self._root, np.array(plies, np.int64), self._nodes, self._scratch.words)
+        words = cast(KernelState, state).words
+        node = self.kernels.follow(self._root, np.array(plies, np.int64), self._nodes, self._scratch.words)
         if node == uct_kernel.NOWHERE or self._nodes[node]["visits"] == 0 or not self._is_scratch(words):
-            self.plant(words)
+            self.plant(state)
             return
         kept = np.empty_like(self._nodes)
-        self._kernels.transplant(node, self._nodes, kept, self._pool)
+        self.kernels.transplant(node, self._nodes, kept, self._pool)
         self._nodes, self._root = kept, words.copy()
         self._scratch.totals[:] = 0
 
@@ -84,32 +83,20 @@ class Tree:
     def seeded(self, seed: int) -> np.ndarray:
         """Return a generator seeded by the seed and by the state at the root."""
         rng = new_rng(seed)
-        self._kernels.seed_rng(self._root, rng)
+        self.kernels.seed_rng(self._root, rng)
         return rng
 
     def grow(self, simulations: int, rng: np.ndarray) -> None:
         """Run that many simulations from the root, as far as its visits can still be counted."""
         simulations = min(simulations, MOST_VISITS - int(self._nodes[0]["visits"]))
-        self._kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, self._scratch)
+        self.kernels.search(self._root, simulations, self._weights, rng, self._nodes, self._pool, self._scratch)
 
     def children(self, node: int = 0) -> list[Child]:
-        """Return the statistics of a node's children, the one to choose first, then the most visited.
-
-        That is the most visited one, the better of equals; but a proven one that is worth as much or more comes before
-        it, unless it is a loss.
-        """
+        """Return the statistics of a node's children, in the order of `bots.search.tree.best_first`."""
         parent = self._nodes[node]
         chance = int(parent["who"]) == uct_kernel.CHANCE
         numbers = self._chain(parent["first"]) if chance else range(parent["first"], parent["first"] + parent["count"])
-        children = [self._child(int(number), int(parent["who"])) for number in numbers]
-        children.sort(key=lambda child: (child.proven and child.value == -1.0, -child.visits, -(child.value or 0.0)))
-        if not chance and any(child.proven for child in children):
-            best = max((child for child in children if child.proven), key=lambda child: child.value or 0.0)
-            first = children[0]
-            if first.proven or -1.0 < (best.value or 0.0) >= (first.value or 0.0):
-                children.remove(best)
-                children.insert(0, best)
-        return children
+        return best_first([self._child(int(number), int(parent["who"])) for number in numbers], chance)
 
     def who(self, node: int) -> int:
         """Return the seat to move at a node; less than 0 at chance nodes, at the end, and where nobody has looked."""
@@ -131,8 +118,8 @@ class Tree:
 
     def line(self, child: Child) -> list[int] | None:
         """Return an action of the root and those that followed it most often, up to a chance node; None if none did."""
-        if not self._kernels.SOLVE:
-            line = self._line[: self._kernels.follow_visits(child.node, self._nodes, self._line)].tolist()
+        if not self.kernels.SOLVE:
+            line = self._line[: self.kernels.follow_visits(child.node, self._nodes, self._line)].tolist()
         else:  # what is proven comes before what is visited
             line = [child.label]
             while len(line) < LONGEST_LINE and self.who(child.node) >= 0:
@@ -151,7 +138,7 @@ class Tree:
 
     def _child(self, number: int, seat: int) -> Child:
         node = self._nodes[number]
-        visits, proven = int(node["visits"]), int(node["proven"]) if self._kernels.SOLVE else 0
+        visits, proven = int(node["visits"]), int(node["proven"]) if self.kernels.SOLVE else 0
         mean = None
         if seat >= 0 and visits:
             points, times = (uct_kernel.points_proven(proven, seat), 1) if proven else (int(node["points"]), visits)
@@ -161,7 +148,20 @@ class Tree:
     @property
     def solved(self) -> bool:
         """Whether the root is proven."""
-        return bool(self._kernels.SOLVE and self._nodes[0]["proven"])
+        return bool(self.kernels.SOLVE and self._nodes[0]["proven"])
+
+
+def visits_note(children: Sequence[Child]) -> str:
+    """Return a note `visits ACTION:COUNT ...` that datasets read: the most visited first, those of 1 % and more.
+
+    Left out are the last ones where the arena would not keep a note as long.
+    """
+    total = sum(child.visits for child in children)
+    ordered = sorted(children, key=lambda child: (-child.visits, child.label))
+    words = [f" {child.label}:{child.visits}" for child in ordered if 100 * child.visits >= total > 0]
+    while sum(map(len, words)) > LONGEST_NOTE - len("visits"):
+        words.pop()
+    return f"visits{''.join(words)}"
 
 
 class UCT(Bot):
@@ -186,20 +186,24 @@ class UCT(Bot):
     `bots.heuristics`, else 0.7 and 0);
     `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.heuristics`, where it has one);
     `solve`, whether proofs go up the tree; `reuse`, whether the tree of the move before is kept as far as it was
-    played out.
+    played out; `visits`, whether its note on a move tells how often each action was tried, for datasets.
     More simulations do not mend what random rollouts misjudge: at 1,000,000 it leaves the centre on the empty board of
     connect four, where all first moves look nearly alike; `exploration=1.4` kept it there.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
+    A game without kernels is searched in plain Python, by the same rules: from the same random numbers both grow the
+    same tree. `exploration` then counts in units of the range of returns, from the game's smallest utility to its
+    largest (-1 to 1 where it tells none), widened by what playouts return beyond it. Rollouts are random ones, and
+    `solve` proves nothing in matches where one seat does not lose what the other gains.
     Cost: by default a simulation takes 0.24 (connect four) to 4.4 microseconds (Pyramid Punch with five players), which
     is 1.1 (Pyramid Punch with two) to 2.6 times (connect four) as long as a random playout; processor time on one core
     of an AMD EPYC, 22 November 2026. At most 4,000,000 nodes of 40 bytes (`rave` adds 16, `solve` 8; `reuse` doubles)
-    are kept: then the tree grows no more, and rollouts go on.
+    are kept: then the tree grows no more, and rollouts go on. In plain Python a simulation takes little
+    longer than a random match by `State`, 20 to 3,000 microseconds; 1,000,000 nodes of 100 to 200 bytes are kept.
     """
 
     name = "uct"
     players = range(2, MOST_PLAYERS + 1)
-    needs = ("kernels",)
-    game: KernelGame
+    needs = ("clone",)
 
     simulations: Annotated[int, Between(1, 10_000_000), "simulations a move; not used when seconds are given"] = 1000
     seconds: Annotated[float, Between(0.0, 3600.0), "seconds a move by the clock; 0 = by simulations"] = 0.0
@@ -210,51 +214,80 @@ class UCT(Bot):
     rollout: Annotated[str, OneOf(("random", "heuristic")), "who plays on from the leaves"] = "random"
     solve: Annotated[bool, "let proven results go up the tree, with two players"] = False
     reuse: Annotated[bool, "go on from the tree of the move before"] = False
+    visits: Annotated[bool, "note how often each action was tried"] = False
+
+    @classmethod
+    def refusal(cls, game: Game) -> str | None:
+        if game.kernels and game.players > MOST_COMPILED:
+            return f"plays compiled games with up to {MOST_COMPILED} players, not {game.players}"
+        return super().refusal(game)
 
     def prepare(self) -> None:
         self.timed = self.seconds > 0
+        self.tree: Tree | PlainTree = (
+            self.new_tree(compiled_search)
+            if isinstance(self.game, KernelGame)
+            else PlainTree(self.game, *self._settings())
+        )
+        self._before: list[int] | None = None
+
+    def _settings(self) -> tuple[float, int, bool]:
+        """Return exploration, simulations at which RAVE counts as much, and whether to prove."""
         suits = {"exploration": 0.7, "rave": 0} | getattr(heuristics_of(self.game.name), "UCT", {})
         exploration = suits["exploration"] if self.exploration < 0 else self.exploration
         rave = suits["rave"] if self.rave < 0 else self.rave
-        kernels = compiled_search(self.game, self.rollout, rave > 0, self.solve and self.game.players == 2)
-        size = 1 + self.game.rules.MAX_ACTIONS * self.simulations * (2 if self.reuse else 1)
+        return exploration, rave, self.solve and self.game.players == 2
+
+    def new_tree(self, search: Callable[[KernelGame, str, bool, bool], SimpleNamespace]) -> Tree:
+        """Return a tree with room for a move, whose kernels `search` binds to a game, a rollout, RAVE and proofs."""
+        game, (exploration, rave, solve) = cast(KernelGame, self.game), self._settings()
+        kernels = search(game, self.rollout, rave > 0, solve)
+        size = 1 + game.rules.MAX_ACTIONS * self.simulations * (2 if self.reuse else 1)
         size = MOST_NODES if self.timed else min(MOST_NODES, size)
-        self.tree = Tree(self.game, kernels, size, exploration, rave)
-        self._before: list[int] | None = None
+        return Tree(game, kernels, size, exploration, rave)
 
     def choose(self, state: State) -> int:
         actions = state.legal_actions()
         if len(actions) == 1:
             return actions[0]
-        best = self.think(state)[0]
+        children = self.think(state)
+        best = children[0]
         self.evaluation, self.line = self.tree.returns(best), self.tree.line(best)
+        if self.visits:
+            self.note = visits_note(children)
         return best.label
 
     def think(self, state: State) -> list[Child]:
         """Search and return the statistics of the legal actions, the best first."""
-        words = cast(KernelState, state).words
-        self._take_root(state, words)
-        rng = self.tree.seeded(self.seed)
+        tree: Any = self.tree  # each kind takes the generators that it makes
+        self._take_root(state)
+        rng = tree.seeded(self.seed)
         if self.timed:
             deadline = time.perf_counter() + self.seconds
-            self.tree.grow(BATCH, rng)
-            while time.perf_counter() < deadline and not self.tree.solved:
-                self.tree.grow(BATCH, rng)
+            tree.grow(tree.batch, rng)
+            while time.perf_counter() < deadline and not tree.solved:
+                tree.grow(tree.batch, rng)
         else:
-            self.tree.grow(self.simulations, rng)
+            tree.grow(self.simulations, rng)
         return self.tree.children()
 
-    def _take_root(self, state: State, words: np.ndarray) -> None:
+    def _take_root(self, state: State) -> None:
         before, self._before = self._before, state.history() if self.reuse else None
         if before is not None and self._before is not None and self._before[: len(before)] == before:
-            self.tree.move_root(self._before[len(before) :], words)
+            self.tree.move_root(self._before[len(before) :], state)
         else:
-            self.tree.plant(words)
+            self.tree.plant(state)
 
 
 @functools.cache
 def compiled_search(game: KernelGame, rollout: str, rave: bool, solve: bool = False) -> SimpleNamespace:
     """Return the kernels of the search, bound to one game and warmed up."""
+    return warmed_up(bound_search(game, rollout, rave, solve), game)
+
+
+@functools.cache
+def bound_search(game: KernelGame, rollout: str, rave: bool, solve: bool = False) -> SimpleNamespace:
+    """Return the kernels of the search, bound to one game."""
     heuristics = heuristics_of(game.name)
     compiled = game.compiled
     also: dict[str, Any] = {"RAVE": rave, "SOLVE": solve, "SEVERAL": game.players > 2}
@@ -264,15 +297,15 @@ def compiled_search(game: KernelGame, rollout: str, rave: bool, solve: bool = Fa
     for name in ("outcome_key", "finish_and_mark" if rollout == "random" else "rollout_action"):
         if hasattr(heuristics, name):
             also[name] = getattr(heuristics, name)
-    return warmed_up(bind(uct_kernel, game.rules, game.dtype, **also), game)
+    return bind(uct_kernel, game.rules, game.dtype, **also)
 
 
 def warmed_up(kernels: SimpleNamespace, game: KernelGame) -> SimpleNamespace:
     """Compile the kernels by a small search, so that the first move need not wait for it; return them."""
-    words = cast(KernelState, first_decision(game)).words
+    state = first_decision(game)
     tree = Tree(game, kernels, 1000, 1.0, 1)
-    tree.plant(words)
+    tree.plant(state)
     tree.grow(2, tree.seeded(0))
     tree.line(tree.children()[0])
-    tree.move_root([], words)
+    tree.move_root([], state)
     return kernels
