@@ -12,6 +12,7 @@ from typing import Any
 
 _API = (
     "crosstable",
+    "dataset",
     "export",
     "faults",
     "find_match",

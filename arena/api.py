@@ -19,7 +19,7 @@ from arena.match.game_faults import write_faults
 from arena.plan.adaptive import with_stages
 from arena.plan.config import Config, config_from
 from arena.plan.dice_keys import now, with_dice_keys, with_disclosed_keys
-from arena.plan.files import write_plan
+from arena.plan.files import check_playable, write_plan
 from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
 from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.registry.rules import rules_of
@@ -29,6 +29,7 @@ from arena.runner.progress import RatedBoard, notebook_line
 from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
+from arena.schedule.foreign import marked
 from arena.store import Store, set_aside
 from arena.workers.process import WorkerProcess
 from engine import load_game
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
     from arena.results.crosstable import Crosstable
+    from arena.results.dataset import Options as DatasetOptions
     from arena.results.pages.report import BoardPage
     from arena.results.power import PowerOptions
     from arena.results.run_status import RunStatus
@@ -51,6 +53,7 @@ __all__ = [
     "by_board",
     "comparison_so_far",
     "crosstable",
+    "dataset",
     "export",
     "faults",
     "find_game_fault",
@@ -143,6 +146,7 @@ def run(
         folder = home_folder(home) / plan.name
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
+            check_playable(store, "nothing can be played here; give the configuration another name")
             plan = with_dice_keys(plan, store)
             plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
             if plan.schedule.has_secret_dice:
@@ -276,7 +280,8 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
     with store:
         schedule = store.known(resolved.schedule())
         for index, board in enumerate(schedule.boards):
-            if (board.game, board.players) == (load_game(game, players).spec, players):
+            spec = marked(game) if schedule.is_foreign else load_game(game, players).spec
+            if (board.game, board.players) == (spec, players):
                 return board_matches(store, schedule, index)
     raise StoreError(f"{target}: has no board {game} with {players} players")
 
@@ -302,6 +307,23 @@ def export(
     store, resolved = open_log(target, home)
     with store:
         return export_log(store, resolved, out or store.path.parent, what, formats, columns)
+
+
+def dataset(
+    target: str | Path,
+    out: Path,
+    options: DatasetOptions | None = None,
+    home: str | Path | None = None,
+) -> dict[str, Any]:
+    """Write what bots saw, chose and got in a tournament's matches as shards for learning; return their manifest.
+
+    A dataset that is there is replaced; a folder with anything else is refused.
+    """
+    from arena.results.dataset import Options, write_dataset
+
+    store, resolved = open_log(target, home)
+    with store:
+        return write_dataset(store, store.known(resolved.schedule()), out, options or Options())
 
 
 def plot(

@@ -17,6 +17,8 @@ from arena.registry.discovery import find_bot, named_bots
 from arena.registry.submissions import Submission, Submissions, submitted
 from arena.workers.process import WorkerProcess
 from engine.errors import in_short
+from engine.registry import provider_names
+from engine.specs import split_game_spec
 
 
 def print_games(game: str | None) -> None:
@@ -34,11 +36,14 @@ def print_games(game: str | None) -> None:
                     str(error) if isinstance(error, engine.EngineError) else f"game '{each}': {in_short(error)}"
                 )
         Output().print(table)
+        for prefix in provider_names():
+            print(f"{prefix}.NAME(key=value,...): games of another library")
         print("\n`arena games GAME` shows options and credits.")
         for line in broken:
             tell(f"warning: {line}")
         return
     kind = engine.game_type(game)
+    kind.resolve(split_game_spec(game)[1])  # which raises for options that it does not have
     say(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
     if kind.parameters:
         say("Options:")

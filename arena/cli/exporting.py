@@ -1,4 +1,4 @@
-"""`arena export` and `arena import`."""
+"""`arena export`, `arena import` and `arena import-results`."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from pathlib import Path
 
 from arena import api
 from arena.cli.logs import print_exports
-from arena.cli.output import say
+from arena.cli.output import matches, say
+from engine.errors import one_line
 
 
 def export_files(
@@ -39,3 +40,25 @@ def print_import(files: Sequence[Path], name: str, plan: Path | None, home: Path
     say(f"{done.added:,} matches imported into {done.log}{known}")
     if done.added:
         print_exports(done.log)
+
+
+def print_import_results(
+    file: Path, name: str | None, game: str | None, columns: Sequence[str] | None, home: Path | None
+) -> None:
+    """Run `arena import-results`."""
+    from arena.foreign.rows import columns_of
+    from arena.transfer.foreign_results import import_results
+
+    done = import_results(file, name, game, columns_of(_listed(columns)), home)
+    plan, foreign = done.built.plan, done.built.plan.foreign
+    assert foreign is not None
+    say(
+        f"{matches(done.built.matches)} of {len(plan.bots):,} bots from {foreign.rows:,} rows imported into "
+        f"{one_line(str(done.log))}, as {foreign.status}"
+    )
+    used = ", ".join(
+        what if what == column else f"{what} = {one_line(column)}" for what, column in foreign.columns.items()
+    )
+    say(f"columns: {used}" + (f"; not used: {', '.join(done.built.ignored)}" if done.built.ignored else ""))
+    if "block" not in foreign.columns:
+        say("Without a column of blocks each match is one: intervals take the matches for independent of each other.")

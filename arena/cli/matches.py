@@ -19,7 +19,7 @@ from arena.core.text import without_controls
 from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.game_faults import GameError, GameFault, again
 from arena.match.json_lines import read_records
-from arena.match.replay import Told, check_draws, replay
+from arena.match.replay import Told, check_draws, game_of, replay
 from arena.match.stored import StoredMatch
 from arena.plan.files import with_key
 from engine.errors import one_line
@@ -77,6 +77,7 @@ def print_replay(
     if fault is not None:
         _print_fault(fault, show)
     stored, _ = api.find_match(target, match_id, home, lambda line: tell(f"warning: {line}"))
+    game_of(stored)  # where there is nothing to replay, nothing is printed
     _print_stored(stored, audit, show)
     _write_page(stored, html, open, home)
 
@@ -187,4 +188,5 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None
     )
     say(f"Ended: {one_line(stored.ended)}. {places}.")
     if stored.scores and stored.scores[0] is not None:
-        say(f"Scores: {', '.join(map(str, stored.scores))}")
+        own = game_of(stored).type.own_utilities
+        say(f"{'Utilities' if own else 'Scores'}: {', '.join(map(str, stored.scores))}")

@@ -54,7 +54,7 @@ def check_complete(options: TournamentOptions, remedy: str) -> None:
 def config_data(options: TournamentOptions, home: Path | None, folder: Path | None = None) -> dict[str, Any]:
     """Return the configuration that options describe, with bots' paths relative to a folder, else as they are."""
     data = {key: getattr(options, key) for key in COMMENTS if getattr(options, key, None) is not None}
-    games = [engine.game_type(spec.partition("(")[0]) for spec in joined(options.game, GAMES)]
+    games = [engine.game_type(spec) for spec in joined(options.game, GAMES)]
     bots = [_checked(spec, home, folder) for spec in joined(options.bots, BOTS)]
     wanted = None if options.players is None else _numbers(options.players)
     boards: list[dict[str, Any]] = []

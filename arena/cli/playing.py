@@ -19,9 +19,9 @@ from arena.tables import keeping
 from arena.tables.analysis import Analyses, question
 from arena.tables.hall import Hall
 from arena.tables.setup import PERSON, PersonClock, Setup, is_person
-from arena.tables.table import FAILED, OVER, WAITING, Refused, Table, View
+from arena.tables.table import Refused, Table
+from arena.tables.view import FAILED, OVER, WAITING, View
 from engine import CHANCE, EngineError, game_type
-from engine.specs import split_game_spec
 
 WIDTH = 80
 HELP = """A move in the game's notation, or:
@@ -55,7 +55,7 @@ def play(game: str | None, options: TableOptions, terminal: bool, port: int, ope
 
 def seats_of(game: str, against: list[str], players: int | None, seat: int, name: str | None) -> tuple[str, ...]:
     """Return who sits where: a person in one seat, then the bots in order, the last one in all seats that are left."""
-    kind = game_type(split_game_spec(game)[0])
+    kind = game_type(game)
     count = players or max(kind.min_players, min(len(against) + 1, kind.max_players))
     if not 0 <= seat < count:
         raise ConfigError(f"--seat {seat}: must be 0 to {count - 1}")

@@ -39,10 +39,13 @@ def power_lines(found: Power) -> list[str]:
         f"They are {'apart' if pilot.apart else 'not apart yet'} at {confidence}.",
     ]
     what = f"a difference of {found.difference:.3f}{'' if found.options.difference is not None else ' (as observed)'}"
-    if found.blocks is None or found.more is None or found.seconds is None:
+    if found.blocks is None or found.more is None:
         return [*lines, f"To find {what} is out of reach.", *own]
-    missing = f"{found.more:,} more, {matches(found.more * found.matches_per_block)}"
-    rest = f"{missing}, about {_time(found.seconds)} of one core" if found.more else "as many are there"
+    missing = f"{found.more:,} more"
+    if found.seconds is not None:
+        played = matches(found.more * found.matches_per_block)
+        missing += f", {played}, about {_time(found.seconds)} of one core"
+    rest = missing if found.more else "as many are there"
     takes = f"To find {what} with probability {100 * found.options.power:g} % takes {found.blocks:,} blocks: {rest}."
     return [*lines, takes, *own]
 

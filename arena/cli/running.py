@@ -19,6 +19,7 @@ from rich.table import Table
 from arena import api
 from arena.cli.arguments import TournamentOptions
 from arena.cli.boards import print_board
+from arena.cli.datasets import print_manifest
 from arena.cli.exit_codes import FINE, NOT_ALL_PLAYED
 from arena.cli.new_config import named_config
 from arena.cli.output import Output, interrupted, matches, say, tell, wrong_estimates
@@ -51,10 +52,15 @@ def run_tournament(
     fresh: bool,
     home: Path | None,
     report: bool | None,
+    dataset: Path | None,
     quiet: bool,
     verbose: bool,
 ) -> int:
     """Run `arena run` and return the exit code."""
+    if dataset is not None:
+        from arena.results.dataset import check_folder
+
+        check_folder(dataset)
     options = [name for name, value in vars(tournament).items() if value not in (None, [])]
     if config is not None and options:
         option = f"--{options[0].replace('_', '-')}"
@@ -89,7 +95,10 @@ def run_tournament(
         return interrupted("every match that was finished is")
     finally:
         display.end()
-    return print_result(result, quiet)
+    code = print_result(result, quiet)
+    if dataset is not None and not result.outcome.interrupted:
+        print_manifest(api.dataset(result.folder / api.LOG, dataset), dataset)
+    return code
 
 
 @contextlib.contextmanager

@@ -146,9 +146,11 @@ def details(found: RunStatus) -> Iterator[str]:
             for host, (workers, count) in found.workers.items()
         )
         yield f"Played by: {', '.join(listed)}."
+    if found.foreign:
+        yield f"{found.foreign[0].upper()}{found.foreign[1:]}: nobody has checked them."
     if found.state == RUNNING and found.writer is not None:
         yield f"Written by process {found.writer.pid} on {found.writer.host} since {_minute(found.writer.started)} UTC."
-    if found.dice != "public":
+    if found.dice not in ("", "public"):
         yield f"Dice: {found.dice}."
     size, free = found.size / 2**20, found.free / 2**30
     yield f"Log: {found.log}, {size:,.1f} MiB, {free:,.1f} GiB free, last written {_minute(found.last_write)} UTC"

@@ -20,6 +20,10 @@ class StoreError(ArenaError):
     """A match log cannot be opened, is in use, or does not hold what was asked for."""
 
 
+class LockedError(StoreError):
+    """A log cannot be read for now, because another program keeps it locked."""
+
+
 class OlderLogError(StoreError):
     """A log of an older version, where one of this version is needed."""
 

@@ -55,11 +55,15 @@ class Streams:
 
     def __init__(self, dice_key: bytes, bots_key: bytes, block_id: bytes, opening_id: bytes | None = None) -> None:
         self.block_id = block_id
+        self._made_of = (dice_key, bots_key, block_id, opening_id)
         self._dice = hashlib.blake2b(block_id, key=dice_key, digest_size=8)
         self._bots = hashlib.blake2b(block_id, key=bots_key, digest_size=8)
         self._opening = self._dice
         if opening_id is not None:
             self._opening = hashlib.blake2b(opening_id, key=dice_key, digest_size=8)
+
+    def __reduce__(self) -> tuple[type[Streams], tuple[bytes, bytes, bytes, bytes | None]]:
+        return Streams, self._made_of
 
     def draw(self, stream: str, index: int, total: int) -> int:
         """Draw number `index` of a stream: a whole number from 0 to `total` - 1, exactly uniform."""

@@ -158,6 +158,9 @@ def check_end(state: State) -> None:
             )
         if not isinstance(state.ended, str) or not state.ended or not state.ended.isprintable():
             raise Impossible(state, "ended", f"gave {_short(state.ended)}, not a word such as normal or cap")
+        utilities = state.utilities() if state.game.type.own_utilities else [0.0] * players
+        if len(_given(state, "utilities", utilities)) != players or not all(map(_finite, utilities or ())):
+            raise Impossible(state, "utilities", f"gave {_short(utilities)}, not {players} finite numbers")
     scores = state.scores()
     if scores is not None and (len(_given(state, "scores", scores)) != players or NO_NUMBER in map(_whole, scores)):
         raise Impossible(state, "scores", f"gave {_short(scores)}, neither None nor {players} whole numbers")
@@ -175,6 +178,10 @@ def _whole(thing: object) -> float:
         return as_int(thing)
     except TypeError:
         return NO_NUMBER
+
+
+def _finite(thing: object) -> bool:
+    return type(thing) is float and math.isfinite(thing)
 
 
 def _short(thing: object) -> str:

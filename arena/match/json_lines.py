@@ -129,8 +129,10 @@ class Record:
 
 
 def bare(match: StoredMatch) -> StoredMatch:
-    """Return a match without what the log keeps in side tables, and without a key."""
-    return replace(match, details={}, clocks=[], retried=False, secret=None, packed_estimates="", dropped={})
+    """Return a match without what the log keeps in side tables or not at all, and without a key."""
+    return replace(
+        match, details={}, printed={}, clocks=[], retried=False, secret=None, packed_estimates="", dropped={}
+    )
 
 
 def as_data(record: Record) -> dict[str, Any]:

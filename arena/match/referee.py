@@ -25,7 +25,7 @@ from arena.match.game_faults import (
 )
 from arena.match.heartbeat import NOBODY, STARVED
 from arena.match.player import Absent, Answer, Contestant, Entrant, First, LocalPlayer, Player
-from arena.match.result import Forfeit, Result, final_hash, ranks_with_forfeits
+from arena.match.result import Forfeit, Result, final_hash, final_scores, ranks_with_forfeits
 from engine import CHANCE, TERMINAL, Game
 from engine.state import KernelGame
 
@@ -81,6 +81,10 @@ def _unwatched(seat: int, ply: int, limit: float) -> None:
     pass
 
 
+def _unseen(match: Match) -> None:
+    pass
+
+
 def play_match(
     game: Game,
     entrants: Sequence[Entrant],
@@ -92,6 +96,7 @@ def play_match(
     clock: Clock | None = None,
     spent: Collection[int] = (),
     course: Course = Course(),  # noqa: B008 - it is frozen
+    begun: Callable[[Match], None] = _unseen,
 ) -> Result:
     """Play a match from the start to its end and return it; a bot's fault forfeits its seat and nothing else.
 
@@ -100,6 +105,7 @@ def play_match(
     seats in `spent` it is a fault at once.
     `course` is what was played before: bots see the match as they did then, so those that keep a state have it again,
     and one that now answers otherwise (it looks at a clock) is not heard.
+    `begun` is called with the match, and with that of a second try.
     When a bot overruns its time while it has little of the processor, the whole match is played once more, for good,
     with the same moves up to there; a bot that chooses otherwise on the way gets no second chance.
     """
@@ -110,6 +116,7 @@ def play_match(
         while True:
             match = Match(game, streams, limits or Limits(), faults, alarm, report, clock or Clock(), first)
             match.begin(course)
+            begun(match)
             match.spent = spent if len(killed) < KILLS else range(game.players)
             try:
                 result = match.play(entrants, opening)
@@ -490,7 +497,7 @@ class Match:
         self.finished = True
         return Result(
             ranks=self.ranks(),
-            scores=self.state.scores(),
+            scores=final_scores(self.state),
             ended=self.ended,
             moves=self.moves,
             final_hash=final_hash(self.state),

@@ -12,9 +12,10 @@ from arena.match.dice import Dice, KeyPair
 from arena.match.estimates import NOTHING, line_words
 from arena.match.faults import CAUSES
 from arena.match.player import MAX_NOTE, clean_note
-from arena.match.result import final_hash, ranks_with_forfeits
+from arena.match.result import final_hash, final_scores, ranks_with_forfeits
 from arena.match.stored import StoredMatch
 from arena.schedule.blocks import Board
+from arena.schedule.foreign import MARK, is_marked
 from engine import CHANCE, TERMINAL, EngineError, Game, State, load_game
 from engine.errors import did_you_mean, in_short
 
@@ -58,7 +59,7 @@ def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
     Raises `StoreError` when the moves are not legal or do not end as the log says.
     """
     estimates, before = match.estimates, None
-    for ply in _plies(match, game_of(match), keys):
+    for ply in walk(match, game_of(match), keys):
         state = ply.state.clone()
         evaluation, line = estimates.get(ply.number, NOTHING)
         words = _line(before or state.game.new_initial_state(), line, ply) if line else ()
@@ -79,19 +80,26 @@ def check_match(match: StoredMatch, keys: KeyPair | None, game: Game) -> int:
 
     Raises `StoreError` for what `replay` and `check_draws` refuse.
     """
-    return check_draws(_plies(match, game, keys))
+    return check_draws(walk(match, game, keys))
 
 
 def game_of(match: StoredMatch) -> Game:
     """Return the game of a match; raises `StoreError` when this arena does not have it."""
+    if is_marked(match.game):
+        raise StoreError(
+            f"match {match_id(match.identity, match.lineup)}: is one of {MARK}, without moves: it cannot be replayed"
+        )
     try:
         return load_game(match.game, match.players)
     except EngineError as error:
         raise StoreError(f"match {match_id(match.identity, match.lineup)}: cannot be replayed: {error}") from None
 
 
-def _plies(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[Ply]:
-    """Yield the plies of a match on one state, then check its result."""
+def walk(match: StoredMatch, game: Game, keys: KeyPair | None) -> Iterator[Ply]:
+    """Yield the plies of a match, all with one state, which the next one changes; then check its result.
+
+    Raises `StoreError` as `replay` does.
+    """
     name = match_id(match.identity, match.lineup)
     try:
         state = game.new_initial_state()
@@ -187,7 +195,7 @@ def _check_end(match: StoredMatch, name: str, state: State) -> None:
     found: list[tuple[str, Any, Any]] = [
         ("ending", ended, match.ended),
         ("ranks", ranks, match.ranks),
-        ("scores", state.scores() or [None] * match.players, match.scores),
+        ("scores", final_scores(state) or [None] * match.players, match.scores),
         ("final position's hash", final_hash(state), match.final),
     ]
     for what, ours, theirs in found:

@@ -36,7 +36,8 @@ class Result:
     """One finished match. `moves` holds every ply in notation, dice and opening included."""
 
     ranks: list[int]
-    scores: list[int] | None
+    scores: Sequence[float] | None
+    """As `final_scores`."""
     ended: str
     moves: list[str]
     final_hash: str
@@ -103,7 +104,7 @@ class MatchRow(NamedTuple):
 
 def row_of(result: Result, lineup: int, seconds: float) -> MatchRow:
     """Return a result as a flat record; `seconds` is what the match took."""
-    scores: Sequence[int | None] = result.scores or [None for _ in result.ranks]
+    scores: Sequence[float | None] = result.scores or [None for _ in result.ranks]
     seats = list(map(SeatRow, result.ranks, scores))
     for seat, forfeit in result.forfeits.items():
         seats[seat] = seats[seat]._replace(cause=forfeit.cause, forfeit_ply=forfeit.ply)
@@ -129,6 +130,17 @@ def final_hash(state: State) -> str:
     """Return 16 hexadecimal digits over the final position; over the moves where a game has no position strings."""
     text = state.position if state.game.position else " ".join(map(str, state.history()))
     return hashlib.blake2b(text.encode(), digest_size=8).hexdigest()
+
+
+def final_scores(state: State) -> Sequence[float] | None:
+    """Return what the log keeps of each seat beside its rank, in the game's own terms; None where there is nothing.
+
+    Of a game with utilities of its own it is these, and nothing when a forfeit has ended the match before the game did.
+    """
+    if not state.game.type.own_utilities:
+        return state.scores()
+    utilities = state.utilities() if state.is_terminal() else None
+    return None if utilities is None else [int(value) if value.is_integer() else value for value in utilities]
 
 
 def ranks_with_forfeits(game_ranks: Sequence[int], forfeit_plies: Mapping[int, int]) -> list[int]:

@@ -173,9 +173,10 @@ class Config(Model):
     def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
         """Yield every game at every number of players; raises an `EngineError` for a game or option that is unknown."""
         for entry in self.games:
-            kind = engine.game_type(entry.game.partition("(")[0])
+            kind, options = engine.game_type(entry.game), {**split_game_spec(entry.game)[1], **entry.options}
+            kind = engine.game_type(kind.spec(kind.resolve(options)))
             for players in entry.players or range(kind.min_players, kind.max_players + 1):
-                yield entry, load(kind, players, {**split_game_spec(entry.game)[1], **entry.options})
+                yield entry, load(kind, players, options)
 
 
 def load_config(path: str | Path) -> Config:

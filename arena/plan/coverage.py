@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
+from arena.core.errors import StoreError
 from arena.plan.disqualification import disqualified, in_plan
 from arena.schedule.blocks import Block, Schedule
+from arena.schedule.tables import Table
 from arena.store import Store
 
 LOOK_UP = 256
@@ -34,8 +36,26 @@ class Coverage(NamedTuple):
 
 def blocks_in_plan(store: Store, schedule: Schedule) -> Iterator[Block]:
     """Yield every block of the plan in canonical order, without those that disqualified bots have left."""
+    if schedule.is_foreign:
+        return foreign_blocks(store, schedule)
     out = [disqualified(store, schedule, board) for board in range(len(schedule.boards))]
     return (block for block in schedule.blocks() if in_plan(out[block.board], block.round, block.table))
+
+
+def foreign_blocks(store: Store, schedule: Schedule) -> Iterator[Block]:
+    """Yield the matches of foreign results as blocks, by board and in the order of the log.
+
+    Raises `StoreError` for a bot that is not in the plan.
+    """
+    entries = {entry.identity: number for number, entry in enumerate(schedule.entries)}
+    of = {bot: entries.get(identity) for bot, (identity, _) in store.bot_names().items()}
+    for index, board in enumerate(schedule.boards):
+        rows = store.seat_rows(board.game, board.players, "b.identity, b.round, b.id, s.bot")
+        for (identity, number, id), seats in itertools.groupby(rows, lambda row: row[:3]):
+            table = tuple(of.get(row[3]) for row in seats)
+            if None in table:
+                raise StoreError(f"{store.path}: the log is damaged: a bot on {board.title} is not in its plan")
+            yield Block(index, number, cast(Table, table), id, identity)
 
 
 def looked_up(store: Store, blocks: Iterable[Block]) -> Iterator[tuple[Block, set[int]]]:
@@ -72,7 +92,15 @@ def coverage(store: Store, schedule: Schedule) -> list[Coverage]:
     return [_board_coverage(store, schedule, board) for board in range(len(schedule.boards))]
 
 
+def _foreign_coverage(store: Store, schedule: Schedule, index: int) -> Coverage:
+    board = schedule.boards[index]
+    matches, _ = store.count(board.game, board.players, 1)
+    return Coverage(matches, store.count_ids(board.game, board.players), board.blocks, board.blocks)
+
+
 def _board_coverage(store: Store, schedule: Schedule, index: int) -> Coverage:
+    if schedule.is_foreign:
+        return _foreign_coverage(store, schedule, index)
     board, stage, out = schedule.boards[index], schedule.stage(index), disqualified(store, schedule, index)
     lineups = schedule.lineups(board)
     if not out and store.has_one_plan():  # then the log holds nothing else, and the database can count

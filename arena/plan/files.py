@@ -51,6 +51,8 @@ def read_plan(path: Path) -> ReadPlan:
     except ValueError as error:
         raise RecordError(f"{where}: {error}") from None
     resolved = ResolvedPlan.read(data, where)
+    if resolved.foreign is not None:
+        raise RecordError(f"{path}: is of {resolved.foreign.status}, which have no moves to import")
     schedule = resolved.schedule()
     disclosed = [key.key for key in resolved.secret_keys]
     if None in disclosed:
@@ -76,6 +78,12 @@ def logged_plan(store: StoreReader) -> ResolvedPlan:
         if isinstance(error, StoreError):
             raise
         raise StoreError(where) from None
+
+
+def check_playable(store: StoreReader, what: str) -> None:
+    """Raise `StoreError` for a log of foreign results, in which `what` cannot be done."""
+    if store.has_run() and (foreign := logged_plan(store).foreign) is not None:
+        raise StoreError(f"{store.path}: holds {foreign.status}, without moves or bots' sources: {what}")
 
 
 def with_key(record: Record, plan: Path) -> StoredMatch:

@@ -21,12 +21,15 @@ from arena.plan.config import RENAMED, Format
 from arena.plan.config import Limits as PlannedLimits
 from arena.schedule.blocks import Board, Entry, Schedule, Stage
 from arena.schedule.duels import Duel
+from arena.schedule.foreign import MARK, ForeignSchedule, is_marked
 from engine import EngineError, game_type
 
-BOARD_FIELDS = ("game", "players", "rules_version", "blocks", "opening", "first_blocks")
+BOARD_FIELDS = ("game", "players", "rules_version", "blocks", "opening", "utilities", "first_blocks")
 """Fields of a board that plan and schedule have alike."""
 MOST_PLAYERS = 8
 """Of a game that is not installed here."""
+MOST_SEATS = 100
+"""Of foreign results."""
 
 
 def _printable(text: str) -> str:
@@ -45,10 +48,12 @@ class BoardRecord(Model):
 
     game: Text
     params: dict[str, Scalar]
-    players: Annotated[int, Field(ge=2, le=20)]
+    players: Annotated[int, Field(ge=2, le=MOST_SEATS)]
     rules_version: Count
     blocks: Annotated[int, Field(ge=1, le=10_000_000)]
     opening: Annotated[int, Field(ge=0, le=999)]
+    utilities: bool
+    """Whether scores are the game's own utilities."""
     bots: list[Text]
     first_blocks: Count
     counts: list[Count] | None
@@ -83,6 +88,27 @@ class DuelRecord(Model):
     fillers: Annotated[list[Text], Field(min_length=1)]
 
 
+class ForeignRecord(Model):
+    """Where results come from that were played elsewhere; nothing vouches for them."""
+
+    status: Literal["unverified foreign results"]
+    file: Text
+    """Name of the file, without its folder."""
+    kind: Literal["csv", "jsonl", "parquet"]
+    digest: Key
+    """BLAKE2b-256 of the file, of which a copy, source.csv for example, is kept beside the log."""
+    rows: Count
+    game: Text
+    """Name of the game where the rows do not tell it."""
+    columns: dict[str, Text]
+    """Columns of the file by what they were taken for."""
+
+    @property
+    def copy_name(self) -> str:
+        """Name of the copy beside the log."""
+        return f"source.{self.kind}"
+
+
 class BotSettings(NamedTuple):
     """What a plan says of a bot beyond its entry in the schedule."""
 
@@ -112,6 +138,8 @@ class ResolvedPlan(Model):
     boards: list[BoardRecord]
     bots: list[BotRecord]
     left_out: list[Text]
+    foreign: ForeignRecord | None = None
+    """Of results from elsewhere; written only there."""
 
     @model_validator(mode="before")
     @classmethod
@@ -124,6 +152,8 @@ class ResolvedPlan(Model):
         if len(set(labels)) < len(labels):
             raise ValueError("two bots have the same label")
         for board in self.boards:
+            if is_marked(board.game) != (self.foreign is not None):
+                raise ValueError(f"the games of foreign results, and no others, are marked '({MARK})'")
             _check_players(board)
         try:
             schedule = self.schedule()
@@ -142,6 +172,7 @@ class ResolvedPlan(Model):
         bots: Sequence[BotSettings],
         formats: Sequence[str] = (),
         left_out: Sequence[str] = (),
+        foreign: ForeignRecord | None = None,
     ) -> Self:
         """Describe a schedule, its `bots` by entry, without secret keys."""
         labels, duel = [entry.label for entry in schedule.entries], schedule.duel
@@ -165,6 +196,7 @@ class ResolvedPlan(Model):
             ],
             "bots": [{**vars(entry), **bot._asdict()} for entry, bot in zip(schedule.entries, bots, strict=True)],
             "left_out": [*left_out],
+            "foreign": foreign,
         }
         return cls.model_validate(data)
 
@@ -178,13 +210,14 @@ class ResolvedPlan(Model):
 
     def as_json(self, indent: int | None = None) -> str:
         """Return the plan as JSON; equal plans have equal texts."""
-        return json.dumps(self.model_dump(), indent=indent, sort_keys=True)
+        data = self.model_dump(exclude=None if self.foreign else {"foreign"})
+        return json.dumps(data, indent=indent, sort_keys=True)
 
     def schedule(self) -> Schedule:
         """Return the plan's blocks. To readers it is the same which blocks of an adaptive board were given out last."""
         places = {bot.label: place for place, bot in enumerate(self.bots)}
         stages = tuple(_stage(board, places) for board in self.boards)
-        return Schedule(
+        made = Schedule(
             seed=self.seed,
             entries=tuple(Entry(bot.label, bot.key, bot.spec, bot.identity, bot.trusted) for bot in self.bots),
             boards=tuple(
@@ -205,6 +238,7 @@ class ResolvedPlan(Model):
             duel=_duel(self.duel, places),
             stages=stages if any(stages) else (),
         )
+        return made if self.foreign is None else ForeignSchedule.of(made, "seat" in self.foreign.columns)
 
     def with_progress(self, schedule: Schedule | None) -> Self:
         """Return the plan with as much of its adaptive boards given out as in a schedule of it, or none."""
@@ -253,9 +287,11 @@ def _progress(schedule: Schedule | None, index: int, labels: Sequence[str]) -> d
 
 def _check_players(board: BoardRecord) -> None:
     """Raise `ValueError` for more or fewer than a game seats: what is built for a board grows with their factorial."""
+    if is_marked(board.game):
+        return
     name, fewest, most = board.game.partition("(")[0], 2, MOST_PLAYERS
     with contextlib.suppress(EngineError):  # a game that is not installed here, or cannot be loaded
-        fewest, most = game_type(name).min_players, game_type(name).max_players
+        fewest, most = game_type(board.game).min_players, game_type(board.game).max_players
     if not fewest <= board.players <= most:
         raise ValueError(f"{board.players} players on a board of {name}, which has {fewest} to {most}")
 
@@ -275,7 +311,7 @@ def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
 
 def _upgraded_board(board: dict[str, Any]) -> dict[str, Any]:
     board = {"disqualified" if name == "benched" else name: value for name, value in board.items()}
-    return {"first_blocks": 0, "counts": None, "disqualified": None, **board}
+    return {"utilities": False, "first_blocks": 0, "counts": None, "disqualified": None, **board}
 
 
 def _with_keys_of_today(data: dict[str, Any]) -> dict[str, Any]:

@@ -21,7 +21,8 @@ from arena.match.dice import key_hash, key_pair, single_key
 from arena.plan.config import Config, load_config
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.registry.bundles import Bundle
-from arena.registry.discovery import Source, find_bot
+from arena.registry.discovery import Source, find_bot, with_model
+from arena.registry.models import OPTION
 from arena.registry.plugin_games import snapshot
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.openings import opening_plies
@@ -62,8 +63,11 @@ class ResolvedBot:
 
     @property
     def label(self) -> str:
-        """Its name on boards unless the plan gives it another: its spec under its own name for itself."""
-        return self.source.title + self.spec.removeprefix(self.source.name)
+        """Its name on boards unless the plan gives it another: its spec under its own name, and its file's."""
+        label = self.source.title + self.spec.removeprefix(self.source.name)
+        if not self.source.file:
+            return label
+        return label.replace(f"{OPTION}={self.params[OPTION]}", f"{OPTION}={self.source.file}")
 
     @property
     def options(self) -> str:
@@ -200,6 +204,8 @@ def make_plan(
         board = _board(config, entry, game, sorted(playing, key=lambda number: entries[number].key), where)
         if any((board.game, board.players) == (other.game, other.players) for other in boards):
             raise ConfigError(f"{source}: games: {board.title} is listed twice")
+        if alike := [other.title for other in boards if other.slug == board.slug]:
+            raise ConfigError(f"{source}: games: {board.title} would have the files of {alike[0]}")
         boards.append(board)
         refused = ((entry, refusal) for entry, refusal in zip(entries, refusals, strict=True) if refusal is not None)
         left_out += [f"{board.title}, without {entry.label}: it {refusal}" for entry, refusal in refused]
@@ -262,6 +268,7 @@ def resolve_bots(
     for number, (spec, params, isolation) in enumerate(wanted):
         try:
             source, options = find_bot(spec, folders, home)
+            source, options = with_model(source, {**options, **params}, folders)
             isolation = isolation or source.isolation
             if source.is_program and isolation == "none":
                 raise BotError(f"'{spec}' is a program: isolation must be process or sandbox")
@@ -271,7 +278,7 @@ def resolve_bots(
                     "`arena doctor` tells more; "
                     'isolation = "process" (in a command: --isolation process) runs it all the same, with your rights'
                 )
-            found.append((source, source.bundle(), {**options, **params}, isolation))
+            found.append((source, source.bundle(), options, isolation))
         except ArenaError as error:
             raise ConfigError(f"{where(number)}{error}") from None
     boards = [(game.spec, game.players) for game in games]
@@ -343,6 +350,7 @@ def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int,
         entries=entries,
         blocks=blocks,
         opening=opening,
+        utilities=game.type.own_utilities,
         first_blocks=first_blocks,
     )
 

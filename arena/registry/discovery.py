@@ -7,9 +7,10 @@ import functools
 import importlib.util
 import re
 import sys
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import Any
 
 from arena.core.errors import BotError
 from arena.core.limits import Isolation
@@ -17,6 +18,7 @@ from arena.core.names import plain_name
 from arena.core.paths import ROOT, home_folder
 from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module, parse_source, read_source
 from arena.registry.manifest import bundle_program, load_program
+from arena.registry.models import BOT, CLASS, MODULE, OPTION, PLAYER, bundle_model, digest, read_model
 from arena.registry.submissions import Submission, Version, find_version, stored_bundle, submitted
 from engine.errors import did_you_mean
 from engine.registry import offers
@@ -47,6 +49,10 @@ class Source:
     """Version of a submitted bot, whose `folder` is the arena's home."""
     own_name: str = ""
     """Name that a bot in a file gives itself; specs and logs have its class."""
+    file: str = ""
+    """Name of the file that its spec gives it, for people; plans and logs have a digest of it."""
+    model: bytes = field(default=b"", repr=False)
+    """Content of that file."""
 
     @property
     def title(self) -> str:
@@ -76,6 +82,8 @@ class Source:
             return bundle
         if self.is_program:
             return bundle_program(self.root / MANIFEST)
+        if self.file:
+            return bundle_model(self.model)
         if self.origin.endswith(".py"):
             return bundle_file(self.root / f"{self.module}.py")
         return bundle_module(self.root, self.module)
@@ -160,6 +168,22 @@ def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = 
     class_name = class_name or _only_class(path, file_name)
     own_name = _own_name(path, class_name)
     return Source(class_name, path.stem, class_name, path.parent, path.name, own_name=own_name), options
+
+
+def with_model(
+    source: Source, options: Mapping[str, Any], folders: Sequence[Path] = ()
+) -> tuple[Source, dict[str, Any]]:
+    """Return a bot with the model that its options name, if they do, and its options with a digest of the model.
+
+    The file is searched for in `folders`. Raises an `ArenaError` where it is not, or cannot be read.
+    """
+    name = options.get(OPTION)
+    if source.module != PLAYER or source.name != BOT or not isinstance(name, str):
+        return source, dict(options)
+    path = _find_file(name, folders)
+    model = read_model(path)
+    source = replace(source, module=MODULE, class_name=CLASS, file=path.name, model=model)
+    return source, {**options, OPTION: digest(model)}
 
 
 def spec_of(bot: object) -> str:

@@ -12,7 +12,7 @@ RULES = "RULES.md"
 
 def rules_of(game: str) -> str:
     """Return the rules of a game, in Markdown; raises `ConfigError` where its package has none."""
-    kind = engine.game_type(game.partition("(")[0])
+    kind = engine.game_type(game)
     package = kind.package or getattr(kind.factory, "__module__", "").partition(".")[0]
     try:
         return without_controls((files(package) / RULES).read_text("utf-8"))

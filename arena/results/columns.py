@@ -151,7 +151,8 @@ seat | | | | int64: counted from 0"""
 
 RESULT = """return_ | -1 to 1 | +.3f | | float64: utility: beating b of n seats and tying with t gives
     (2b + t)/(n - 1) - 1
-score | the game's score | | | Int64: empty for games without scores
+score | the game's score | | | Int64: or the game's own utility, a float in the table of a plan with such games; empty
+    for games without either
 margin | the game's score | +.3f | | float64: own score minus the others' mean
 cause | | | | string: why the seat forfeited, or empty
 timed | | | | bool: whether a clock or the machine's memory had an influence
@@ -196,6 +197,9 @@ mean_return_ci_low, mean_return_ci_high | -1 to 1 | +.3f: 95 % interval of the m
 worth | logarithm | +.2f | worth: only with `--plackett-luce`: log-worth in the Plackett-Luce model, mean 0, by the
     package `choix`. Of two bots alone, one that is 1 above the other finishes first with odds of e to 1
 mean_margin | the game's score | +.2f | margin: mean of own score minus the others' mean; only for games with scores
+mean_utility | the game's utility | +.2f | utility: mean of what the game itself gives, beside the return, which
+    follows from places; only for games with utilities of their own, and the score of foreign results. A match that
+    a forfeit ended has none
 forfeits | matches | , | forfeits: lost by a fault: illegal action, time, crash ...
 disqualified | round: the last round that the bot played before its disqualification, counted from 1; empty for
     others. Only on boards with a disqualified bot
@@ -215,7 +219,7 @@ blocks | blocks | ,: that both played, without repeated ones, as for `distinct_m
 wins | matches | , | W: matches in which the bot's place is better than the opponent's, whatever other seats did
 ties | matches | , | T: matches in which the two places are equal
 losses | matches | , | L: matches in which the bot's place is worse than the opponent's
-difference | -2 to 2 | +.3f | difference ± 95 %: mean of the bot's return minus the opponent's, blocks weighing alike
+difference | -2 to 2 | +.3f | difference ± 95 %: mean of the bot's return minus the opponent's, matches weighing alike
 difference_ci_low, difference_ci_high | -2 to 2 | +.3f: 95 % interval of the difference, made like that of
     `mean_return`; empty below two blocks
 {LEADS}
@@ -277,7 +281,7 @@ confidence | 0 to 1 | g: of the interval that is to exclude 0
 power | 0 to 1 | g: probability that it will
 target_difference | 0 to 2 | .3f: the difference that is to be found; by default the observed one
 blocks_needed | blocks | ,: in all, existing ones included; empty if out of reach
-seconds_needed | s | ,.0f: time of one worker for the blocks that are missing
+seconds_needed | s | ,.0f: time of one worker for the blocks that are missing; empty for foreign results
 own_dice: whether the matches of a block draw their own dice
 """),
 )
@@ -325,6 +329,11 @@ identity | | | | string: `name@hash` over parameters and source of the bot
 place | place | | | int64: 1 is best; ties share the better one
 {RESULT}
 plies | plies | | | int64: length of the match, random moves and rolls included
+evaluations | -1 to 1 | | | string: what bots expected of this seat's return, whoever moved: JSON of a list of `[ply,
+    expected return]`, plies counted from 0; empty in a match without evaluations
+lines | | | | string: lines of play that bots expected, the same in all rows of a match: JSON of a list of `[ply,
+    [action, ...]]`, each beginning with the move, as the engine's numbers of actions, which nobody has checked; empty
+    in a match without lines
 """),
 )
 

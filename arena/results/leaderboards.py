@@ -80,15 +80,15 @@ def summary(matches: BoardMatches, results: Results, blocks: Blocks) -> pd.DataF
     board["mean_return"] = total(value) / count
     board["mean_return_ci_low"], board["mean_return_ci_high"] = interval_over_blocks(results, blocks)
     if matches.scores is not None:
-        at, margins = np.searchsorted(entries, matches.entries), matches.margins
-        known = ~np.isnan(margins)
+        name, values = ("mean_utility", matches.scores) if matches.utilities else ("mean_margin", matches.margins)
+        at, known = np.searchsorted(entries, matches.entries), ~np.isnan(values)
         with np.errstate(invalid="ignore"):
-            sums = np.bincount(at[known], margins[known], len(entries))
-            board["mean_margin"] = sums / np.bincount(at[known], minlength=len(entries))
+            sums = np.bincount(at[known], values[known], len(entries))
+            board[name] = sums / np.bincount(at[known], minlength=len(entries))
     forfeits = np.searchsorted(entries, matches.entries[matches.forfeited])
     board["forfeits"] = np.bincount(forfeits, minlength=len(entries))
     with np.errstate(invalid="ignore"):
-        for seat in range(players):
+        for seat in range(players if matches.has_seats else 0):
             here = slice(seat, seat + 1)
             board[f"return_seat_{seat}"] = total(value, here) / total(np.ones_like(ranks), here)
     return board
@@ -100,8 +100,9 @@ def interval_over_blocks(results: Results, blocks: Blocks) -> tuple[np.ndarray, 
     Seats of one block share dice and opening, so their mean is one observation: mean ± t s / sqrt(b) where b blocks
     vary. Blocks that repeat others move by move are no observations. NaN below two blocks.
     """
-    bots, value = (each[blocks.results].ravel() for each in (results.who, returns(results.ranks)))
-    kind = np.repeat(np.arange(len(blocks.results)), len(bots) // len(blocks.results))
+    of, result = blocks.members
+    bots, value = (each[result].ravel() for each in (results.who, returns(results.ranks)))
+    kind = np.repeat(of, results.who.shape[1])
     share, times = blocks.distinct_share, np.bincount(blocks.kind)
     mean, error, count, _ = over_blocks(bots, kind, value, len(results.entries), share, times)
     return interval(mean, error, count, 1.0)

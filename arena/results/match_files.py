@@ -6,6 +6,7 @@ Every file holds all matches of the plan that are in the log, in canonical order
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -34,9 +35,9 @@ MOST_ROWS = 10_000
 Played = tuple[Block, StoredMatch]
 
 
-def played(store: Store, schedule: Schedule) -> Iterator[list[Played]]:
-    """Yield every match of the plan in the log, in canonical order, in pages."""
-    blocks = blocks_in_plan(store, schedule)
+def played(store: Store, schedule: Schedule, blocks: Iterator[Block] | None = None) -> Iterator[list[Played]]:
+    """Yield every match of the plan, or of some of its blocks, in the log, in canonical order, in pages."""
+    blocks = blocks_in_plan(store, schedule) if blocks is None else blocks
     while batch := list(itertools.islice(blocks, PAGE)):
         found = store.matches([block.identity for block in batch])
         if found:
@@ -62,6 +63,7 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
     where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)
     returns = [round(value, DECIMALS) for value in returns_from_ranks(match.ranks)]
     total = sum(score or 0 for score in match.scores)
+    lines = _as_json([[ply, line] for ply, (_, line) in match.estimates.items() if line])
     for seat, entry in enumerate(schedule.seats(block, match.lineup)):
         bot, score = schedule.entries[entry], match.scores[seat]
         margin = None if score is None else round(score - (total - score) / (match.players - 1), DECIMALS)
@@ -75,21 +77,31 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
             match.timed,
             match.ended,
             len(match.moves),
+            _as_json([[ply, values[seat]] for ply, (values, _) in match.estimates.items() if values]),
+            lines,
         )
         yield (*where, seat, bot.label, bot.identity, *result)
+
+
+def _as_json(items: list[list[Any]]) -> str | None:
+    """Return a list as compact JSON; None for an empty one."""
+    return json.dumps(items, separators=(",", ":")) if items else None
 
 
 def seat_frames(store: Store, schedule: Schedule) -> Iterator[pd.DataFrame]:
     """Yield the table of matches (`arena.results.columns.MATCHES`) in pages."""
     for page in played(store, schedule):
         rows = (row for block, match in page for row in seat_rows(schedule, block, match))
-        yield _typed(list(zip(*rows, strict=True)))
+        yield _typed(schedule, list(zip(*rows, strict=True)))
 
 
-def _typed(cells: Sequence[Sequence[Any]]) -> pd.DataFrame:
+def _typed(schedule: Schedule, cells: Sequence[Sequence[Any]]) -> pd.DataFrame:
     """Return cells by column as a frame."""
+    fractions = {"score": "Float64"} if any(board.utilities for board in schedule.boards) else {}
     columns = zip(MATCHES.columns, cells, strict=True)
-    return pd.DataFrame({column.name: pd.Series(values, dtype=column.dtype) for column, values in columns})
+    return pd.DataFrame(
+        {each.name: pd.Series(values, dtype=fractions.get(each.name, each.dtype)) for each, values in columns}
+    )
 
 
 def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
@@ -113,7 +125,7 @@ def write_matches(
         else:
             frames = (chosen(frame, columns) for frame in seat_frames(store, schedule))
             {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}.get(kind, _write_for_people)(
-                path, frames, chosen(_typed([[]] * len(MATCHES.columns)), columns)
+                path, frames, chosen(_typed(schedule, [[]] * len(MATCHES.columns)), columns)
             )
         paths.append(path)
     return paths

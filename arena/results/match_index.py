@@ -26,6 +26,7 @@ import numpy as np
 from arena.core.errors import StoreError
 from arena.core.files import write_file
 from arena.plan.files import logged_plan
+from arena.results.match_filter import Filter, Key, View, mask
 from arena.results.matches import returns
 from arena.store import Store
 from engine.cache import cache_root
@@ -47,33 +48,6 @@ MATCH = {"block": np.int64, "lineup": np.int32, "board": np.int32, "plies": np.i
 SEAT = {"match": np.int32, "seat": np.int8, "bot": np.int32, "rank": np.int8, "cause": np.int16}
 ORDERS = ("newest", "oldest", "longest", "shortest")
 """Orders of matches; `newest` is the log's own, backwards."""
-
-
-class Filter(NamedTuple):
-    """Which matches are wanted; None for any. What is said of seats holds for one and the same seat."""
-
-    game: str | None = None
-    players: int | None = None
-    bot: str | None = None
-    """Identity."""
-    opponent: str | None = None
-    """Identity of a bot in another seat."""
-    seat: int | None = None
-    place: int | None = None
-    """From 1."""
-    cause: str | None = None
-    """Of a forfeit; an empty one is any."""
-    ended: str | None = None
-    least: int | None = None
-    """Plies."""
-    most: int | None = None
-
-
-class Key(NamedTuple):
-    """A match in its log."""
-
-    block: int
-    lineup: int
 
 
 class Found(NamedTuple):
@@ -141,31 +115,6 @@ class Words:
         return found
 
 
-class View(NamedTuple):
-    """An index at one moment."""
-
-    match: dict[str, np.ndarray]
-    seat: dict[str, np.ndarray]
-    boards: dict[int, tuple[str, int]]
-    bots: list[str]
-    """Identities by number."""
-    ended: list[str]
-    causes: list[str]
-    means: dict[int, dict[int, np.ndarray]]
-    """By board and number of the bot: seats, wins, sum of returns."""
-    run: tuple[int, str]
-    """The log's latest run: its number, and when it was started."""
-
-    @property
-    def total(self) -> int:
-        """Matches in the log."""
-        return len(self.match["block"])
-
-    def key(self, number: int) -> Key:
-        """Return where a match is in the log."""
-        return Key(int(self.match["block"][number]), int(self.match["lineup"][number]))
-
-
 class MatchIndex:
     """The index of one log; safe to use from several threads."""
 
@@ -174,7 +123,7 @@ class MatchIndex:
         self._lock = threading.Lock()
         self._seen: list[tuple[int, ...]] = []
         """What the log's files were like when they were read last."""
-        self._failed: tuple[list[tuple[int, ...]], str, float] | None = None
+        self._failed: tuple[list[tuple[int, ...]], StoreError, float] | None = None
         """What they were like when they could not be read, why, and from when on that is tried again."""
         self._stamp: tuple[int, int] = (0, 0)
         self._saved = 0
@@ -202,17 +151,22 @@ class MatchIndex:
         name = hashlib.blake2b(os.fsencode(self.log.absolute()), digest_size=16).hexdigest()
         return cache_root() / "indexes" / f"{name}.npz"
 
+    @property
+    def size(self) -> int:
+        """Matches in memory."""
+        return len(self._match["block"].view)
+
     def view(self) -> View:
         """Return the index of what the log has now; raises `StoreError` for a damaged log."""
         with self._lock:
             seen = _stamps(self.log)
             if self._view is None or seen != self._seen:
                 if self._failed is not None and self._failed[:1] == (seen,) and time.monotonic() < self._failed[2]:
-                    raise StoreError(self._failed[1])
+                    raise self._failed[1].with_traceback(None)
                 try:
                     self._view, self._seen = self._read(), seen
                 except StoreError as error:
-                    self._failed = seen, str(error), time.monotonic() + AGAIN
+                    self._failed = seen, error, time.monotonic() + AGAIN
                     raise
             return self._view
 
@@ -355,7 +309,7 @@ class MatchIndex:
     def find(self, view: View, wanted: Filter, order: str, most: int, after: Key | None, back: bool = False) -> Found:
         """Return a page of at most so many matches, after one of them in an order, or `back`, before it."""
         order_of = self._order(view, order)
-        places = np.flatnonzero(_mask(view, wanted)[order_of])
+        places = np.flatnonzero(mask(view, wanted)[order_of])
         start = 0
         if after is not None:
             here = np.flatnonzero((view.match["block"] == after.block) & (view.match["lineup"] == after.lineup))
@@ -475,47 +429,3 @@ def _of_each(values: np.ndarray, function: Callable[[int], int]) -> np.ndarray:
 
 def _within(values: np.ndarray, count: int) -> bool:
     return bool(((values >= 0) & (values < count)).all())
-
-
-def _mask(view: View, wanted: Filter) -> np.ndarray:
-    """Return which matches are wanted."""
-    match, seat = view.match, view.seat
-    found = np.ones(view.total, bool)
-    if wanted.game is not None or wanted.players is not None:
-        boards = [
-            board
-            for board, (game, players) in view.boards.items()
-            if wanted.game in (None, game, game.partition("(")[0]) and wanted.players in (None, players)
-        ]
-        found &= np.isin(match["board"], boards)
-    if wanted.ended is not None:
-        found &= match["ended"] == _number(view.ended, wanted.ended)
-    if wanted.least is not None:
-        found &= match["plies"] >= wanted.least
-    if wanted.most is not None:
-        found &= match["plies"] <= wanted.most
-    tests = []
-    if wanted.bot is not None:
-        tests.append(seat["bot"] == _number(view.bots, wanted.bot))
-    if wanted.seat is not None:
-        tests.append(seat["seat"] == wanted.seat)
-    if wanted.place is not None:
-        tests.append(seat["rank"] == wanted.place - 1)
-    if wanted.cause is not None:
-        tests.append(seat["cause"] == _number(view.causes, wanted.cause) if wanted.cause else seat["cause"] > 0)
-    if tests:
-        found &= _having(seat, np.logical_and.reduce(tests), view.total)
-    if wanted.opponent is not None:
-        found &= _having(seat, seat["bot"] == _number(view.bots, wanted.opponent), view.total)
-    return found
-
-
-def _number(words: Sequence[str], word: str) -> int:
-    return words.index(word) if word in words else -1
-
-
-def _having(seat: dict[str, np.ndarray], seats: np.ndarray, total: int) -> np.ndarray:
-    """Return which matches have one of these seats."""
-    found = np.zeros(total, bool)
-    found[seat["match"][seats]] = True
-    return found

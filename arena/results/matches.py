@@ -17,6 +17,7 @@ from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.logs import open_log
 from arena.results.columns import BOARD_MATCHES
 from arena.schedule.blocks import Schedule
+from arena.schedule.foreign import ForeignSchedule
 from arena.stats.bootstrap import distinct_share
 from arena.store import Store, read_moves
 
@@ -47,11 +48,15 @@ class BoardMatches(NamedTuple):
     """(matches,) equal for equal moves, within one process."""
     rows: np.ndarray
     """(matches,) their places among the board's matches in the log."""
+    utilities: bool
+    """Whether scores are the game's own utilities."""
+    has_seats: bool = True
+    """Whether seats mean anything; foreign results may not tell them."""
 
     def first(self, count: int) -> BoardMatches:
         """Return the first matches alone, a number of whole blocks."""
-        labels, *arrays = self
-        part = BoardMatches(labels, *(None if array is None else array[:count] for array in arrays))  # type: ignore[arg-type]  # in their order
+        arrays = {name: value[:count] for name, value in self._asdict().items() if isinstance(value, np.ndarray)}
+        part = self._replace(**{**arrays, "labels": self.labels})  # type: ignore[arg-type]  # arrays for arrays
         return part._replace(distinct_share=distinct_share(part.block, part.entries, part.moves_hash))
 
     @property
@@ -67,6 +72,8 @@ def read_board(store: Store, schedule: Schedule, board: int, out: Mapping[int, i
 
     Raises `StoreError` when a match has too few or too many seats, or a block other line-ups than the plan.
     """
+    if isinstance(schedule, ForeignSchedule):
+        return read_foreign(store, schedule, board)
     shape = schedule.boards[board]
     name, players, lineups = (shape.game, shape.players), shape.players, schedule.lineups(shape)
     out = disqualified(store, schedule, board) if out is None else out
@@ -108,6 +115,43 @@ def read_board(store: Store, schedule: Schedule, board: int, out: Mapping[int, i
         distinct_share(block, entries, hashes[rows]),
         hashes[rows],
         rows,
+        shape.utilities,
+    )
+
+
+def read_foreign(store: Store, schedule: ForeignSchedule, board: int) -> BoardMatches:
+    """Read the matches of a board of foreign results; blocks are in the order of their first matches in the log.
+
+    Raises `StoreError` when a match has too few or too many seats, or bots that the plan does not have.
+    """
+    shape = schedule.boards[board]
+    name, players = (shape.game, shape.players), shape.players
+    seats, scores = store.seats(*name), store.scores(*name)
+    numbers = {entry.identity: number for number, entry in enumerate(schedule.entries)}
+    entry_of = {bot: numbers.get(identity, -1) for bot, (identity, _) in store.bot_names().items()}
+    entries = np.fromiter((entry_of.get(bot, -1) for (bot,) in store.seat_rows(*name, "s.bot")), np.int64)
+    rounds = np.fromiter((number for (number,) in store.match_rows(*name, "b.round")), np.int64)
+    if len(seats) != len(rounds) * players or (entries < 0).any():
+        raise _damaged(store, f"matches on {shape.title} have missing seats, or bots that are not in the plan")
+    ranks = seats["rank"].reshape(-1, players).astype(np.int64)
+    if (seats["seat"].reshape(-1, players) != np.arange(players)).any() or ((ranks < 0) | (ranks >= players)).any():
+        raise _damaged(store, f"seats or ranks on {shape.title} that there are not")
+    rows = np.argsort(rounds, kind="stable")
+    _, block = np.unique(rounds[rows], return_inverse=True)
+    return BoardMatches(
+        labels=np.array([entry.label for entry in schedule.entries], dtype=object),
+        block=block,
+        round=rounds[rows],
+        lineup=np.zeros(len(rows), np.int64),
+        entries=entries.reshape(-1, players)[rows],
+        ranks=ranks[rows],
+        forfeited=seats["forfeited"].reshape(-1, players)[rows],
+        scores=None if scores is None else scores.reshape(-1, players)[rows],
+        distinct_share=np.ones(len(rows)),
+        moves_hash=np.arange(len(rows)),  # nobody knows the moves: no match is taken for a copy of another
+        rows=rows,
+        utilities=shape.utilities,
+        has_seats=schedule.has_seats,
     )
 
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from arena.core.errors import ConfigError, StoreError
@@ -56,8 +57,8 @@ class Power:
     blocks: int | None
     """Distinct blocks needed in all, existing ones included; None when out of reach or unknown."""
     matches_per_block: int
-    seconds_per_match: float
-    """Median, of one worker."""
+    seconds_per_match: float | None
+    """Median, of one worker; None of foreign results."""
     own_dice: bool
     """Whether the matches of a block draw their own dice; with common dice fewer blocks may do."""
 
@@ -69,7 +70,9 @@ class Power:
     @property
     def seconds(self) -> float | None:
         """Time of one worker for the missing blocks."""
-        return None if self.more is None else self.more * self.matches_per_block * self.seconds_per_match
+        if self.more is None or self.seconds_per_match is None:
+            return None
+        return self.more * self.matches_per_block * self.seconds_per_match
 
 
 def power(
@@ -110,7 +113,7 @@ def power(
                 Power(
                     *(board.game, board.players, a, b, seen, options, target_difference, needed),
                     matches_per_block=schedule.lineups(board),
-                    seconds_per_match=store.seconds(board.game, board.players),
+                    seconds_per_match=None if schedule.is_foreign else store.seconds(board.game, board.players),
                     own_dice=has_own_dice(schedule, index),
                 )
             )
@@ -132,6 +135,10 @@ def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple
     if schedule.duel is not None and set(entries) == set(schedule.duel[:2]):
         players = matches["seat"].max() + 1
         matches = matches[matches["seat"] == matches["round"] % players]
+    if schedule.is_foreign:  # whose blocks need not be of one table
+        seated = matches["entry"].to_numpy().reshape(-1, matches["seat"].max() + 1)
+        both = (seated == entries[0]).any(axis=1) & (seated == entries[1]).any(axis=1)
+        matches = matches[np.repeat(both, seated.shape[1])]
     chosen = matches[matches["entry"].isin(entries)]
     means = chosen.pivot_table(index="block", columns="entry", values="return_", aggfunc="mean")
     means = means.reindex(columns=list(entries)).dropna()

@@ -82,9 +82,11 @@ class RunStatus:
     free: int
     """Bytes free on its disk."""
     dice: str
-    """Kinds of dice as leaderboards name them, with `disclosed` where all secret keys are."""
+    """Kinds of dice as leaderboards name them, with `disclosed` where all secret keys are; empty if unknown."""
     failed: list[str]
     """Failures of games that stopped boards in the last run."""
+    foreign: str
+    """What results from elsewhere are, and from which file; empty for matches that were played here."""
     resume: str
     """Command that resumes it; empty if unknown or not needed."""
 
@@ -125,8 +127,9 @@ def _run_status(log: Path) -> RunStatus:
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         run, last = store.last_run(), _last_write(log)
         played = sum(count for number, _, count in run.workers if number == run.number)
-        rate = _rate(played, run.started, last)
-        workers = _by_host(run.workers)
+        rate = _rate(played, run.started, last) if resolved.foreign is None else None
+        foreign = resolved.foreign
+        workers = _by_host(run.workers) if foreign is None else {}
         seconds_left = _seconds_left(store, boards, workers) if running and played else None
         complete = finished or matches >= planned
         open_keys = any(key.disclosed is None for key in store.secret_keys())
@@ -147,6 +150,7 @@ def _run_status(log: Path) -> RunStatus:
         size=sum(path.stat().st_size for path in _files(log)),
         free=shutil.disk_usage(log.parent).free,
         dice=_dice(schedule, open_keys),
+        foreign="" if foreign is None else f"{foreign.status} from {one_line(foreign.file)}",
         failed=[] if running or complete else [*lines_of(read_faults(log.parent), log)],
         resume=_resume_command(writer) if writer and not (running or complete) else "",
     )

@@ -4,21 +4,52 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pandas as pd
 
 from arena.core.errors import StoreError
-from arena.results.matches import BoardName, board_frames
-from arena.stats.variance import variance_table
+from arena.plan.dice_keys import has_own_dice
+from arena.plan.logs import open_log
+from arena.results.matches import BoardName, choose_boards, read_board, seat_frame
+from arena.schedule.blocks import Schedule
+from arena.schedule.foreign import ForeignSchedule
+from arena.stats.head_to_head import rounded
+from arena.stats.variance import SHARES, seat_advantage, variance_table
 
 
 def variance(
     target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
 ) -> dict[BoardName, pd.DataFrame]:
-    """Return `arena.stats.variance.variance_table` of a tournament's boards, or of those of a game or player count."""
+    """Return `board_variance` of a tournament's boards, or of those of a game or player count."""
     found = {}
-    for name, matches, _, own_dice in board_frames(target, game, players, home):
-        try:
-            found[name] = variance_table(matches, name[1], own_dice)
-        except StoreError as error:
-            raise StoreError(f"{target}: {name[0]}, {name[1]} players: {error}") from None
+    store, resolved = open_log(target, home)
+    with store:
+        schedule = store.known(resolved.schedule())
+        names = [(board.game, board.players) for board in schedule.boards]
+        for name in choose_boards(target, names, game, players):
+            index = names.index(name)
+            matches = seat_frame(read_board(store, schedule, index))
+            try:
+                found[name] = board_variance(matches, schedule, index)
+            except StoreError as error:
+                raise StoreError(f"{target}: {name[0]}, {name[1]} players: {error}") from None
     return found
+
+
+def board_variance(matches: pd.DataFrame, schedule: Schedule, index: int) -> pd.DataFrame:
+    """Return `arena.stats.variance.variance_table` of the matches of a board.
+
+    Of foreign results whose blocks are no Latin squares, only the mean returns of seats are there. Raises `StoreError`
+    where nothing can be told apart.
+    """
+    players = schedule.boards[index].players
+    if isinstance(schedule, ForeignSchedule) and not schedule.has_seats:
+        raise StoreError("the results do not tell seats, so nothing can be told of them; give a column of seats")
+    try:
+        return variance_table(matches, players, has_own_dice(schedule, index))
+    except StoreError:
+        if not schedule.is_foreign:
+            raise
+    shares = pd.DataFrame({"statistic": "share", "part": SHARES})
+    shares[["value", "value_ci_low", "value_ci_high"]] = np.nan
+    return rounded(pd.concat([seat_advantage(matches, players), shares], ignore_index=True))

@@ -26,6 +26,7 @@ from arena.schedule.openings import opening_plies
 from arena.workers.process import WorkerProcess
 from engine import Game
 from engine.errors import did_you_mean
+from engine.registry import is_provided
 
 OPPONENT = "random"
 BOT, OTHER = 0, 1
@@ -179,7 +180,7 @@ def _keep_declared(bot: ResolvedBot, version: Version, home: str | Path | None) 
 
 def _boards(games: Sequence[str], players: Sequence[int]) -> Iterator[Game]:
     for name in games or engine.game_names():
-        kind = engine.game_type(name.partition("(")[0])
+        kind = engine.game_type(name)
         allowed = range(kind.min_players, kind.max_players + 1)
         for count in players or allowed:
             if games or count in allowed:
@@ -189,7 +190,7 @@ def _boards(games: Sequence[str], players: Sequence[int]) -> Iterator[Game]:
 def _check_choice(bot: ResolvedBot, wanted: Sequence[Game], playing: Sequence[Game], named: bool) -> None:
     """Raise `ConfigError` when nothing is left to play, or a board that was named is refused."""
     for game in bot.games or ():
-        if game not in engine.game_names():
+        if game not in engine.game_names() and not is_provided(game):
             raise ConfigError(f"{bot.spec}: games: no game '{game}' here{did_you_mean(game, engine.game_names())}")
     if not playing or (named and len(playing) < len(wanted)):
         raise ConfigError(f"{bot.spec} {next(refusal for refusal in bot.refusals if refusal)}")

@@ -30,6 +30,7 @@ from arena.plan.files import logged_plan, write_plan
 from arena.plan.logs import LOG
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
 from arena.registry.bundles import MANIFEST
+from arena.runner.following import RESULT
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.outbox import Outbox
 from arena.runner.run import Outcome, Progress, Run
@@ -193,6 +194,9 @@ def compare(
             opening = setup_plies(load_game(board.game, board.players)) + board.opening
             tally = Tally(stop.test, board.players, opening)
             gate = SequentialGate(plan.schedule, tally, entries, Outbox(store, plan.schedule))
+            asked = {"a": plan.schedule.entries[entries[0]].label, "b": plan.schedule.entries[entries[1]].label}
+            test = asdict(stop.test) if stop.test else None
+            _write(folder, {**asked, "test": test, "end": "running"})  # for those who look on
             planned(plan)
             run = Run(plan, store, options, worker, lambda progress: show(progress, tally), gate)
             outcome = run.play()
@@ -201,18 +205,22 @@ def compare(
             resolved = with_disclosed_keys(plan.resolved(), store)
         found = _comparison(plan, entries, tally, outcome, folder)
         write_plan(folder, resolved)
-        content = json.dumps(found.as_dict(), indent=1, ensure_ascii=False) + "\n"
-        write_file(folder / "comparison.json", [content.encode()])
+        _write(folder, found.as_dict())
         return found
     finally:
         worker.stop()
+
+
+def _write(folder: Path, content: dict[str, Any]) -> None:
+    text = json.dumps(content, indent=1, ensure_ascii=False) + "\n"
+    write_file(folder / RESULT, [text.encode()])
 
 
 def comparison_plan(
     matchup: Matchup, blocks: int, worker: WorkerProcess | None = None, home: str | Path | None = None
 ) -> tuple[Plan, tuple[int, int]]:
     """Return the plan of a comparison and the entries of A and B. Swapping the two does not change the plan."""
-    kind = game_type(matchup.game.partition("(")[0])
+    kind = game_type(matchup.game)
     game = load_game(matchup.game, kind.min_players if matchup.players is None else matchup.players)
     plies = chosen_plies(matchup.opening, game.default_opening)
     asked_for = [matchup.a, matchup.b, *(matchup.fillers or (FILLERS if game.players > 2 else ()))]
@@ -222,7 +230,7 @@ def comparison_plan(
     bots = resolve_bots(asked, [game], (), worker, lambda at: f"{named[at]}: ", home)
     for name, bot in zip(named, bots, strict=True):
         if bot.refusals[0] is not None:
-            raise ConfigError(f"{name}: {bot.spec} {bot.refusals[0]}")
+            raise ConfigError(f"{name}: {bot.label} {bot.refusals[0]}")
     if bots[0].identity == bots[1].identity:
         raise ConfigError(f"A and B are the same bot, {bots[0].spec}: there is nothing to compare")
     unique = sorted({bot.identity: bot for bot in bots}.values(), key=lambda bot: (bot.spec, bot.identity))

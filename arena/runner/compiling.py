@@ -18,7 +18,6 @@ from arena.workers.messages import RATINGS, RULES, Compile, WorkerPlan, encode
 from arena.workers.pools import LISTEN, Chunk, LocalPool, Reply
 from arena.workers.process import WorkerProcess
 from engine import game_names, game_type, load_game
-from engine.specs import split_game_spec
 
 GAMES = {"epicycle": 1.0, "magic_mids": 1.4, "midgard": 1.8, "pyramid_punch": 2.5}
 """What compiling something costs in a game; relative, as measured."""
@@ -204,7 +203,7 @@ def warm(
     Return how many pieces of code that were: what has been compiled before is not compiled again.
     """
     home_folder(home)
-    types = [(spec, game_type(split_game_spec(spec)[0])) for spec in games or game_names()]
+    types = [(spec, game_type(spec)) for spec in games or game_names()]
     boards = [load_game(spec, n) for spec, kind in types for n in range(kind.min_players, kind.max_players + 1)]
     worker = WorkerProcess()
     try:

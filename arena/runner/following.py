@@ -17,7 +17,7 @@ from arena.store import Store
 from engine import load_game
 
 RESULT = "comparison.json"
-"""What a comparison writes beside its log when it ends."""
+"""What a comparison writes beside its log: what is asked when it begins, everything when it ends."""
 MOST_POINTS = 2_000
 """Points of a course at most."""
 FIELDS = ("elo0", "elo1", "alpha", "beta", "model")
@@ -40,7 +40,7 @@ class ComparisonSoFar:
     test: Sprt | None
     """None where the number of blocks is fixed."""
     is_default: bool
-    """Whether that is the default test, as nothing tells which one is asked: it is written when a comparison ends."""
+    """Whether that is the default test, as nothing tells which one is asked."""
     tally: Tally
     course: list[Point]
     estimate: Estimate | None
@@ -92,7 +92,7 @@ def follow(store: Store, resolved: ResolvedPlan) -> ComparisonSoFar:
 
 
 def _written(store: Store) -> dict[str, Any]:
-    """Return what the comparison wrote when it ended last; nothing where that cannot be read."""
+    """Return what the comparison wrote last; nothing where that cannot be read."""
     try:
         found = read_json(store.path.parent / RESULT)
     except (OSError, ValueError):

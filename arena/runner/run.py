@@ -24,6 +24,7 @@ from arena.runner.board_queue import BoardQueue
 from arena.runner.compiling import CompileChunk, CompileStage
 from arena.runner.gate import Gate
 from arena.runner.handover import RayHandover
+from arena.runner.in_play import InPlayFile
 from arena.runner.options import RunOptions
 from arena.runner.progress import Outcome, Progress
 from arena.runner.queue import MAX_CHUNK, MatchQueue, chunk_seconds
@@ -75,6 +76,7 @@ class Run:
         self.pools: list[Pool] = []
         self.ray = RayHandover(options, plan.message(), self.replies, self.progress)
         self.written = time.monotonic()
+        self.shown = InPlayFile(store.path.parent)
 
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C lets the chunks in flight finish and keeps them."""
@@ -114,6 +116,7 @@ class Run:
             while self.matches.next_stage() and not self.stopping:  # totals change also when it ends here
                 self._play_stage()
         finally:
+            self.shown.remove()
             try:
                 self._write()
             finally:
@@ -157,6 +160,8 @@ class Run:
             if time.monotonic() - self.written > WRITE_EVERY or self.matches.outbox.size > MAX_CHUNK:
                 self.matches.recheck(only_full=True)
                 self._write()
+            if self.local is not None:
+                self.shown.update(self.local.in_play())
             self._tell_complete()
             self._update_progress()
             self.show(self.progress)

@@ -66,7 +66,7 @@ def play_match(
         found = resolve_bots(wanted, [loaded], (), worker, lambda seat: f"seat {seat}: ", home)
         for bot in found:
             if bot.refusals[0] is not None:
-                raise ConfigError(f"{bot.spec} {bot.refusals[0]}")
+                raise ConfigError(f"{bot.label} {bot.refusals[0]}")
         if seed is None:
             seed = 0 if all(bot.trusted for bot in found) else random_seed()
         plan = single_plan(loaded, found, seed, plies)

@@ -23,6 +23,8 @@ from arena.schedule.tables import Table, choose_tables
 
 HASHED_KINDS = {Kind.SECRET: "secret", Kind.COMMON: "common"}
 """Kinds of dice as identities have them."""
+MOST_OF_A_FILE = 120
+"""Letters of a game in a file's name; systems have 255 bytes for all of it."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +59,8 @@ class Board:
     """Random plies of the opening."""
     first_blocks: int = 0
     """Blocks that every table plays before the adaptive schedule gives out the rest; 0 for other schedules."""
+    utilities: bool = False
+    """Whether scores are the game's own utilities."""
 
     @property
     def title(self) -> str:
@@ -67,6 +71,8 @@ class Board:
     def slug(self) -> str:
         """Game and number of players, for file names."""
         clean = "".join(c if c.isalnum() or c in "_+-" else "." if c == "=" else "-" for c in self.game).strip("-")
+        if len(clean) > MOST_OF_A_FILE:
+            clean = f"{clean[: MOST_OF_A_FILE - 13]}-{hashlib.blake2b(self.game.encode(), digest_size=6).hexdigest()}"
         return f"{clean}_{self.players}p"
 
 
@@ -138,6 +144,11 @@ class Schedule:
     """The two bots of a comparison, who take turns in one seat, a block a round."""
     stages: tuple[Stage | None, ...] = ()
     """Progress of adaptive boards, by board; empty until it is known."""
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether the results come from elsewhere (`arena.schedule.foreign`)."""
+        return False
 
     def stage(self, index: int) -> Stage | None:
         """Return the progress of an adaptive board; None for others, and where it is not known."""

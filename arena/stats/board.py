@@ -73,6 +73,14 @@ def skills_of(matches: pd.DataFrame, players: int) -> Skills:
     return Skills(list(labels), fitted.mu, model_covariance(fitted, results, blocks), fitted.margin)
 
 
+def distinct_matches(results: Results, blocks: Blocks) -> np.ndarray:
+    """Return (bots,) the matches of each bot in distinct blocks."""
+    who = np.sort(results.who, axis=1)
+    first = np.diff(who, axis=1, prepend=-1) > 0  # a bot in several seats plays one match
+    result, seat = np.nonzero(first)
+    return np.rint(np.bincount(who[result, seat], blocks.weights(results)[result])).astype(np.int64)
+
+
 def rating_columns(ratings: Ratings) -> pd.DataFrame:
     """Return rating, sigma, intervals, ranges of ranks, groups and distinct matches, by entry."""
     fitted, spread = ratings.fit, ratings.spread
@@ -85,6 +93,6 @@ def rating_columns(ratings: Ratings) -> pd.DataFrame:
         "rank_ci_high": worst,
         "group": groups(spread),
         "sigma": fitted.sigma,
-        "distinct_matches": np.rint(spread.blocks * ratings.blocks.results.shape[1]).astype(np.int64),
+        "distinct_matches": distinct_matches(ratings.results, ratings.blocks),
     }
     return pd.DataFrame(columns, index=pd.Index(ratings.results.entries, name="entry"))

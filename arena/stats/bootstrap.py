@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -39,7 +40,7 @@ class Blocks:
     kind: np.ndarray
     """(blocks,) kind of each block."""
     results: np.ndarray
-    """(kinds, matches in a block) numbers of results."""
+    """(kinds, most matches of a block) numbers of results; -1 where a block has fewer matches than the largest."""
     distinct_share: np.ndarray
     """(kinds,) distinct blocks of the table as a share of all."""
 
@@ -51,7 +52,19 @@ class Blocks:
     def weights(self, results: Results) -> np.ndarray:
         """Return (results,) how often each result counts if repeated blocks count once."""
         counts = np.bincount(self.kind, minlength=len(self.distinct_share)) * self.distinct_share
-        return np.bincount(self.results.ravel(), np.repeat(counts, self.results.shape[1]), len(results.times))
+        kind, result = self.members
+        return np.bincount(result, counts[kind], len(results.times))
+
+    @cached_property
+    def members(self) -> tuple[np.ndarray, np.ndarray]:
+        """(matches of all kinds,) the kind, and the result, of each."""
+        kind, place = np.nonzero(self.results >= 0)
+        return kind, self.results[kind, place]
+
+    def bots(self, results: Results) -> np.ndarray:
+        """Return (kinds, seats of a block) the bots in each kind's seats, sorted; their number where there is none."""
+        nobody = np.full((1, results.who.shape[1]), len(results.entries), results.who.dtype)
+        return np.sort(np.concatenate([results.who, nobody])[self.results].reshape(len(self.results), -1), axis=1)
 
 
 def blocks_of(results: Results, block: np.ndarray, share: np.ndarray | None = None) -> Blocks:
@@ -67,14 +80,22 @@ def blocks_of(results: Results, block: np.ndarray, share: np.ndarray | None = No
 
 
 def by_block(block: np.ndarray, values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Return (blocks,) indexes of a match of each block, and (blocks, matches in a block) sorted values of matches."""
+    """Return (blocks,) indexes of a match of each block, and (blocks, most matches) sorted values of its matches.
+
+    Values are 0 or more; -1, before them, stands where a block has fewer matches than the largest.
+    """
     if (np.diff(block) < 0).any():
         order = np.argsort(block, kind="stable")
         block, values = block[order], values[order]
     else:
         order = np.arange(len(block))
     first = np.flatnonzero(np.diff(block, prepend=block[:1] - 1))
-    return order[first], np.sort(values.reshape(len(first), -1), axis=1)
+    sizes = np.diff(first, append=len(block))
+    if (sizes == sizes[:1]).all():
+        return order[first], np.sort(values.reshape(len(first), -1), axis=1)
+    rows = np.full((len(first), sizes.max()), -1, np.int64)
+    rows[np.repeat(np.arange(len(first)), sizes), np.arange(len(block)) - np.repeat(first, sizes)] = values
+    return order[first], np.sort(rows, axis=1)
 
 
 def distinct_share(block: np.ndarray, entries: np.ndarray, moves_hash: np.ndarray) -> np.ndarray:
@@ -123,7 +144,7 @@ def replicates(
 
 def _of_kinds(fitted: Fit, results: Results, blocks: Blocks) -> tuple[np.ndarray, tuple[np.ndarray, np.ndarray]]:
     """Return the bots of each kind of block, and what it says of them, as of `kernels.sum_kinds`."""
-    bots = np.sort(results.who[blocks.results].reshape(len(blocks.results), -1), axis=1)
+    bots = blocks.bots(results)
     bots[:, 1:][bots[:, 1:] == bots[:, :-1]] = len(results.entries)
     bots.sort(axis=1)
     bots = np.where(bots < len(results.entries), bots, -1)[:, : (bots < len(results.entries)).sum(axis=1).max()]

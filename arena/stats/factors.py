@@ -35,4 +35,4 @@ class BlockKinds(NamedTuple):
 
     kind: np.ndarray  # (blocks,) each block's kind
     distinct_share: np.ndarray  # (kinds,) the probability with which a block drawn counts
-    results: np.ndarray  # (kinds, matches) the results of a block
+    results: np.ndarray  # (kinds, matches) the results of a block, -1 for none

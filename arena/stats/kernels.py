@@ -455,7 +455,8 @@ def count_results(counts, results, weights):
     for kind in range(len(counts)):
         if counts[kind] > 0:
             for match in range(results.shape[1]):
-                weights[results[kind, match]] += counts[kind]
+                if results[kind, match] >= 0:
+                    weights[results[kind, match]] += counts[kind]
 
 
 @routine
@@ -470,6 +471,8 @@ def sum_kinds(kinds, bots, orders, beta_square, fitted, sums, total):
     total[:] = 0.0
     for kind in range(len(kinds)):
         for result in kinds[kind]:
+            if result < 0:
+                continue
             result_curvature(beta_square, fitted.sites[result], found)
             for seat in range(seats):
                 place[seat] = 0

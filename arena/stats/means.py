@@ -55,17 +55,20 @@ def over_blocks(
     share: np.ndarray,
     times: np.ndarray | None = None,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """Return by group the mean of block means, its standard error (NaN below two blocks), distinct and all blocks.
+    """Return by group the mean, its standard error over blocks (NaN below two), distinct and all blocks.
 
     `share` (blocks,) is how much of a block is no copy of another one; `times` (blocks,) is how many each stands for.
+    Blocks weigh by their values: with as many in each that is the mean of block means, else a ratio of two sums
+    (Cochran, "Sampling Techniques", 1977, section 6.4).
     """
     cells = group_rows(np.column_stack([group, block]))
     of, at = group[cells.first], block[cells.first]
     means = np.bincount(cells.number, value, len(of)) / cells.times
     weight = np.ones(len(of)) if times is None else times[at]
     count = np.bincount(of, weight, groups)
-    mean = np.bincount(of, weight * means, groups) / np.maximum(count, 1)
-    square = np.bincount(of, weight * (means - mean[of]) ** 2, groups)
+    size = cells.times / np.maximum(np.bincount(of, weight * cells.times, groups) / np.maximum(count, 1), 1e-300)[of]
+    mean = np.bincount(of, weight * size * means, groups) / np.maximum(count, 1)
+    square = np.bincount(of, weight * (size * (means - mean[of])) ** 2, groups)
     distinct = np.bincount(of, weight * share[at], groups)
     with np.errstate(invalid="ignore", divide="ignore"):
         return mean, np.sqrt(square / (count - 1) / distinct), distinct, count

@@ -118,11 +118,11 @@ def spread_of(
 
 def blocks_by_bot(results: Results, blocks: Blocks) -> np.ndarray:
     """Return (bots,) the number of distinct blocks with each bot."""
-    tables = results.who[blocks.results].reshape(len(blocks.results), -1)
+    tables = blocks.bots(results)
     counts = np.bincount(blocks.kind, minlength=len(tables)) * blocks.distinct_share
-    here = np.zeros((len(tables), len(results.entries)), bool)
+    here = np.zeros((len(tables), len(results.entries) + 1), bool)
     np.put_along_axis(here, tables.astype(np.int64), True, axis=1)
-    return np.rint(counts @ here)
+    return np.rint(counts @ here)[:-1]
 
 
 def model_covariance(fitted: Fit, results: Results, blocks: Blocks) -> np.ndarray:
@@ -225,14 +225,15 @@ def constant_results(results: Results, blocks: Blocks) -> np.ndarray:
     of, often, same = _constant(results, blocks, table)
     constant = np.ones(table.max() + 1, bool)
     np.logical_and.at(constant, of[:, 0], often & same)
-    found = np.zeros(len(results.times), bool)
-    found[blocks.results] = constant[table][:, None]
+    found = np.ones(len(results.times), bool)
+    kind, result = blocks.members
+    np.logical_and.at(found, result, constant[table][kind])
     return found
 
 
 def _tables(results: Results, blocks: Blocks) -> np.ndarray:
     """Return (kinds,) the number of the set of bots of each kind of block."""
-    return group_rows(np.sort(results.who[blocks.results].reshape(len(blocks.results), -1), axis=1)).number
+    return group_rows(blocks.bots(results)).number
 
 
 def _constant(results: Results, blocks: Blocks, group: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -240,11 +241,11 @@ def _constant(results: Results, blocks: Blocks, group: np.ndarray) -> tuple[np.n
 
     `group` (kinds,) numbers the groups.
     """
-    bots, seats = results.who[blocks.results], blocks.results.shape[1] * results.who.shape[1]
-    kind = np.repeat(np.arange(len(group)), seats)
+    kind, result = blocks.members
+    bots, kind = results.who[result], np.repeat(kind, results.who.shape[1])
     cells = group_rows(np.column_stack([kind, bots.ravel()]))
     of, bot = kind[cells.first], bots.ravel()[cells.first]
-    means = np.bincount(cells.number, results.ranks[blocks.results].ravel()) / cells.times
+    means = np.bincount(cells.number, results.ranks[result].ravel()) / cells.times
     pairs = group_rows(np.column_stack([group[of], bot]))
     lowest, highest = np.full(len(pairs.first), np.inf), np.full(len(pairs.first), -np.inf)
     np.minimum.at(lowest, pairs.number, means)

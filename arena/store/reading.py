@@ -15,7 +15,7 @@ from typing import Any, Self
 
 import numpy as np
 
-from arena.core.errors import ArenaError, StoreError
+from arena.core.errors import ArenaError, LockedError, StoreError
 from arena.core.match_ids import Kind, check_match_id, match_id
 from arena.match.result import Clocking, MatchRow, SeatRow
 from arena.match.stored import Place, SecretKey, StoredMatch, read_clocks, stored_match
@@ -33,6 +33,8 @@ FROM_CONTENT = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeErro
 """Errors that the content of a damaged log may cause."""
 OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG)
 """SQLite's errors that the content of a log causes; 0 are those of its Python module, such as of invalid UTF-8."""
+OF_OTHERS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
+"""SQLite's errors that other programs cause."""
 SHORT_ID = 12
 """Hexadecimal digits that distinguish the matches of all but the largest logs."""
 
@@ -55,7 +57,7 @@ class StoreReader:
     def open(cls, path: Path) -> Self:
         """Open a log for reading, also while a run writes; an older one is read as if it were upgraded.
 
-        Raises `StoreError` if there is no log.
+        Raises `StoreError` if there is no log, `LockedError` while another program lets nobody read it.
         """
         if not path.is_file():
             raise StoreError(f"{path}: no such match log; `arena run` makes one")
@@ -64,6 +66,7 @@ class StoreReader:
             db.execute("BEGIN")  # all reads see the log at this moment, whatever a run adds meanwhile
             return cls(path, db, None)
         except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
+            _check_lock(error, path)
             raise StoreError(f"{path}: is not a match log: {error}") from None
 
     def __enter__(self) -> Self:
@@ -80,7 +83,9 @@ class StoreReader:
             self.close()
 
     def _explain(self, error: BaseException) -> None:
-        """Raise a `StoreError` for an error, unless it has nothing to do with the content."""
+        """Raise a `StoreError` for an error, unless it has nothing to do with the content or a lock."""
+        if self._lock is None:
+            _check_lock(error, self.path)
         if isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT:
             return
         with contextlib.suppress(sqlite3.Error):
@@ -110,6 +115,10 @@ class StoreReader:
         """Return the versions of Python and the packages in the latest run."""
         row = self._db.execute("SELECT versions FROM runs ORDER BY run DESC LIMIT 1").fetchone()
         return json.loads(row[0]) if row else {}
+
+    def has_run(self) -> bool:
+        """Whether there is a run."""
+        return self._db.execute("SELECT 1 FROM runs LIMIT 1").fetchone() is not None
 
     def is_finished(self) -> bool:
         """Whether every match of the latest run's plan was in the log."""
@@ -257,6 +266,11 @@ class StoreReader:
         matches, blocks = self._db.execute(query, (lineups, game, players)).fetchone()
         return matches, blocks
 
+    def count_ids(self, game: str, players: int) -> int:
+        """Return how many different ids a board's blocks have."""
+        query = "SELECT count(DISTINCT id) FROM blocks JOIN boards USING (board) WHERE game = ? AND players = ?"
+        return int(self._db.execute(query, (game, players)).fetchone()[0])
+
     def forfeited(self, game: str, players: int) -> int:
         """Return the number of a board's forfeited seats."""
         query = (
@@ -320,6 +334,12 @@ class StoreReader:
         query = "SELECT digest FROM matches WHERE block = ? AND lineup = ?"
         found = self._db.execute(query, (block, lineup)).fetchone()
         return found[0] if found else None
+
+    def match_digests(self) -> Iterator[tuple[bytes, int, bytes]]:
+        """Yield the identity of the block, line-up and digest of every match, in the order of the log."""
+        yield from self._db.execute(
+            "SELECT identity, lineup, digest FROM blocks JOIN matches USING (block) ORDER BY block, lineup"
+        )
 
     def outlines(self, where: str, parameters: Sequence[int]) -> tuple[sqlite3.Cursor, sqlite3.Cursor]:
         """Return block, line-up, board, plies and ending of matches, and bot, rank and cause of their seats.
@@ -439,6 +459,7 @@ def readable(log: StoreReader) -> Iterator[None]:
     try:
         yield
     except FROM_CONTENT as error:
+        _check_lock(error, log.path)
         ours = isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT
         if ours or isinstance(error, ArenaError):
             raise
@@ -463,6 +484,12 @@ def _stored(
         dropped=dropped,
     )
     return stored_match(place, played, [spec for spec, *_ in seats])
+
+
+def _check_lock(error: BaseException, log: Path) -> None:
+    """Raise `LockedError` for an error of a log that another program keeps locked."""
+    if isinstance(error, sqlite3.Error) and primary(error) in OF_OTHERS:
+        raise LockedError(f"{log}: another program keeps it locked; try again when that has ended") from None
 
 
 def primary(error: sqlite3.Error) -> int:

@@ -21,6 +21,8 @@ from arena.store.shape import Parts, check_beside, check_shape, harden, laid_out
 SCHEMA_VERSION = 6
 OLDEST = 3
 """The oldest version that `arena.store.upgrading` can upgrade."""
+PATIENCE = {"ro": 3.0, "rw": 30.0, "rwc": 30.0}
+"""Seconds to wait for a log that another program keeps locked, by the mode that it is opened in."""
 
 SCHEMA = """
 CREATE TABLE runs (
@@ -192,7 +194,9 @@ def connect(
     """
     check_beside(path)
     with contextlib.ExitStack() as undo:
-        db = undo.enter_context(contextlib.closing(sqlite3.connect(address(path, mode), uri=True, timeout=30)))
+        db = undo.enter_context(
+            contextlib.closing(sqlite3.connect(address(path, mode), uri=True, timeout=PATIENCE[mode]))
+        )
         harden(db)
         prepare(db)
         db.execute("BEGIN")  # version and tables of the same moment

@@ -14,11 +14,14 @@ from arena.core.machine import cores
 from arena.tables.analysis import Analyses
 from arena.tables.keeping import keep
 from arena.tables.setup import Setup
-from arena.tables.table import OVER, Refused, Table
+from arena.tables.table import Refused, Table
+from arena.tables.view import FAILED, OVER
 
 MOST_TABLES = 200
 KEPT = 86_400.0
 """Seconds that a table is kept after somebody last looked at it."""
+IDLE = 600.0
+"""Seconds after which it may have to make room for another one."""
 
 
 @dataclass(eq=False)
@@ -63,23 +66,28 @@ class Hall:
         self.most_workers = most_workers or max(4, 2 * cores())
         self._lock = threading.Lock()
         self._places: dict[str, Place] = {}
+        self._is_closed = False
 
     def open(self, setup: Setup, owner: str, claim: bool = False) -> Place:
         """Open a table; raises `Refused` when there are too many, and what `Setup.load` raises."""
         setup.load()  # what may have to be compiled is, before others wait for the lock
         with self._lock:
+            if self._is_closed:
+                raise Refused("the server is ending")
             self._sweep()
-            if len(self._places) >= MOST_TABLES:
-                raise Refused(
-                    f"there are {MOST_TABLES} tables already; one is given up a day after it was last looked at"
-                )
             self._make_room()
-        place = Place(secrets.token_urlsafe(9), Table(setup, self.home), owner)
+            place = Place(secrets.token_urlsafe(9), Table(setup, self.home), owner)
+            self._places[place.id] = place
         place.claim = secrets.token_urlsafe(16) if claim else ""
         place.table.changed = place.tell
-        with self._lock:
-            self._places[place.id] = place
         return place
+
+    def wake(self, place: Place) -> None:
+        """Make room for the worker of a table that has let its own go; raises `Refused` where there is none."""
+        with self._lock:
+            if place.table.is_parked:
+                self._make_room()
+                place.table.wake()
 
     def rematch(self, place: Place, same_dice: bool, turned: bool) -> Place:
         """Open a table like another one; `turned` has everybody sit one seat further on."""
@@ -104,13 +112,25 @@ class Hall:
     def close(self) -> None:
         """End all tables and analyses."""
         with self._lock:
+            self._is_closed = True
             places, self._places = list(self._places.values()), {}
         for place in places:
             place.table.close()
         self.analyses.close()
 
     def _sweep(self) -> None:
-        old = [place for place in self._places.values() if time.monotonic() - place.table.touched > KEPT]
+        """Give up tables that nobody has looked at for a day, and one for another where there are too many.
+
+        Raises `Refused` when all of them are in use.
+        """
+        now, places = time.monotonic(), sorted(self._places.values(), key=lambda place: place.table.touched)
+        old = [place for place in places if now - place.table.touched > KEPT]
+        if len(places) - len(old) >= MOST_TABLES:
+            idle = [place for place in places if IDLE < now - place.table.touched <= KEPT]
+            ended = [place for place in idle if place.table.phase in (OVER, FAILED)]
+            if not idle:
+                raise Refused(f"there are {MOST_TABLES} tables already, all in use; try again later")
+            old += (ended or idle)[:1]
         for place in old:
             del self._places[place.id]
             threading.Thread(target=place.table.close, daemon=True).start()

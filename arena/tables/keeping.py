@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 
+from arena.core.files import made_folder, own_folder
 from arena.core.match_ids import match_id
 from arena.core.names import PLAYED
 from arena.core.paths import home_folder
@@ -15,7 +17,7 @@ from arena.plan.logs import LOG
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.plan.resolve import Plan
 from arena.runner.single import single_match, stored_of
-from arena.store import Finished, Store
+from arena.store import Finished, Store, move_into_place
 from arena.tables.setup import is_person, row_of_seat
 from arena.tables.table import Refused, Table
 
@@ -28,16 +30,31 @@ SHORT = 12
 def keep(table: Table) -> str:
     """Write the log of a match that is over and return the name that commands know it by.
 
-    Raises `Refused` when there is such a log already: the same people, bots and dice.
+    Raises `Refused` when there is such a log already, of the same people, bots and dice, or it is being written.
     """
-    plan, row = table.finished()
-    spec = single_match(plan)
-    name = f"{PLAYED}/{spec.block.identity.hex()[:SHORT]}"
-    log = home_folder(table.home) / name / LOG
     if table.kept:
         return table.kept
-    if log.exists():
-        raise Refused(f"a match of the same seats and dice is in {name} already; play with new dice to keep another")
+    plan, row = table.begin_keeping()
+    name = f"{PLAYED}/{single_match(plan).block.identity.hex()[:SHORT]}"
+    kept = ""
+    try:
+        home = home_folder(table.home)
+        log = home / name / LOG
+        if log.exists():
+            raise Refused(
+                f"a match of the same seats and dice is in {name} already; play with new dice to keep another"
+            )
+        with made_folder(home), own_folder(home, ".keep-") as folder:  # killed on the way, it leaves no half a log
+            _write(folder / LOG, name, plan, row, table.versions)
+            move_into_place(folder / LOG, log)
+        kept = name
+    finally:
+        table.end_keeping(kept)
+    return name
+
+
+def _write(log: Path, name: str, plan: Plan, row: MatchRow, versions: dict[str, str]) -> None:
+    """Write the log of one match."""
     bundles = {}
     for bot in plan.bots:
         if not is_person(bot.spec):
@@ -49,11 +66,9 @@ def keep(table: Table) -> str:
         settings = [BotSettings(bot.params, bot.isolation) for bot in plan.bots]
         resolved = ResolvedPlan.of(name, plan.schedule, settings)
         bots = [row_of_seat(plan, entry) for entry in range(len(plan.bots))]
-        run = store.begin_run(resolved.as_json(), json.dumps(table.versions), now(), bots, bundles)
-        store.add(plan.schedule, [Finished(spec, row, WORKER, 1)], run)
+        run = store.begin_run(resolved.as_json(), json.dumps(versions), now(), bots, bundles)
+        store.add(plan.schedule, [Finished(single_match(plan), row, WORKER, 1)], run)
         store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
-    table.mark_kept(name)
-    return name
 
 
 def stored(plan: Plan, row: MatchRow) -> StoredMatch:

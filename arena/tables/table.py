@@ -12,7 +12,6 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import NamedTuple
 
 from arena.core.errors import ArenaError, WorkerError
 from arena.core.machine import cores
@@ -22,6 +21,7 @@ from arena.match.result import MatchRow
 from arena.plan.resolve import Plan
 from arena.runner.compiling import compile_ahead
 from arena.tables.setup import Setup, bots_alone, is_person, name_of, order_of, resolve
+from arena.tables.view import FAILED, OVER, PREPARING, THINKING, WAITING, Seat, TablePly, View
 from arena.workers import messages
 from arena.workers.process import STARTS, WorkerProcess
 from engine import CHANCE, EngineError, State
@@ -29,40 +29,10 @@ from engine.errors import in_short
 
 PARK = 900.0
 """Seconds without a move of a person after which the worker is ended; the next move starts another."""
-PREPARING, THINKING, WAITING, OVER, FAILED = "preparing", "thinking", "waiting", "over", "failed"
-"""What a table does: getting ready; a bot moves; a person's move is awaited; the match is over; the table failed."""
 
 
 class Refused(ArenaError):
     """What somebody wants to do at a table cannot be done now."""
-
-
-class TablePly(NamedTuple):
-    """One ply as a table shows it."""
-
-    seat: int
-    """Who moved; `engine.CHANCE` for dice."""
-    text: str
-    rolled_by: int
-    """Whose dice; -1 for the set-up, and for what is no roll."""
-    forced: bool
-    """Whether there was no other action."""
-    opening: bool
-    """Whether it was drawn at random before anybody chose."""
-
-
-@dataclass
-class Seat:
-    """A seat as a table shows it."""
-
-    name: str
-    person: bool
-    left: float = 0.0
-    """Seconds on a person's clock."""
-    forfeit: tuple[str, int, str] | None = None
-    """Cause, ply and detail."""
-    seconds: float = 0.0
-    """That its last move took."""
 
 
 @dataclass
@@ -71,29 +41,6 @@ class _Wish:
 
     action: int = -1
     resigns: bool = False
-
-
-@dataclass
-class View:
-    """Everything that is to be seen of a table at one moment."""
-
-    version: int
-    phase: str
-    line: str
-    """What is going on, or what failed, in a sentence."""
-    seat: int
-    """Whose move is due; `CHANCE` or `TERMINAL` otherwise."""
-    state: State
-    """A copy."""
-    plies: list[TablePly]
-    notes: dict[int, str]
-    seats: list[Seat]
-    ranks: list[int] | None
-    ended: str
-    seed: int | None
-    can_take_back: bool
-    kept: str
-    """Name of the log that holds the match; empty when none does."""
 
 
 @dataclass(eq=False)
@@ -118,7 +65,7 @@ class Table:
         self._worker = WorkerProcess()
         self._phase, self._line, self._version = PREPARING, "the table is being set up", 0
         self._wish: _Wish | None = None
-        self._closing = self._restart = self._parked = False
+        self._closing = self._restart = self._parked = self._keeping = False
         self._course: tuple[int, ...] = self.setup.actions
         """Plies that the match goes on from when the worker starts it anew."""
         self._first = len(self.setup.actions)
@@ -143,10 +90,13 @@ class Table:
 
     # What persons do
 
-    def choose(self, action: int) -> None:
-        """Make a person's move; raises `Refused` when none is due, or the action is not legal."""
+    def choose(self, action: int, version: int | None = None) -> None:
+        """Make a person's move; raises `Refused` when none is due, or the action is not legal.
+
+        With a `version` also when the table has changed since it had that one.
+        """
         with self._lock:
-            self._check_turn()
+            self._check_turn(version)
             if action not in self._state.legal_actions():
                 raise Refused(str(self._state.refuse(action)))
             self._wish = _Wish(action)
@@ -165,10 +115,10 @@ class Table:
                 raise Refused(str(error)) from None
             self.choose(action)
 
-    def resign(self) -> None:
-        """Give up for the person to move; raises `Refused` when nobody is to move."""
+    def resign(self, version: int | None = None) -> None:
+        """Give up for the person to move; raises `Refused` as `choose` does."""
         with self._lock:
-            self._check_turn()
+            self._check_turn(version)
             self._wish = _Wish(resigns=True)
             self._phase = THINKING
             self._change("resigning")
@@ -179,7 +129,7 @@ class Table:
             ply = self._last_decision()
             if ply is None:
                 raise Refused("there is nothing to take back")
-            if self.kept:
+            if self.kept or self._keeping:
                 raise Refused("this match is in a log now, and stays as it is")
             thinking = self._phase in (THINKING, PREPARING)
             self._course = tuple(self._state.history()[:ply])
@@ -216,6 +166,11 @@ class Table:
             self._parked = True
             self._lock.notify_all()
             return True
+
+    def wake(self) -> None:
+        """Count as a table that holds a worker again: a move is to follow, which starts one."""
+        with self._lock:
+            self._parked = False
 
     # What is seen
 
@@ -267,6 +222,11 @@ class Table:
         return not (self._parked or self._phase == FAILED or self._closing)
 
     @property
+    def is_parked(self) -> bool:
+        """Whether it has let its worker go."""
+        return self._parked
+
+    @property
     def is_waiting(self) -> bool:
         """Whether nothing happens until a person does something."""
         return self._phase in (WAITING, OVER, FAILED)
@@ -292,10 +252,19 @@ class Table:
         with self._lock:
             self._change(line)
 
-    def mark_kept(self, name: str) -> None:
-        """Note which log holds the match."""
+    def begin_keeping(self) -> tuple[Plan, MatchRow]:
+        """Return plan and result of a match that is over, and let nothing change it meanwhile; raises `Refused`."""
         with self._lock:
-            self.kept = name
+            if self._keeping or self.kept:
+                raise Refused("this match is being kept already")
+            found = self.finished()
+            self._keeping = True
+            return found
+
+    def end_keeping(self, name: str) -> None:
+        """Note which log holds the match; an empty name where none does."""
+        with self._lock:
+            self._keeping, self.kept = False, name
             self._change("")
 
     # The match; all of it with the lock
@@ -332,10 +301,12 @@ class Table:
         for seat, forfeit in seen.forfeits.items():
             self._seats[seat].forfeit = forfeit
 
-    def _check_turn(self) -> None:
+    def _check_turn(self, version: int | None = None) -> None:
         if self._phase != WAITING:
             because = {OVER: "the match is over", FAILED: "the table has failed"}
             raise Refused(because.get(self._phase, "it is not your turn"))
+        if version not in (None, self._version):
+            raise Refused("the position has changed meanwhile; choose again")
 
     def _last_decision(self) -> int | None:
         """Return the last ply at which a person had a choice and made it."""

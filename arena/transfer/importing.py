@@ -20,7 +20,7 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
 from arena.plan.coverage import is_complete
 from arena.plan.dice_keys import now
-from arena.plan.files import ReadPlan, read_plan
+from arena.plan.files import ReadPlan, check_playable, read_plan
 from arena.plan.logs import LOG
 from arena.schedule.blocks import Block, MatchSpec
 from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_place
@@ -66,6 +66,7 @@ def import_records(
     log = home_folder(home) / name / LOG
     if log.exists():
         with Store.create(log) as store:
+            check_playable(store, "no matches can be added")
             return Imported(log, *_take(store, read, files), store.remarks)
     with made_folder(home_folder(home)), own_folder(home_folder(home), ".import-") as folder:
         made = folder / "import.db"

@@ -20,7 +20,7 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
 from arena.plan.coverage import coverage
 from arena.plan.dice_keys import now
-from arena.plan.files import logged_plan
+from arena.plan.files import check_playable, logged_plan
 from arena.plan.logs import LOG, find_log
 from arena.store import Store, check_rows, first_start, merge_logs, move_into_place, readable
 
@@ -99,4 +99,5 @@ def _checked_plan(log: Store) -> str:
         check_rows(log)
         if not first_start(log)[0]:
             return ""
+        check_playable(log, "they cannot be merged; put the files together, and import that")
         return logged_plan(log).as_json()

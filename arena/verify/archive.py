@@ -27,6 +27,7 @@ from pydantic import Field
 from arena.core.errors import ArenaError, ConfigError, OlderLogError, RecordError, StoreError
 from arena.core.files import is_plain_path, own_folder, read_regular, whole_file
 from arena.core.models import Model, validated
+from arena.foreign.build import copied
 from arena.plan.config import FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan_and_versions
@@ -106,6 +107,10 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
             for exported in (log.with_name(f"{board.slug}.{kind}") for kind in FORMATS):
                 with contextlib.suppress(FileNotFoundError):
                     (folder / exported.name).write_bytes(_exported(exported))
+        if resolved.foreign is not None:
+            source = resolved.foreign.copy_name
+            if log.with_name(source).exists():
+                copied(Path(source), folder / source, log.parent)
         _unpack_bots(folder)
         name = resolved.name.rpartition("/")[2]
         about = {"name": name, "arena": version("pyramid-arena"), "log_version": SCHEMA_VERSION}

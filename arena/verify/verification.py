@@ -24,6 +24,7 @@ from arena.verify.blocks import Totals, check_blocks
 from arena.verify.database import check_file, check_orphans, open_log
 from arena.verify.exports import compare_exports
 from arena.verify.findings import Finding, Findings
+from arena.verify.foreign import check_foreign
 from arena.verify.plans import Contents, LoggedPlan, read_contents
 from arena.verify.reruns import RerunOptions, Verdict, rerun_matches
 
@@ -165,7 +166,10 @@ class _Job:
             self.contents = contents = read_contents(db, self.findings)
             check_orphans(db, self.findings)
             store = Store(log, db, None)
-            self._check_matches(db, store, log, report)
+            if contents.plans and contents.plans[0].resolved.foreign is not None:
+                self._check_foreign(store, report)
+            else:
+                self._check_matches(db, store, log, report)
             self._check_digests(store)
             if not contents.plans:
                 return
@@ -214,6 +218,14 @@ class _Job:
                     self.findings.add(text, match=store.short_id(bytes.fromhex(identity), int(lineup)))
                 else:
                     self.findings.add(f"{name} {text}", file=store.path.name)
+
+    def _check_foreign(self, store: Store, report: Report) -> None:
+        if self.rerun is not None:
+            raise ConfigError(f"{report.target}: holds foreign results, without moves: nothing can be played again")
+        self.show("comparing with the file it was made from", 0, 0)
+        with self.findings.guard("its matches cannot be read", file=report.log):
+            report.totals, remarks = check_foreign(store, self.contents, self.findings)
+            report.remarks += remarks
 
     def _check_matches(self, db: sqlite3.Connection, store: Store, log: Path, report: Report) -> None:
         with self.findings.guard("its matches cannot be read", file=log.name):

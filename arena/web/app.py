@@ -14,10 +14,12 @@ from fastapi import FastAPI, HTTPException, Request, Response
 from fastapi.responses import StreamingResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException as PlainHTTPException
+from starlette.requests import ClientDisconnect
 
-from arena.core.errors import ArenaError
+from arena.core.errors import ArenaError, LockedError
 from arena.core.names import COMPARISONS, PLAYED
 from arena.tables.hall import Hall
+from arena.web.computing import Computer
 from arena.web.library import PATIENCE, Library, NotFoundError
 from arena.web.links import Links
 from arena.web.live import Live, TooManyError
@@ -28,15 +30,21 @@ from arena.web.safety import ForbiddenError, Guard, Names, new_token
 from engine.errors import in_short
 
 FOREVER = "public, max-age=31536000, immutable"
-BUSY = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
 
 
-def create_app(home: str | Path | None, host: str = "127.0.0.1", port: int = 8000, hall: Hall | None = None) -> Guard:
+def create_app(
+    home: str | Path | None,
+    host: str = "127.0.0.1",
+    port: int = 8000,
+    hall: Hall | None = None,
+    computer: Computer | None = None,
+) -> Guard:
     """Return the application for a home folder, which answers to the names of one host and port alone.
 
-    `hall` has tables that are open already; it is closed with the application.
+    `hall` has tables that are open already; `computer` computes what takes long, this process without it. Both are
+    closed with the application.
     """
-    library, links = Library(home, PATIENCE), Links()
+    library, links = Library(home, PATIENCE, computer), Links()
     hall = hall or Hall(library.home)
     links.token = new_token()
 
@@ -48,7 +56,7 @@ def create_app(home: str | Path | None, host: str = "127.0.0.1", port: int = 800
         hall.close()
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
-    app.state.library, app.state.links, app.state.live = library, links, Live()
+    app.state.library, app.state.links, app.state.live = library, links, Live(library.words)
     _add_errors(app)
     _add_pages(app)
     add_tables(app, hall, respond)
@@ -150,29 +158,35 @@ def respond(request: Request, shown: Page, kind: str = "text/html") -> Response:
 
 
 def _add_errors(app: FastAPI) -> None:
+    library: Library = app.state.library
     links: Links = app.state.links
 
-    def error(status: int, words: str, headers: dict[str, str] | None = None) -> Response:
-        shown = page("error.html", links, title=TITLES.get(status, "This did not work"), words=words)
+    def error(status: int, problem: object, headers: dict[str, str] | None = None) -> Response:
+        title = TITLES.get(status, "This did not work")
+        shown = page("error.html", links, title=title, words=library.words(problem))
         content = shown.html.encode("utf-8", "replace")
         return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="text/html")
 
     async def not_found(request: Request, problem: Exception) -> Response:
-        return error(404, str(problem))
+        return error(404, problem)
 
     async def forbidden(request: Request, problem: Exception) -> Response:
-        return error(403, str(problem))
+        return error(403, problem)
 
     async def unusable(request: Request, problem: Exception) -> Response:
-        return error(500, str(problem))
+        return error(500, problem)
 
     async def too_many(request: Request, problem: Exception) -> Response:
-        return error(503, str(problem), {"Retry-After": "10"})
+        return error(503, problem, {"Retry-After": "10"})
+
+    async def locked(request: Request, problem: Exception) -> Response:
+        return error(503, problem, {"Retry-After": "5"})
 
     async def database(request: Request, problem: Exception) -> Response:
-        if getattr(problem, "sqlite_errorcode", 0) & 0xFF in BUSY:
-            return error(503, "the log is locked by another program; try again soon", {"Retry-After": "5"})
         return error(500, f"a log cannot be read: {problem}")
+
+    async def cut_off(request: Request, problem: Exception) -> Response:
+        return error(400, "the request did not come whole, or was too large")
 
     async def http(request: Request, problem: Any) -> Response:
         words = {404: "there is no page of this address", 405: "this page cannot be changed"}
@@ -187,9 +201,11 @@ def _add_errors(app: FastAPI) -> None:
         *[
             (ForbiddenError, forbidden),
             (TooManyError, too_many),
+            (LockedError, locked),
             (ArenaError, unusable),
             (sqlite3.Error, database),
             (OSError, unforeseen),
+            (ClientDisconnect, cut_off),
         ],
         *((kind, http) for kind in (HTTPException, PlainHTTPException)),
         (Exception, unforeseen),

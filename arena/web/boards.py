@@ -9,7 +9,7 @@ from urllib.parse import urlencode
 from arena.core.errors import ConfigError
 from arena.tables.analysis import Found, Question, question
 from arena.tables.setup import MOST_ACTIONS, check_position
-from arena.tables.table import WAITING, TablePly, View
+from arena.tables.view import WAITING, TablePly, View
 from engine import CHANCE, TERMINAL, Game, State
 
 LONGEST_MOVES = 3500

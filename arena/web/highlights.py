@@ -9,7 +9,7 @@ import numpy as np
 
 from arena import api
 from arena.match.stored import StoredMatch
-from arena.results.match_index import View
+from arena.results.match_filter import View
 from arena.store import Store
 from arena.web.library import Library, Log, Plan
 
@@ -44,11 +44,10 @@ def highlights(library: Library, log: Log, each: int) -> list[Highlight]:
         frame = known.value[0] if known else None
         rated = {} if frame is None or frame.empty else dict(zip(frame["bot"], frame["rating"], strict=True))
         ratings = _by_identity(plan, rated)
-        for highlight in (
-            *_by_ratings(view, rows, ratings, each),
-            *_longest(view, rows, each),
-            *_mistakes(log, view, plan, rows),
-        ):
+        chosen = _by_ratings(view, rows, ratings, each)
+        if not plan.schedule.is_foreign:  # else nobody knows moves
+            chosen += [*_longest(view, rows, each), *_mistakes(log, view, plan, rows)]
+        for highlight in chosen:
             found.setdefault(highlight.number, highlight)
     return list(found.values())
 

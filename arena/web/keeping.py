@@ -1,4 +1,4 @@
-"""Results that are kept: made by one thread at a time, whoever asks, and again when their log has changed."""
+"""Results that are kept: made once at a time, whoever asks, and again when their log has changed."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
 from concurrent.futures import TimeoutError as NotYet
 from typing import Any, Generic, NamedTuple, TypeVar
+
+from arena.web.computing import Computer
 
 T = TypeVar("T")
 
@@ -44,11 +46,20 @@ class Budget:
         self._free = max(self._free, time.monotonic()) + seconds / self._share
 
 
-class Kept(Generic[T]):
-    """One result, made again for another version as often as the budget allows."""
+def in_this_thread(compute: Callable[[], T]) -> tuple[T, float]:
+    """Return what a function returns, and the processor seconds that it took."""
+    begun = time.thread_time()
+    return compute(), time.thread_time() - begun
 
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
+
+class Kept(Generic[T]):
+    """One result, made again for another version as often as the budget allows.
+
+    `run` computes it, and returns it with the processor seconds that it took.
+    """
+
+    def __init__(self, budget: Budget, run: Callable[[Callable[[], T]], tuple[T, float]] = in_this_thread) -> None:
+        self._budget, self._run = budget, run
         self._lock = threading.Lock()
         self._known: Known[T] | None = None
         self._failed: tuple[Hashable, BaseException, float] | None = None
@@ -93,25 +104,25 @@ class Kept(Generic[T]):
         return self._known
 
     def _make(self, version: Hashable, compute: Callable[[], T]) -> T:
-        begun = time.thread_time()
         try:
-            value = compute()
+            value, seconds = self._run(compute)
         except BaseException as error:
             with self._lock:
                 self._failed, self._running = (version, error, time.monotonic()), None
             raise
         with self._lock:
             if self._known is not None:  # the first time is nobody's fault
-                self._budget.spend(time.thread_time() - begun)
+                self._budget.spend(seconds)
             self._known, self._failed, self._running = Known(value, version), None, None
         return value
 
 
 class Keeper:
-    """All results that are kept, by key."""
+    """All results that are kept, by key; slow ones are computed in another process where there is one."""
 
-    def __init__(self) -> None:
-        self._slow = ThreadPoolExecutor(2, thread_name_prefix="slow")
+    def __init__(self, computer: Computer | None = None) -> None:
+        self._computer = computer
+        self._slow = ThreadPoolExecutor(2 if computer is None else 1, thread_name_prefix="slow")
         self._quick = ThreadPoolExecutor(8, thread_name_prefix="quick")
         self._lock = threading.Lock()
         self._budget = Budget()
@@ -127,14 +138,17 @@ class Keeper:
         slow: bool = False,
     ) -> Known[T] | None:
         """Return the result of a key as `Kept.get` does; what is `slow` does not keep others waiting."""
+        run = self._computer.run if slow and self._computer is not None else in_this_thread
         with self._lock:
-            kept = self._kept.setdefault(key, Kept(self._budget))
+            kept = self._kept.setdefault(key, Kept(self._budget, run))
             self._kept.move_to_end(key)
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)
         return kept.get(version, compute, self._slow if slow else self._quick, patience, urgent)
 
     def close(self) -> None:
-        """End the threads when they have done what they are at."""
+        """End the process, and the threads when they have done what they are at."""
         for executor in (self._slow, self._quick):
             executor.shutdown(wait=False, cancel_futures=True)
+        if self._computer is not None:
+            self._computer.close()

@@ -19,12 +19,14 @@ from arena.core.names import COMPARISONS, PLAYED
 from arena.core.paths import home_path
 from arena.plan.logs import LOG, logs_under
 from arena.plan.model import ResolvedPlan
-from arena.results.match_index import MatchIndex, View
+from arena.results.match_filter import View
+from arena.results.match_index import MatchIndex
 from arena.results.run_status import RUNNING, RunStatus
 from arena.schedule.blocks import Schedule
 from arena.store import read_writer
+from arena.web.computing import Computer
 from arena.web.keeping import Keeper, Known
-from arena.web.words import name_in
+from arena.web.words import below, name_in
 
 T = TypeVar("T")
 
@@ -32,8 +34,10 @@ PATIENCE = 0.5
 """Seconds that a page waits for a result before it is shown without."""
 FIRST = 60.0
 """Seconds that it waits for the first status of a log."""
-MOST_INDEXES = 16
-"""Indexes in memory."""
+MOST_INDEXED = 5_000_000
+"""Matches in all indexes in memory, about 50 bytes each; the index used last is kept in any case."""
+SMALLEST = 1_000
+"""Matches that an index counts for at least."""
 
 
 class NotFoundError(ArenaError):
@@ -95,15 +99,22 @@ class Plan(NamedTuple):
 class Library:
     """Tournaments under a home folder; safe to use from several threads.
 
-    `patience` is how many seconds a page waits for a result: None for pages that are written as files.
+    `patience` is how many seconds a page waits for a result: None for pages that are written as files. `computer` is
+    what computes slow ones, this process without it; it is closed with the library.
     """
 
-    def __init__(self, home: str | Path | None = None, patience: float | None = None) -> None:
+    def __init__(
+        self, home: str | Path | None = None, patience: float | None = None, computer: Computer | None = None
+    ) -> None:
         self.home = home_path(home).absolute()
         self.patience = patience
-        self.keeper = Keeper()
+        self.keeper = Keeper(computer)
         self._lock = threading.Lock()
         self._indexes: OrderedDict[Path, MatchIndex] = OrderedDict()
+
+    def words(self, problem: object) -> str:
+        """Return what an error says, without the folder that the home is in."""
+        return below(self.home, str(problem))
 
     def logs(self) -> list[Log]:
         """Return all logs under the home."""
@@ -144,10 +155,20 @@ class Library:
         with self._lock:
             index = self._indexes.setdefault(log.path, MatchIndex(log.path))
             self._indexes.move_to_end(log.path)
-            dropped = self._indexes.popitem(last=False)[1] if len(self._indexes) > MOST_INDEXES else None
-        if dropped is not None:
+        view = index.view()
+        for dropped in self._too_many():
             dropped.close()
-        return index, index.view()
+        return index, view
+
+    def _too_many(self) -> list[MatchIndex]:
+        """Take indexes that were used longest ago out of memory, where there are more matches than fit."""
+        with self._lock:
+            left = sum(max(index.size, SMALLEST) for index in self._indexes.values())
+            dropped: list[MatchIndex] = []
+            while left > MOST_INDEXED and len(self._indexes) > 1:
+                dropped.append(self._indexes.popitem(last=False)[1])
+                left -= max(dropped[-1].size, SMALLEST)
+        return dropped
 
     def plan(self, log: Log) -> Plan:
         """Return the plan of a log's latest run; raises `ArenaError` for a damaged log."""
@@ -173,7 +194,8 @@ class Library:
         running = log.is_running()
 
         def read() -> tuple[RunStatus, int]:
-            return api.status(log.path), self.view(log)[1].total
+            status = api.status(log.path)
+            return replace(status, failed=[self.words(line) for line in status.failed]), self.view(log)[1].total
 
         key, version = (log.path, "status"), (log.stamp(), running)
         found = self.keeper.get(key, version, read, patience=FIRST, urgent=not running)

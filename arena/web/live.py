@@ -26,8 +26,8 @@ class TooManyError(ArenaError):
 class Channel:
     """Everybody who looks at one thing."""
 
-    def __init__(self, make: Callable[[], str]) -> None:
-        self.make = make
+    def __init__(self, make: Callable[[], str], words: Callable[[object], str]) -> None:
+        self.make, self.words = make, words
         self.viewers: set[asyncio.Queue[bytes]] = set()
         self.latest = b""
         self.task: asyncio.Task[None] | None = None
@@ -38,7 +38,9 @@ class Channel:
             try:
                 text = await run_in_threadpool(self.make)
             except Exception as error:  # a log that is damaged, or gone; the page itself tells more
-                text = json.dumps({"problem": str(error) if isinstance(error, ArenaError) else "cannot be read now"})
+                text = json.dumps(
+                    {"problem": self.words(error) if isinstance(error, ArenaError) else "cannot be read now"}
+                )
             event = b"data: " + text.encode("utf-8", "replace") + b"\n\n"
             if event != self.latest:
                 self.latest = event
@@ -50,9 +52,10 @@ class Channel:
 
 
 class Live:
-    """The channels of a server; used from its event loop alone."""
+    """The channels of a server; used from its event loop alone. `words` returns what an error says."""
 
-    def __init__(self) -> None:
+    def __init__(self, words: Callable[[object], str] = str) -> None:
+        self._words = words
         self._channels: dict[str, Channel] = {}
 
     @property
@@ -70,7 +73,7 @@ class Live:
         return self._events(name, make)
 
     async def _events(self, name: str, make: Callable[[], str]) -> AsyncIterator[bytes]:
-        channel = self._channels.setdefault(name, Channel(make))
+        channel = self._channels.setdefault(name, Channel(make, self._words))
         queue: asyncio.Queue[bytes] = asyncio.Queue(2)
         channel.viewers.add(queue)
         try:

@@ -21,6 +21,7 @@ from starlette.datastructures import FormData
 
 from arena.core.errors import ArenaError, ConfigError
 from arena.registry.discovery import named_bots
+from arena.registry.models import BOT as MODELS
 from arena.registry.submissions import submitted
 from arena.tables import keeping
 from arena.tables.analysis import question
@@ -138,7 +139,7 @@ def _add_changes(app: FastAPI, hall: Hall) -> None:
             try:
                 told = await run_in_threadpool(do, place, form)
             except (ArenaError, EngineError) as error:
-                return _error(409, str(error))
+                return _error(409, app.state.library.words(error))
             if isinstance(told, Place):
                 return JSONResponse({"go": f"/play/{told.id}"}, headers={"Cache-Control": "no-store"})
             return await run_in_threadpool(_table_json, request, place)
@@ -146,17 +147,23 @@ def _add_changes(app: FastAPI, hall: Hall) -> None:
         app.add_api_route(f"/play/{{id}}/{name}", answer, methods=["POST"], dependencies=[Checked], response_model=None)
 
     def choose(place: Place, form: FormData) -> None:
-        version = _number(form, "version")
-        if version is not None and version != place.table.version:
-            raise Refused("the position has changed meanwhile; choose again")
         action = _number(form, "action")
         if action is None:
             raise Refused("no action was chosen")
-        place.table.choose(action)
+        hall.wake(place)
+        place.table.choose(action, _number(form, "version"))
+
+    def resign(place: Place, form: FormData) -> None:
+        hall.wake(place)
+        place.table.resign(_number(form, "version"))
+
+    def take_back(place: Place, form: FormData) -> None:
+        hall.wake(place)
+        place.table.take_back()
 
     change("move", choose)
-    change("resign", lambda place, form: place.table.resign())
-    change("back", lambda place, form: place.table.take_back())
+    change("resign", resign)
+    change("back", take_back)
     change("keep", lambda place, form: keeping.keep(place.table))
     change("rematch", lambda place, form: hall.rematch(place, _flag(form, "same"), _flag(form, "turned")))
 
@@ -219,6 +226,7 @@ def _place(hall: Hall, id: str) -> Place:
 def _table_json(request: Request, place: Place) -> Response:
     view = place.table.view()
     data = boards.table_data(view, _is_owner(request, place))
+    data["line"] = request.app.state.library.words(view.line)
     words = " ".join(ply.text for ply in view.plies)
     data["analysis"] = boards.analysis_address(place.table.game, words, place.table.setup.position or "")
     if view.kept and place.table.plan is not None:
@@ -312,11 +320,11 @@ def _setup_of(form: FormData, hall: Hall) -> Setup:
 
 
 def check_named(seat: str, number: int, hall: Hall) -> None:
-    """Raise `ConfigError` for a bot that is a file: pages seat bots that have a name here."""
+    """Raise `ConfigError` for a bot that is a file, or plays by one: pages seat bots that have a name here."""
     if seat in hall.files or seat.partition(":")[0] == PERSON:
         return
     name = seat.partition(":")[0]
-    if name not in named_bots() and name.partition("@")[0] not in submitted(hall.home):
+    if name == MODELS or (name not in named_bots() and name.partition("@")[0] not in submitted(hall.home)):
         raise ConfigError(f"seat {number}: there is no bot '{name[:80]}' here; `arena bots` lists them")
 
 

@@ -49,6 +49,7 @@ HEADERS = [
 ]
 """Headers of every answer."""
 LOCAL = ("localhost", "127.0.0.1", "::1")
+FOREIGN = "the request comes from a page of another server"
 TOKEN_FIELD = "token"
 TOKEN_HEADER = "x-arena-token"
 
@@ -127,13 +128,15 @@ class Guard:
         length = next((value for name, value in headers if name == b"content-length"), b"0")
         if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
             return 413, f"the request is larger than {MAX_BODY:,} bytes"
+        fetch = {name: value for name, value in headers if name.startswith(b"sec-fetch-")}
         if scope["method"] in ("GET", "HEAD"):
-            return None
+            own = fetch.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
+            follows = (fetch.get(b"sec-fetch-mode"), fetch.get(b"sec-fetch-dest")) == (b"navigate", b"document")
+            return None if own or follows else (403, FOREIGN)  # a link may be followed, nothing loaded or computed
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
         if origins and not all(self._is_own(origin) for origin in origins):
-            return 403, "the request comes from a page of another server"
-        site = next((value for name, value in headers if name == b"sec-fetch-site"), b"same-origin")
-        return None if site in (b"same-origin", b"none") else (403, "the request comes from a page of another server")
+            return 403, FOREIGN
+        return None if fetch.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none") else (403, FOREIGN)
 
     def _is_own(self, origin: str) -> bool:
         scheme, _, host = origin.partition("://")

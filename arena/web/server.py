@@ -15,6 +15,8 @@ from arena.core.errors import ConfigError
 from arena.core.paths import home_folder
 from arena.tables.hall import Hall
 from arena.web.app import create_app
+from arena.web.computing import Computer
+from arena.web.connections import Connection
 
 GRACE = 1
 """Seconds that open connections get to end, by Ctrl-C."""
@@ -35,9 +37,10 @@ def serve(
     home_folder(home)
     with contextlib.closing(bound(host, port)) as listening:
         port = listening.getsockname()[1]
-        app = create_app(home, host, port, hall)
+        app = create_app(home, host, port, hall, Computer())
         config = uvicorn.Config(
             app,
+            http=Connection,
             log_level="critical",
             access_log=False,
             timeout_graceful_shutdown=GRACE,

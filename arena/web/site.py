@@ -101,7 +101,7 @@ class SiteLinks(Links):
 
 def game_file(name: str) -> str:
     """Return the file of a game."""
-    return f"games/{name}.html"
+    return f"games/{name if name.replace('.', '_').isidentifier() else _short(name)}.html"
 
 
 def bot_file(name: str) -> str:
@@ -198,7 +198,8 @@ class Site:
         self._pages["index.html"] = partial(_made, tournaments.page_of, library)
         self._pages["games/index.html"] = partial(_made, games.list_of, library)
         self._pages["bots/index.html"] = partial(_made, bots.list_of, library)
-        for game in sorted({game_name(board.game) for plan in plans for board in plan.schedule.boards}):
+        boards = [board for plan in plans for board in plan.schedule.boards if not plan.schedule.is_foreign]
+        for game in sorted({game_name(board.game) for board in boards}):
             self._pages[game_file(game)] = partial(_made, games.page_of, library, game)
         for bot in sorted({name_in(bot.spec) for plan in plans for bot in plan.resolved.bots}):
             self._pages[bot_file(bot)] = partial(_made, bots.page_of, library, bot)
@@ -213,6 +214,7 @@ class Site:
             kinds.setdefault(each.kind, []).append((line, each.why))
         title = f"Chosen matches of {log.name}"
         values = {"log": log, "kinds": kinds, "chosen": len(chosen), "total": view.total}
+        values["foreign"] = self.library.plan(log).resolved.foreign
         return page("highlights.html", links, title=title, description=f"{len(chosen)} matches", **values)
 
     def estimate(self) -> Estimate:

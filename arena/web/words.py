@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from datetime import UTC, datetime
+from pathlib import Path
 
 from markupsafe import Markup, escape
 
 from arena.core.names import COMPARISONS
 from arena.runner.progress import duration, per_second
+from arena.schedule.foreign import is_marked
 from engine import Game
 from engine.errors import EngineError
+from engine.registry import is_provided
 from engine.specs import split_bot_spec
 
 LONGEST = 200
@@ -96,17 +100,27 @@ def under(rules: Markup) -> Markup:
 
 def name_in(spec: str) -> str:
     """Return the name of the bot in a spec, without its options and the folder of its file."""
+    if is_marked(spec):
+        return spec
     return split_bot_spec(spec)[0].rpartition("/")[2]
 
 
+def below(home: Path, text: str) -> str:
+    """Return a text without the folder that the home is in: pages tell nobody where that is."""
+    return text.replace(f"{home}{os.sep}", "")
+
+
 def game_name(spec: str) -> str:
-    """Return the name of the game in a spec, without its options."""
+    """Return the name of the game in a spec, without its options; a provider's game has a page for each spec."""
+    if is_provided(spec):
+        return spec
     return spec.partition("(")[0]
 
 
 def sentence(words: str) -> str:
-    """Return the words of an error as a sentence."""
-    return words[:1].upper() + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
+    """Return the words of an error as a sentence; a path that they begin with stays as it is."""
+    first = words[:1] if "/" in words.partition(" ")[0] else words[:1].upper()
+    return first + words[1:] + ("" if words.endswith((".", "!", "?")) else ".")
 
 
 FILTERS = {

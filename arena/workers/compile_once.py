@@ -37,7 +37,7 @@ class CompiledCode:
         """Return whether there is something to compile; board and entry are as in `messages.Compile`."""
         if board == RATINGS:
             return True
-        if game_type(self.plan.boards[board].game.partition("(")[0]).factory is not None:
+        if game_type(self.plan.boards[board].game).factory is not None:
             return False
         if entry == RULES:
             return True

@@ -29,6 +29,9 @@ class Pool(Protocol):
 
     def submit(self, worker: int, chunk: Chunk) -> None: ...
 
+    def in_play(self) -> list[tuple[MatchSpec, list[int]]]:
+        """Return matches that take long, with their moves so far, which may be wrong; none where that is not known."""
+
     def retire(self) -> None:
         """Take no further chunk; those in flight still come back."""
 
@@ -81,6 +84,7 @@ class LocalPool:
         self._workers = [first or WorkerProcess(), *(WorkerProcess() for _ in range(count - 1))]
         self._inboxes: list[queue.SimpleQueue[Chunk | None]] = [queue.SimpleQueue() for _ in self._workers]
         self._load = [0] * count
+        self._playing: list[Chunk | None] = [None] * count
         self._retired = self._closed = False
         self.threads = [
             threading.Thread(target=self._serve, args=(number,), daemon=True, name=f"worker-{number}")
@@ -99,10 +103,12 @@ class LocalPool:
                         worker.start()
                     worker.give_plan(self._plan)
                     ready = True
+                self._playing[number] = chunk
                 reply: Answer = worker.play(chunk.message())
                 chunk.worker_name = worker.name
             except Exception as error:
                 reply = error
+            self._playing[number] = None
             self._load[number] -= 1
             self._replies.put((number, chunk, reply))
         worker.stop()
@@ -115,6 +121,14 @@ class LocalPool:
         if self._retired:
             return []
         return sorted((n for n, load in enumerate(self._load) if load < ahead), key=lambda n: self._load[n])
+
+    def in_play(self) -> list[tuple[MatchSpec, list[int]]]:
+        found = []
+        for worker, chunk in zip(self._workers, self._playing, strict=True):
+            shown = worker.moves() if chunk is not None else None
+            if chunk is not None and shown is not None and shown[0] < len(chunk.matches):
+                found.append((chunk.matches[shown[0]][0], shown[1]))
+        return found
 
     def submit(self, worker: int, chunk: Chunk) -> None:
         self._load[worker] += 1

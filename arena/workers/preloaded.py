@@ -76,12 +76,12 @@ def _load(name: str, players: int) -> None:
     from arena.match.referee import warm_up  # with Numba, so not before it
     from engine import load_game
     from engine.kernel import from_cache_alone
-    from engine.registry import game_type
+    from engine.registry import game_type, is_provided
 
     if (name, players) in _loaded:
         return
     with contextlib.suppress(Exception), from_cache_alone():
-        if game_type(name.partition("(")[0]).package.startswith("engine."):
+        if not is_provided(name) and game_type(name).package.startswith("engine."):
             warm_up(load_game(name, players))
             _loaded.add((name, players))
 

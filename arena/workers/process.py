@@ -143,6 +143,7 @@ class WorkerProcess:
             beats.flush()
             self._heartbeat = Heartbeat(mmap.mmap(beats.fileno(), SIZE))
             self._heartbeat.rest(0)
+            self._heartbeat.hide_moves()
             self._folder = contextlib.ExitStack()
             folder = str(self._folder.enter_context(own_folder(self._parent, "arena-worker-")))
             self._connection = Connection(ours.detach())
@@ -241,6 +242,7 @@ class WorkerProcess:
         try:
             if message is not None:
                 self._heartbeat.rest(0)  # the worker is idle: an old deadline counts no more
+                self._heartbeat.hide_moves()
                 self._connection.send_bytes(message)
             deadline = None if limit is None else time.monotonic() + limit
             stall = StallDetector(self._worker)
@@ -282,6 +284,13 @@ class WorkerProcess:
             return False
         used = processor_time(self._worker) - self._seen.cpu
         return used < STARVED * (time.monotonic_ns() - self._seen.since)
+
+    def moves(self) -> tuple[int, list[int]] | None:
+        """Return the number in its chunk of a match that takes long, and its moves so far; any thread may call this."""
+        try:
+            return self._heartbeat.moves()
+        except (AttributeError, ValueError):  # it has never started, or has just ended
+            return None
 
     def stop(self) -> int | None:
         """End it, whatever it does, and return how it ended if it was there; any thread may call this."""

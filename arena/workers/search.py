@@ -9,9 +9,6 @@ from arena.match.player import Contestant
 from arena.workers import messages
 from engine import CHANCE, EngineError, Game, State
 
-BATCH = 500
-"""Simulations between two looks at the clock."""
-
 
 class Searcher:
     """A search tree that grows on demand; the same orders give the same tree, but for `Grow.seconds`."""
@@ -36,7 +33,7 @@ class Searcher:
             return _refused("dice are due" if state.current_player() == CHANCE else "the match is over")
         self._state = state
         self._simulations = 0
-        self._bot.tree.plant(state.words)  # type: ignore[attr-defined]  # uct plays games with kernels alone
+        self._bot.tree.plant(state)
         self._rng = self._bot.tree.seeded(0)
         return messages.Searched(0, False, [], [], "")
 
@@ -46,9 +43,9 @@ class Searcher:
             return _refused("there is no position")
         tree, deadline, left = self._bot.tree, time.monotonic() + order.seconds, order.simulations
         while left > 0 and not tree.solved:
-            tree.grow(min(BATCH, left), self._rng)
-            self._simulations += min(BATCH, left)
-            left -= BATCH
+            tree.grow(min(tree.batch, left), self._rng)
+            self._simulations += min(tree.batch, left)
+            left -= tree.batch
             if time.monotonic() > deadline:
                 break
         children = tree.children()

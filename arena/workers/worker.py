@@ -16,7 +16,7 @@ import platform
 import sys
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from contextlib import nullcontext
 from multiprocessing.connection import Connection
 from typing import TYPE_CHECKING
@@ -32,7 +32,7 @@ from arena.match.game_faults import GameFailed, fault_of
 from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
 from arena.match.player import Contestant, Entrant
 from arena.match.printed import PRINTED, WITH_FAULT
-from arena.match.referee import Course, Report, play_match, warm_up
+from arena.match.referee import Course, Match, Report, play_match, warm_up
 from arena.match.replay import Told, replay
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
@@ -120,9 +120,15 @@ class LoadedPlan:
     """A plan with the games and bots that were loaded for it so far."""
 
     def __init__(
-        self, plan: messages.WorkerPlan, report: Report, isolated: IsolatedBots, interpreter: Interpreter
+        self,
+        plan: messages.WorkerPlan,
+        report: Report,
+        isolated: IsolatedBots,
+        interpreter: Interpreter,
+        begun: Callable[[Match], None] = lambda match: None,
     ) -> None:
         self.plan = plan
+        self.begun = begun
         self.interpreter = interpreter
         self.recursion: dict[int, int] = {}
         """By entry: the recursion limit that its modules have set."""
@@ -234,6 +240,7 @@ class LoadedPlan:
             self.report if sitting is None else sitting.report,
             spent=[seat for seat, entry in enumerate(seats) if entry in spent],
             course=Course() if sitting is None else sitting.course,
+            begun=self.begun,
         )
         row = row_of(result, order.lineup, time.perf_counter() - started)
         printed = PRINTED.take()
@@ -267,6 +274,8 @@ class Worker:
         self.heartbeat = heartbeat
         self.connection = connection
         self.number = 0
+        self.match: Match | None = None
+        """In play, or the last one that was."""
         self.searcher: Searcher | None = None
         self.plan: LoadedPlan | None = None
         self.isolated = IsolatedBots()
@@ -277,6 +286,9 @@ class Worker:
             self.heartbeat.rest(self.number)
         else:
             self.heartbeat.work(seat, ply, limit)
+
+    def begun(self, match: Match) -> None:
+        self.match = match
 
     def answer(self, message: messages.Message) -> messages.Message:
         """Return the reply to one message."""
@@ -292,7 +304,7 @@ class Worker:
             case messages.WorkerPlan():
                 self.interpreter.accept_threads()
                 self.isolated.expect(message)
-                self.plan = LoadedPlan(message, self.report, self.isolated, self.interpreter)
+                self.plan = LoadedPlan(message, self.report, self.isolated, self.interpreter, self.begun)
                 return messages.PlanRead(self.isolated.refusal(message.bots))
             case messages.Compile() if self.plan is not None:
                 for board, entry in message.code:
@@ -336,6 +348,8 @@ class Worker:
             return messages.GameStopped(self.number, failed.fault)
         except OSError as error:
             return self.without_room(error)
+        finally:
+            self.match = None
 
     def sit(self, plan: LoadedPlan, order: messages.Sit) -> messages.Played | messages.GameStopped | messages.NoRoom:
         """Play a match with persons in some seats, who are asked through the driver."""
@@ -380,7 +394,7 @@ def main(connection: Connection, heartbeat: int) -> None:
     sys.stdout = sys.stderr = PRINTED.as_text()
     worker = Worker(Heartbeat(mmap.mmap(heartbeat, SIZE)), connection)
     PRINTED.seat = lambda: worker.heartbeat.read().seat
-    threading.Thread(target=_beat, args=(worker.heartbeat,), daemon=True).start()
+    threading.Thread(target=_beat, args=(worker,), daemon=True).start()
     _silence_bots()
     while (message := _receive(connection)) is not None:
         reply = messages.encode(worker.answer(messages.decode(message)))
@@ -397,14 +411,20 @@ def _receive(connection: Connection) -> bytes | None:
         return None
 
 
-def _beat(heartbeat: Heartbeat) -> None:
+def _beat(worker: Worker) -> None:
     """Use a little processor time now and then, which shows the watchdog that the process is not stopped.
 
-    Also interrupt a game's rules that have been at work for too long.
+    Also interrupt a game's rules that have been at work for too long, and show the moves of a match that takes long.
     """
+    heartbeat, seen = worker.heartbeat, worker.match
     activity, cpu, wall = heartbeat.read(), time.process_time(), time.monotonic()
     while True:
         time.sleep(BEAT)
+        match, number = worker.match, worker.number
+        if match is not None and match is seen:
+            with contextlib.suppress(Exception):  # of a game in plain Python, whose history may be anything
+                heartbeat.show_moves(number, match.state.history())
+        seen = match
         if (now := heartbeat.read()) != activity or now.seat != NOBODY:
             activity, cpu, wall = now, time.process_time(), time.monotonic()
         elif time.process_time() - cpu > GAME_SECONDS or time.monotonic() - wall > WAITING * GAME_SECONDS:

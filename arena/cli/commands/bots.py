@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
@@ -19,6 +20,23 @@ def games(game: Annotated[str | None, typer.Argument(metavar="GAME", help="A gam
 @app.calls("rules:print_rules", epilog="Example: arena rules epicycle")
 def rules(game: Annotated[str, typer.Argument(metavar="GAME", help="A game, of a plug-in too.")]) -> None:
     """Show the rules of a game, and how its actions are written."""
+
+
+@app.calls("checking_games:print_check_game", "check-game", epilog="Example: arena check-game epicycle --players 2")
+def check_game(
+    game: Annotated[str, typer.Argument(metavar="GAME", help="A game spec, of a plug-in or another library too.")],
+    players: Annotated[list[int] | None, typer.Option(help="Only this number; may be repeated.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Seed of the random matches.")] = 0,
+    time_limit: Annotated[
+        float, typer.Option(min=1, metavar="SECONDS", help="Seconds for one check, which fails when it takes longer.")
+    ] = 120,
+    out: Annotated[Path | None, typer.Option(help="Write the findings as a page, one HTML file.")] = None,
+) -> None:
+    """Check a game by random matches and report what fails.
+
+    The contract of games is checked for every number of players, a failure told with the seed and plies that show it.
+    Exit code 1 if anything fails.
+    """
 
 
 @app.calls("bots:print_bots", epilog="Example: arena bots flat_mc")

@@ -83,6 +83,33 @@ def import_(
     """
 
 
+@app.calls(
+    "exporting:print_import_results",
+    "import-results",
+    epilog="Example: arena import-results league.csv --name league --game chess --columns bot=player,match=id",
+)
+def import_results(
+    file: Annotated[
+        Path, typer.Argument(metavar="FILE", help="CSV, JSON Lines or Parquet with a row for each bot in each match.")
+    ],
+    name: Annotated[str | None, typer.Option(help="The tournament to make. Default: the name of the file.")] = None,
+    game: Annotated[
+        str | None, typer.Option(help="The game, where no column tells it. Default: the tournament's name.")
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="WHAT=COLUMN", help="Columns for match, block, game, bot, seat, place, score, joined by commas."
+        ),
+    ] = None,
+    home: Home = None,
+) -> None:
+    """Make a tournament of results from elsewhere, without moves.
+
+    They are marked as unverified foreign results wherever they are shown. All of the file is taken, or nothing.
+    """
+
+
 @app.calls("logs:print_upgrade", epilog="Example: arena upgrade demo")
 def upgrade(target: Target, home: Home = None) -> None:
     """Upgrade a log of an older version, keeping a backup.

@@ -55,7 +55,7 @@ def crosstable(
 
 @app.calls("variance:print_variance", epilog="Example: arena variance configs/demo.toml --game pyramid_punch")
 def variance(boards: Boards) -> None:
-    """Print the advantage of each seat and the sources of variance.
+    """Print advantages of seats and sources of variance.
 
     Sources of the variance of a match's result are bots, seats, bots by seat, dice and opening, and the rest.
     """
@@ -177,4 +177,24 @@ def site(
 
     They open from disk too. Replays are those of chosen matches: upsets, best against best, the longest, and each bot's
     worst mistake by its own evaluation.
+    """
+
+
+@app.calls("datasets:print_dataset", epilog="Example: arena dataset configs/demo.toml --game epicycle --out epicycle/")
+def dataset(
+    target: Target,
+    out: Annotated[Path, typer.Option(help="Folder to write to; a dataset that is there is replaced.")],
+    format: Annotated[Literal["parquet", "npz"], typer.Option(help="Format of the shards.")] = "parquet",
+    game: Annotated[str | None, typer.Option(help="Only this game.")] = None,
+    players: Annotated[int | None, typer.Option(help="Only this number of players.")] = None,
+    bots: Annotated[
+        list[str] | None, typer.Option(help="Only decisions of bots with these labels; may be repeated.")
+    ] = None,
+    shard_size: Annotated[int, typer.Option(min=1, max=1_000_000, help="Decisions in a shard.")] = 16_384,
+    home: Home = None,
+) -> None:
+    """Write what bots saw, chose and got, for learning programs.
+
+    A row for each decision: observation, legal mask, action, visits and evaluation where the bot gives them, outcomes
+    by seat.
     """

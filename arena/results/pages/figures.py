@@ -265,7 +265,7 @@ def _crosstable_in_words(pairs: pd.DataFrame) -> str:
 
 def seats(board: BoardResults) -> Figure | None:
     """Draw the mean return of every bot in each seat, and of all bots, with intervals."""
-    if board.leaderboard.empty:
+    if board.leaderboard.empty or not board.played.has_seats:
         return None
     table = _seat_returns(board)
     labels, names = list(dict.fromkeys(table["bot"])), [f"seat {seat}" for seat in range(board.players)]

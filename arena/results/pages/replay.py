@@ -31,10 +31,10 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
     game = game_of(match)
     notes, frames, mistakes = dict(match.notes), [], _Mistakes()
     plies: list[dict[str, Any]] = []
-    with _bounded(match) as alarm:
+    with bounded(f"match {match_id(match.identity, match.lineup)}") as alarm:
         alarm.arm(GAME_SECONDS)
         before = game.new_initial_state()
-        frames.append(_frame(before))
+        frames.append(frame(before))
         for ply in replay(match):
             marks = [*_marks(before, ply.state), *mistakes.marks(ply)]
             plies.append(
@@ -50,7 +50,7 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
                     "kinds": [kind for kind, _ in marks],
                 }
             )
-            frames.append(_frame(ply.state))
+            frames.append(frame(ply.state))
             before = ply.state
             alarm.arm(GAME_SECONDS)
     for seat, (cause, ply_number) in match.forfeits.items():
@@ -104,21 +104,24 @@ class Frame(NamedTuple):
 
 
 @contextmanager
-def _bounded(match: StoredMatch) -> Iterator[Alarm]:
-    """Turn all that the code of a game raises within into a `StoreError`, and interrupt it when the alarm rings."""
-    name = match_id(match.identity, match.lineup)
+def bounded(name: str) -> Iterator[Alarm]:
+    """Turn all that the code of a game raises within into a `StoreError`, and interrupt it when the alarm rings.
+
+    `name` is what messages call the match.
+    """
     try:
         with Alarm() as alarm:
             yield alarm
     except StoreError:
         raise
     except TimeUp:
-        raise StoreError(f"match {name}: its game did not draw a position within {GAME_SECONDS:g} s") from None
+        raise StoreError(f"{name}: its game did not draw a position within {GAME_SECONDS:g} s") from None
     except Exception as error:
-        raise StoreError(f"match {name}: its game fails when it is drawn: {in_short(error)}") from error
+        raise StoreError(f"{name}: its game fails when it is drawn: {in_short(error)}") from error
 
 
-def _frame(state: State) -> Frame:
+def frame(state: State) -> Frame:
+    """Return a position's drawing; raises `ValueError` for one that no page can show, and what the game raises."""
     text = str(state)
     try:
         picture = state.svg()

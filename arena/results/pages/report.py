@@ -20,7 +20,6 @@ import pandas as pd
 from arena.core.errors import ConfigError, StoreError
 from arena.core.files import write_file
 from arena.core.match_ids import listed_dice
-from arena.plan.dice_keys import has_own_dice
 from arena.plan.disqualification import disqualified
 from arena.plan.model import ResolvedPlan
 from arena.results.columns import LEADERBOARD
@@ -30,8 +29,8 @@ from arena.results.matches import BoardMatches, choose_boards, read_board, seat_
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import single_file, unpacked
 from arena.results.tables import records
+from arena.results.variance import board_variance
 from arena.schedule.blocks import Schedule
-from arena.stats.variance import variance_table
 from arena.store import Store
 
 TIMED_MATCHES = 2_000
@@ -78,11 +77,12 @@ def board_results(store: Store, schedule: Schedule, index: int, known: Known | N
     played = read_board(store, schedule, index, out)
     matches = seat_frame(played)
     try:
-        shares = variance_table(matches, board.players, has_own_dice(schedule, index))
+        shares = board_variance(matches, schedule, index)
     except StoreError:
         shares = None
     rows = store.match_rows(board.game, board.players, "m.plies, m.ended")
     lengths = [(plies, sys.intern(ended)) for plies, ended in rows]
+    shown = played.rows[: 0 if schedule.is_foreign else None]  # nobody knows how long foreign matches were
     faulty = faults(store, schedule) if known is None else known.faults
     faulty = faulty[(faulty["game"] == board.game) & (faulty["players"] == board.players)]
     return BoardResults(
@@ -91,8 +91,8 @@ def board_results(store: Store, schedule: Schedule, index: int, known: Known | N
         leaderboard=leaderboard(played, out) if known is None else known.leaderboards[index],
         crosstable=crosstable(matches, board.players, out),
         variance=shares,
-        plies=np.array([plies for plies, _ in lengths], np.int64)[played.rows],
-        ended=np.array([ended for _, ended in lengths], object)[played.rows],
+        plies=np.array([plies for plies, _ in lengths], np.int64)[shown],
+        ended=np.array([ended for _, ended in lengths], object)[shown],
         forfeits=faulty[["bot", "cause", "count"]].rename(columns={"count": "matches"}).reset_index(drop=True),
         calls=_calls(store, board.game, played),
         limits=schedule.limits,
@@ -126,7 +126,8 @@ def report_page(
         boards=pages,
         matches=sum(page.matches for page in pages),
         planned=schedule.total_matches,
-        dice=listed_dice(sorted(store.dice_kinds())),
+        dice="" if schedule.is_foreign else listed_dice(sorted(store.dice_kinds())),
+        foreign=resolved.foreign,
         faults=None if known.faults.empty else known.faults,
         bots=pd.DataFrame(bots, columns=["bot", "spec", "isolation", "identity"]),
         facts=plan_facts(resolved),
@@ -137,6 +138,12 @@ def report_page(
 
 def plan_facts(resolved: ResolvedPlan) -> dict[str, str]:
     """Return a plan's settings in words."""
+    if (foreign := resolved.foreign) is not None:
+        return {
+            "Origin": f"{foreign.status}: {foreign.file}, {foreign.rows:,} rows",
+            "BLAKE2b-256 of the file": foreign.digest,
+            **{f"Column for {what}": column for what, column in foreign.columns.items()},
+        }
     limits = [f"{name.replace('_', ' ')} {value:g}" for name, value in resolved.limits if value]
     kind = "adaptive" if any(board.first_blocks for board in resolved.boards) else "round robin"
     return {

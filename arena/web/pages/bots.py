@@ -6,10 +6,11 @@ from typing import NamedTuple
 
 from arena.core.errors import ArenaError
 from arena.results.match_index import Mean
+from arena.schedule.foreign import is_marked
 from arena.web.library import Library, Log, NotFoundError, Plan
 from arena.web.links import Links
 from arena.web.rendering import Page, page
-from arena.web.words import name_in
+from arena.web.words import game_name, name_in
 
 
 class Contestant(NamedTuple):
@@ -58,7 +59,7 @@ def page_of(library: Library, links: Links, name: str) -> Page:
     for each in mine:
         versions.setdefault(each.identity, []).append(each)
     results = [result for each in mine for result in _results(library, each)]
-    games = sorted({result.game.partition("(")[0] for result in results})
+    games = sorted({game_name(result.game) for result in results if not is_marked(result.game)})
     return page(
         "bot.html",
         links,
@@ -68,6 +69,7 @@ def page_of(library: Library, links: Links, name: str) -> Page:
         versions=versions,
         results=results,
         games=games,
+        is_foreign=is_marked(name),
         problems=problems,
     )
 
@@ -79,7 +81,7 @@ def _contestants(library: Library) -> tuple[list[Contestant], list[str]]:
         try:
             plan = library.plan(log)
         except ArenaError as error:
-            problems.append(str(error))
+            problems.append(library.words(error))
             continue
         found += [Contestant(log, plan, bot.label, bot.spec, bot.identity, bot.isolation) for bot in plan.resolved.bots]
     return found, problems

@@ -7,7 +7,7 @@ from functools import partial
 from typing import Any
 
 from arena import api
-from arena.results.match_index import Filter
+from arena.results.match_filter import Filter
 from arena.results.run_status import RUNNING
 from arena.runner.following import ComparisonSoFar
 from arena.web.library import Library

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import random
 from dataclasses import dataclass
 
@@ -13,6 +14,7 @@ from arena.web.library import Library, NotFoundError
 from arena.web.links import Links
 from arena.web.rendering import Page, page
 from engine.errors import EngineError, in_short
+from engine.registry import is_provided
 
 AFTER = (0, 12)
 """Plies after which a game is drawn: at the start, and where something has happened."""
@@ -40,8 +42,8 @@ def list_of(library: Library, links: Links) -> Page:
 
 
 def page_of(library: Library, links: Links, name: str) -> Page:
-    """Return the page of a game."""
-    if name not in engine.game_names():
+    """Return the page of a game, by its name; of a provider's game, if it has been played here, by its spec."""
+    if name not in engine.game_names() and not (is_provided(name) and _is_played(library, name)):
         raise NotFoundError("there is no game of this name")
 
     def draw() -> Page:
@@ -65,6 +67,15 @@ def page_of(library: Library, links: Links, name: str) -> Page:
     found = library.keeper.get(("game", name), 0, draw)
     assert found is not None  # nothing gives up waiting
     return found.value
+
+
+def _is_played(library: Library, spec: str) -> bool:
+    """Return whether a spec is that of a board of some tournament; others would load whatever an address names."""
+    for log in library.logs():
+        with contextlib.suppress(ArenaError):  # a damaged log has a page that says so
+            if any(board.game == spec for board in library.plan(log).schedule.boards):
+                return True
+    return False
 
 
 def _drawings(game: engine.Game) -> list[Drawing]:

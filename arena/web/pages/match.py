@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id, match_id
+from arena.match.alarm import GAME_SECONDS
 from arena.match.stored import StoredMatch
-from arena.results.match_index import Filter
-from arena.results.pages.replay import replay_values
+from arena.results.match_filter import Filter
+from arena.results.pages.replay import bounded, frame, replay_values
 from arena.results.pages.templates import packed
+from arena.runner.in_play import InPlay, read_in_play
 from arena.store import Store, readable
-from arena.web.library import Library, Log, NotFoundError
+from arena.web.library import Library, Log, NotFoundError, Plan
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
 from arena.web.rendering import Page, page
+from engine import CHANCE, load_game
+from engine.errors import EngineError
 
 
 def page_of(library: Library, links: Links, name: str, match: str) -> Page:
@@ -22,6 +27,9 @@ def page_of(library: Library, links: Links, name: str, match: str) -> Page:
     log = library.log(name)
 
     whole = _find(log, match)
+    plan = library.plan(log)
+    if plan.resolved.foreign is not None:
+        return _without_moves(links, log, plan, _read(log, whole))
 
     def draw() -> Page:
         data, values = replay_values(_read(log, whole))
@@ -34,11 +42,20 @@ def page_of(library: Library, links: Links, name: str, match: str) -> Page:
 
 
 def latest_of(library: Library, links: Links, name: str) -> str:
-    """Return the newest match in a log with its frames, as JSON; nothing where there is none."""
+    """Return what a page shows of a run, as JSON; nothing where there is nothing.
+
+    That is the position of a match in play that takes long, else the newest match in the log with its frames.
+    """
     log = library.log(name)
+    shown = read_in_play(log.path.parent) if log.is_running() else None
+    if shown is not None:
+        version = (*shown[:3], *shown.moves)
+        known = library.keeper.get((log.path, "in play"), version, partial(_drawn, library, log, shown))
+        if known is not None and known.value:
+            return known.value
     index, view = library.view(log)
     newest = index.find(view, Filter(), "newest", 1, None).numbers
-    if not newest:
+    if not newest or library.plan(log).schedule.is_foreign:
         return ""
     (line,) = lines_of(log, view, library.plan(log), newest)
 
@@ -50,6 +67,56 @@ def latest_of(library: Library, links: Links, name: str) -> str:
     found = library.keeper.get((log.path, "latest"), line.id, draw)
     assert found is not None  # nothing gives up waiting
     return found.value
+
+
+def _drawn(library: Library, log: Log, shown: InPlay) -> str:
+    """Return the position of a match in play as JSON; nothing where its moves are not those of the plan's game."""
+    schedule = library.plan(log).schedule
+    try:
+        board = schedule.boards[shown.board]
+        labels = [schedule.entries[entry].label for entry in shown.seats]
+        with bounded(f"match {shown.id}") as alarm:
+            alarm.arm(GAME_SECONDS)
+            state = load_game(board.game, board.players).new_initial_state()
+            text = who = ""
+            for action in shown.moves:
+                mover = state.current_player()
+                who = "chance" if mover == CHANCE else f"seat {mover} ({labels[mover]})"
+                text = state.action_to_string(action)
+                state.apply_action(action)
+            words, picture = frame(state)
+    except (ArenaError, EngineError, IndexError):
+        return ""
+    ply = len(shown.moves)
+    return json.dumps(
+        {
+            "playing": f"{shown.id} {ply}",
+            "title": f"{board.game}, {board.players} players: {' – '.join(labels)}, match {shown.id[:12]}",
+            "caption": f"Ply {ply}{f', {who}: {text}' if ply else ''}",
+            "picture": picture,
+            "text": words,
+        }
+    )
+
+
+def _without_moves(links: Links, log: Log, plan: Plan, match: StoredMatch) -> Page:
+    """Return the page of a match of foreign results, whose moves nobody knows."""
+    labels = {entry.spec: entry.label for entry in plan.schedule.entries}
+    seats = [
+        (seat, labels.get(bot, bot), rank + 1, score)
+        for seat, (bot, rank, score) in enumerate(zip(match.bots, match.ranks, match.scores, strict=True))
+    ]
+    name = match_id(match.identity, match.lineup)
+    return page(
+        "foreign_match.html",
+        links,
+        title=f"Match {name} of {log.name}",
+        log=log,
+        foreign=plan.resolved.foreign,
+        has_seats="seat" in plan.resolved.foreign.columns if plan.resolved.foreign else False,
+        match=match,
+        seats=sorted(seats, key=lambda each: each[2]),
+    )
 
 
 def _find(log: Log, name: str) -> tuple[bytes, int]:

@@ -6,9 +6,12 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+import numpy as np
+
 from arena.core.match_ids import match_id
 from arena.match.faults import CAUSES
-from arena.results.match_index import ORDERS, Filter, Key, View
+from arena.results.match_filter import Filter, Key, View
+from arena.results.match_index import ORDERS
 from arena.store import Store
 from arena.web.library import Library, Log, Plan
 from arena.web.links import Links
@@ -64,6 +67,7 @@ def page_of(library: Library, links: Links, name: str, query: Mapping[str, str])
         title=f"Matches of {name}",
         description=f"{found.total:,} matches",
         log=log,
+        foreign=plan.resolved.foreign,
         given=given,
         order=order,
         orders=ORDERS,
@@ -90,7 +94,7 @@ def lines_of(log: Log, view: View, plan: Plan, numbers: list[int]) -> list[Line]
 def _line(view: View, plan: Plan, number: int, id: str) -> Line:
     match, seat = view.match, view.seat
     game, players = view.boards[int(match["board"][number])]
-    first = int(seat["match"].searchsorted(number))
+    first = int(seat["match"].searchsorted(np.int32(number)))  # of its type, or all of the array is converted
     seats = [
         Seat(plan.label(view.bots[seat["bot"][at]]), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]])
         for at in range(first, first + players)

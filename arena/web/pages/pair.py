@@ -9,7 +9,7 @@ import pandas as pd
 from arena import api
 from arena.core.errors import StoreError
 from arena.results.crosstable import Crosstable, of_bot
-from arena.results.match_index import Filter
+from arena.results.match_filter import Filter
 from arena.web.library import Library, NotFoundError
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
@@ -37,6 +37,7 @@ def page_of(library: Library, links: Links, name: str, board: str, a: str, b: st
         links,
         title=f"{a} and {b} on {shape.title}",
         log=log,
+        foreign=plan.resolved.foreign,
         board=shape,
         a=a,
         b=b,

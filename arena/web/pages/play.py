@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError
 from arena.registry.discovery import named_bots
+from arena.registry.models import BOT as MODELS
 from arena.registry.submissions import submitted
 from arena.tables.hall import MOST_TABLES, Hall, Place
 from arena.tables.setup import PERSON
@@ -16,6 +17,7 @@ from arena.web.links import Links
 from arena.web.rendering import Page, page
 from engine import EngineError, Parameter, game_names, game_type, load_game
 from engine.game_types import GameType
+from engine.registry import is_provided
 from engine.specs import split_game_spec
 
 NO_TABLE = "there is no such table (any more): tables end with the server, and a day after they were last looked at"
@@ -33,9 +35,8 @@ class OwnTable(NamedTuple):
 
 def spec_of_form(fields: Mapping[str, Any]) -> str:
     """Return the canonical spec of the game that a form names, with its options; raises an `EngineError`."""
-    name, given = split_game_spec(str(fields.get("game") or game_names()[0])[:500])
-    kind = game_type(name)
-    given = dict(given)
+    named = str(fields.get("game") or game_names()[0])[:500]
+    kind, given = game_type(named), split_game_spec(named)[1]
     for option in kind.parameters:
         value = fields.get(f"option-{option.name}")
         if isinstance(value, str) and value != "":
@@ -60,12 +61,12 @@ def setup_page(
         title="Play",
         description="Sit down at a table with bots.",
         scripts=("setup.js",),
-        games=[game_type(name) for name in game_names()],
+        games=_offered(kind),
         kind=kind,
         spec=spec,
         players=players,
         options=[(option, params[option.name], _choices(option)) for option in kind.parameters],
-        bots=sorted([*named_bots(), *submitted(hall.home)]),
+        bots=sorted([*(named_bots().keys() - {MODELS}), *submitted(hall.home)]),
         stronger=STRONGER,
         person=PERSON,
         fields={key: str(value)[:4000] for key, value in fields.items() if key != "token"},
@@ -78,11 +79,16 @@ def setup_page(
 
 def _chosen(fields: Mapping[str, Any]) -> tuple[GameType, str, int]:
     spec = spec_of_form(fields)
-    kind = game_type(split_game_spec(spec)[0])
+    kind = game_type(spec)
     given = str(fields.get("players") or kind.min_players)
     players = int(given) if given.isdecimal() and len(given) < 4 else 0
     load_game(spec, min(max(players, kind.min_players), kind.max_players))
     return kind, spec, min(max(players, kind.min_players), kind.max_players)
+
+
+def _offered(chosen: GameType) -> list[GameType]:
+    """Return the games to choose from: those that can be listed, and the chosen one of a provider."""
+    return [*map(game_type, game_names()), *([chosen] if is_provided(chosen.name) else [])]
 
 
 def _choices(option: Parameter) -> Sequence[str]:
@@ -132,7 +138,7 @@ def analysis_page(links: Links, fields: Mapping[str, str], budgets: Sequence[int
         title="Analysis",
         description="The best actions of a position, as Monte-Carlo tree search sees them.",
         scripts=("analysis.js", "setup.js"),
-        games=[game_type(name) for name in game_names()],
+        games=_offered(kind),
         kind=kind,
         game=game,
         players=players,

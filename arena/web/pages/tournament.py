@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 import pandas as pd
 
 from arena import api
-from arena.results.match_index import Filter
+from arena.results.match_filter import Filter
 from arena.results.pages.figures import render
 from arena.results.pages.report import BoardPage
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus
@@ -33,8 +33,8 @@ class Standing(NamedTuple):
     """Seats."""
     wins: int
     mean_return: float
-    rating: str
-    """With its interval; empty while it is not known."""
+    ratings: list[str]
+    """With their intervals, one for each name that the bot has; none while they are not known."""
     group: str
 
 
@@ -124,7 +124,7 @@ def _boards(library: Library, log: Log, plan: Plan, status: RunStatus, with_figu
     found: list[Board] = []
     ratings = [partial(_ratings, log, index) for index in range(len(status.boards))]
     drawn = [partial(api.board_figures, log.path, index) for index in range(len(status.boards))]
-    rated_boards = library.all_kept(log, "leaderboard", ratings)
+    rated_boards = library.all_kept(log, "ratings", ratings)
     known_boards = library.all_kept(log, "figures", drawn) if with_figures else [None] * len(drawn)
     boards = zip(status.boards, plan.schedule.boards, rated_boards, known_boards, strict=True)
     for board, shape, rated, known in boards:
@@ -154,10 +154,10 @@ def _standings(
     found = []
     for mean in index.means(view, *name):
         rated = [ratings[label] for label in labels.get(mean.bot, []) if label in ratings]
-        text = "; ".join(rating.text for rating in rated)  # of a bot that is there under several names
+        texts = [rating.text for rating in rated]
         groups = "".join(sorted({letter for rating in rated for letter in rating.group}))
         rank = min((rating.rank for rating in rated), default=len(ratings) + 1)
-        found.append((rank, Standing(plan.label(mean.bot), mean.matches, mean.wins, mean.mean_return, text, groups)))
+        found.append((rank, Standing(plan.label(mean.bot), mean.matches, mean.wins, mean.mean_return, texts, groups)))
     return [standing for _, standing in sorted(found, key=lambda each: each[0])]
 
 

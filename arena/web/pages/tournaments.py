@@ -26,7 +26,7 @@ def page_of(library: Library, links: Links) -> Page:
     """Return the list."""
     scripts = ["live.js"] if links.all_events() else []
     return page(
-        "tournaments.html", links, title="Tournaments", home=str(library.home), scripts=scripts, **_now(library)
+        "tournaments.html", links, title="Tournaments", home=library.home.name, scripts=scripts, **_now(library)
     )
 
 
@@ -47,7 +47,7 @@ def _row(library: Library, log: Log) -> Row:
     try:
         return Row(log, library.status(log))
     except ArenaError as error:
-        return Row(log, None, str(error))
+        return Row(log, None, library.words(error))
 
 
 def _order(row: Row) -> tuple[object, ...]:

@@ -20,6 +20,18 @@ function embed() {
   return vega;
 }
 
+/**
+ * Put words in the place of a button.
+ * @param {HTMLButtonElement} button
+ * @param {string} words
+ */
+function tell(button, words) {
+  const said = document.createElement("span");
+  said.textContent = words;
+  said.setAttribute("role", "status");
+  button.replaceWith(said);
+}
+
 /** @param {HTMLButtonElement} button */
 async function explore(button) {
   const figure = /** @type {HTMLElement} */ (button.closest("figure"));
@@ -33,9 +45,9 @@ async function explore(button) {
     await vegaEmbed(place, zoomable(spec), {
       ast: true, actions: false, defaultStyle: false, renderer: "svg", tooltip: { disableDefaultStyle: true },
     });
-    button.textContent = "Scroll to zoom, drag to move, double-click to reset";
+    tell(button, "Scroll to zoom, drag to move, double-click to reset.");
   } catch {
-    button.textContent = "This figure cannot be made interactive now";
+    tell(button, "This figure cannot be made interactive now.");
   }
 }
 
@@ -45,6 +57,7 @@ async function explore(button) {
  */
 function zoomable(spec) {
   const parts = spec.layer ?? [spec];
+  for (const part of parts) if (part.mark.type === "text") part.mark.clip = false; // zooming clips what stands beside the axes
   for (const part of parts) part.mark = { ...(typeof part.mark === "string" ? { type: part.mark } : part.mark), tooltip: { content: "data" } };
   const first = parts[0];
   const axes = ["x", "y"].filter((axis) => first.encoding?.[axis]?.type === "quantitative" && !first.encoding[axis].bin);

@@ -1,4 +1,4 @@
-/** Follows a run: the parts of the page that change come as events, and the latest match is replayed. */
+/** Follows a run: the parts of the page that change come as events; a match in play or the latest one is shown. */
 import { localise } from "./page.js";
 
 const part = (/** @type {string} */ id) => document.getElementById(id);
@@ -27,7 +27,7 @@ const follow = part("follow");
 if (follow?.dataset.latest) replayLatest(follow, follow.dataset.latest);
 
 /**
- * Replay the latest match in the log, then the one that is the latest by then.
+ * Show a match in play that takes long, move by move, else replay the latest match in the log, again and again.
  * @param {HTMLElement} box
  * @param {string} address
  */
@@ -44,23 +44,43 @@ async function replayLatest(box, address) {
   for (;;) {
     const answer = await fetch(address).catch(() => null);
     const match = answer?.status === 200 ? await answer.json() : null;
+    if (match?.playing) {
+      if (!paused && match.playing !== shown) {
+        shown = match.playing;
+        name(box, "A match in play", match.title);
+        put(match.picture, match.text, match.caption);
+      }
+      await wait(1000);
+      continue;
+    }
     if (!match || match.id === shown) {
       await wait(3000);
       continue;
     }
     shown = match.id;
     const replay = await unpacked(match.data);
-    const words = part("follow-words");
-    if (words) words.textContent = match.title;
-    const link = part("follow-link");
-    if (link) link.setAttribute("href", match.address);
-    box.hidden = false;
+    name(box, "The latest match in the log, replayed", match.title, match.address);
     for (let ply = 0; ply <= replay.plies.length; ply++) {
       draw(replay, ply);
       do await wait(step); while (paused || document.hidden);
     }
     await wait(3 * step);
   }
+}
+
+/**
+ * @param {HTMLElement} box
+ * @param {string} heading
+ * @param {string} title
+ * @param {string} address of the whole match; empty while it is in play
+ */
+function name(box, heading, title, address = "") {
+  const [top, words, link] = ["follow-title", "follow-words", "follow-link"].map(part);
+  if (top) top.textContent = heading;
+  if (words) words.textContent = title;
+  if (link) link.hidden = !address;
+  if (link && address) link.setAttribute("href", address);
+  box.hidden = false;
 }
 
 /** @param {string} text */
@@ -76,15 +96,24 @@ async function unpacked(text) {
  */
 function draw(replay, ply) {
   const picture = replay.pictures[ply].map((/** @type {number} */ number) => replay.elements[number]).join("");
-  const board = part("follow-board");
+  const move = ply ? replay.plies[ply - 1] : null;
+  const who = move === null ? "" : move.seat === null ? "chance: " : `seat ${move.seat}: `;
+  put(picture, replay.texts[ply], `Ply ${ply} of ${replay.plies.length}${move ? `, ${who}${move.text}` : ""}`);
+}
+
+/**
+ * Show a position.
+ * @param {string} picture SVG; empty where the game has none
+ * @param {string} text
+ * @param {string} words
+ */
+function put(picture, text, words) {
+  const [board, caption] = ["follow-board", "follow-caption"].map(part);
   if (board && picture) {
     const drawing = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
     board.replaceChildren(document.importNode(drawing, true));
   } else if (board) {
-    board.textContent = replay.texts[ply];
+    board.textContent = text;
   }
-  const move = ply ? replay.plies[ply - 1] : null;
-  const who = move === null ? "" : move.seat === null ? "chance: " : `seat ${move.seat}: `;
-  const caption = part("follow-caption");
-  if (caption) caption.textContent = `Ply ${ply} of ${replay.plies.length}${move ? `, ${who}${move.text}` : ""}`;
+  if (caption) caption.textContent = words;
 }

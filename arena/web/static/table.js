@@ -9,6 +9,7 @@ let now = null;
 /** @type {number | null} The ply of an earlier position that is shown in place of the last one. */
 let shown = null;
 let hinting = false;
+let sending = false;
 const board = new Board(find("board"), find("explain"), (action) => move(action.action));
 
 /** @param {string} id */
@@ -27,8 +28,10 @@ function move(action) {
 
 /** @param {string} what @param {Record<string, string>} fields */
 async function send(what, fields = {}) {
+  if (sending) return; // a second click is no second wish
+  sending = true;
   complain("");
-  const told = await change(`${base}/${what}`, fields);
+  const told = await change(`${base}/${what}`, fields).finally(() => (sending = false));
   if (!told) return;
   if (told.error) {
     complain(told.error);
@@ -211,7 +214,7 @@ async function search() {
 
 find("back").addEventListener("click", () => send("back"));
 find("resign").addEventListener("click", () => {
-  if (confirm("Resign this match?")) send("resign");
+  if (confirm("Resign this match?")) send("resign", { version: String(now.version) });
 });
 find("hint").addEventListener("click", () => {
   hinting = true;

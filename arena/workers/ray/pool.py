@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from arena.core.errors import ClusterError
+from arena.schedule.blocks import MatchSpec
 from arena.workers import messages
 from arena.workers.pools import IN_FLIGHT, LISTEN, Chunk
 
@@ -143,6 +144,9 @@ class RayPool:
         """Add its remarks, also those to come, to somebody's list."""
         remarks += self.remarks
         self.remarks = remarks
+
+    def in_play(self) -> list[tuple[MatchSpec, list[int]]]:
+        return []
 
     def retire(self) -> None:
         self._retired = True

@@ -5,6 +5,7 @@
   const match = await new Response(stream).json();
   const { plies, pictures, elements, texts, clocks, players, bots } = match;
   const part = (id) => document.getElementById(id);
+  part("moves").append(...plies.map(listed));
   const links = [...part("moves").querySelectorAll("a")];
   const most = Math.max(1, ...total(plies.length));
   let events = eventsOf("");
@@ -18,7 +19,7 @@
     const picture = pictures[ply].map((number) => elements[number]).join("");
     if (picture) {
       const drawing = new DOMParser().parseFromString(picture, "image/svg+xml").documentElement;
-      part("board").replaceChildren(document.importNode(drawing, true));
+      part("board")?.replaceChildren(document.importNode(drawing, true));
     }
     part("words").textContent = texts[ply];
     part("slider").value = ply;
@@ -38,6 +39,40 @@
     if (remember) history.replaceState(null, "", `#${ply}`);
   }
 
+  function element(name, className, text, title = "") {
+    const made = document.createElement(name);
+    made.className = className;
+    made.textContent = text;
+    if (title) made.title = title;
+    return made;
+  }
+
+  function listed({ seat, text, by, evaluation, line, marks }, index) {
+    const item = document.createElement("li");
+    const link = element("a", seat === null ? "dice" : `seat-${seat}`, text);
+    link.href = `#${index + 1}`;
+    item.append(element("span", "unseen", seat === null ? "dice: " : `seat ${seat}: `), link);
+    if (by !== "bot" && by !== "dice") item.append(" ", element("small", "", by));
+    if (evaluation && seat !== null) {
+      const value = element("small", "", signed(evaluation[seat], 2), line.join(" "));
+      value.prepend(element("span", "unseen", "expects "));
+      item.append(" ", value);
+    }
+    if (marks.length) {
+      const words = marks.join("; ");
+      const dot = element("span", "", "●");
+      dot.setAttribute("aria-hidden", "true");
+      const mark = element("small", "event", "", words);
+      mark.append(dot, element("span", "unseen", words));
+      item.append(" ", mark);
+    }
+    return item;
+  }
+
+  function signed(value, digits) {
+    return `${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(digits)}`;
+  }
+
   function eventsOf(kind) {
     return plies.flatMap((ply, index) => ((kind ? ply.kinds.includes(kind) : ply.kinds.length) ? [index + 1] : []));
   }
@@ -50,7 +85,7 @@
   function expected(ply) {
     if (!ply) return "";
     const { evaluation, line } = plies[ply - 1];
-    const returns = (evaluation ?? []).map((value, seat) => `seat ${seat} ${value < 0 ? "−" : "+"}${Math.abs(value).toFixed(3)}`);
+    const returns = (evaluation ?? []).map((value, seat) => `seat ${seat} ${signed(value, 3)}`);
     const parts = returns.length ? [`Expects ${returns.join(", ")}.`] : [];
     if (line.length) parts.push(`Line: ${line.join(" ")}`);
     return parts.join(" ");

@@ -1,0 +1,36 @@
+"""`arena dataset`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from arena import api
+from arena.cli.output import say
+from arena.results.dataset import Format, Options
+
+
+def print_dataset(
+    target: str,
+    out: Path,
+    format: Format,
+    game: str | None,
+    players: int | None,
+    bots: Sequence[str] | None,
+    shard_size: int,
+    home: Path | None,
+) -> None:
+    """Run `arena dataset`."""
+    print_manifest(api.dataset(target, out, Options(format, game, players, tuple(bots or ()), shard_size), home), out)
+
+
+def print_manifest(manifest: Mapping[str, Any], out: Path) -> None:
+    """Print how much a dataset holds."""
+    for board in manifest["boards"]:
+        told = f"{board['game']}, {board['players']} players: {board['decisions']:,} decisions of "
+        told += f"{board['matches']:,} matches in {len(board['shards']):,} shards"
+        for key, what in (("with_visits", "with visits"), ("with_evaluation", "with an evaluation")):
+            told += f", {board[key]:,} {what}" if board[key] else ""
+        say(told)
+    say(f"Dataset: {out}")

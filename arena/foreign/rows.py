@@ -1,0 +1,380 @@
+"""Rows of results in CSV, JSON Lines and Parquet files that anybody may have written, read a few at a time."""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+import unicodedata
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import date
+from pathlib import Path
+from typing import IO, Any, NamedTuple
+
+from arena.core.errors import RecordError
+from arena.core.files import open_regular
+from engine.errors import did_you_mean
+
+COLUMNS = {
+    "match": "id of the match, the same in the rows of all its bots",
+    "block": "id of what matches share, such as a round or an event",
+    "game": "name of the game",
+    "bot": "name of the bot, player or team",
+    "seat": "number of the seat, from 0 or from 1",
+    "place": "place in the match, 1 is best",
+    "score": "score in the match, higher is better",
+}
+"""What rows may tell."""
+KINDS = {".csv": "csv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet"}
+"""Formats by the ending of a file's name."""
+MAX_LINE = 2**20
+"""Bytes of a line."""
+MAX_COLUMNS = 1_000
+MAX_NAME = 200
+"""Characters of a name or an id."""
+MAX_GROUP = 2**30
+"""Bytes of a row group of a Parquet file, unpacked."""
+MAX_DIGITS = 400
+MAX_CELL = 2**12
+"""Bytes of a text in a Parquet file, of which a few can stand for any number."""
+LARGEST = 2.0**51
+"""Bound of scores and places: whole numbers below are exact."""
+NUMBER = re.compile(r"[+-]?([0-9]{1,40}(\.[0-9]{0,40})?|\.[0-9]{1,40})([eE][+-]?[0-9]{1,3})?", re.ASCII)
+DELIMITERS = (",", "\t", ";")
+BATCH = 4096
+"""Rows of a Parquet file read at a time."""
+
+
+class Row(NamedTuple):
+    """What a row tells of one bot in one match; None where its file has no such column or an optional cell is empty."""
+
+    line: int
+    """In the file, from 1; of Parquet the number of the row."""
+    match: str
+    block: str | None
+    game: str | None
+    bot: str
+    seat: int | None
+    place: float | None
+    score: float | None
+
+
+Cells = tuple[int, Mapping[str, Any]]
+"""Line, and the wanted cells by what they tell."""
+
+
+class Table(NamedTuple):
+    """An open table."""
+
+    header: list[str]
+    """Names of all columns, as far as they are known before the rows are read."""
+    rows: Callable[[Mapping[str, str]], Iterator[Cells]]
+    """Reads the rows, given the columns of the file by what they are taken for."""
+
+
+def kind_of(path: Path) -> str:
+    """Return the format of a file by its name; raises `RecordError` for another one."""
+    if path.suffix.lower() not in KINDS:
+        raise RecordError(f"{path}: is no {', '.join(KINDS)} file; results are read from CSV, JSON Lines and Parquet")
+    return KINDS[path.suffix.lower()]
+
+
+def chosen_columns(header: list[str], asked: Mapping[str, str], where: str) -> dict[str, str]:
+    """Return the columns of a file by what they are taken for; `asked` are those that do not have our names.
+
+    Raises `RecordError` for a column that is missing or given twice.
+    """
+    twice = sorted({name for name in header if name and header.count(name) > 1})
+    if twice:
+        raise RecordError(f"{where}: two columns are called '{shown(twice[0])}'; rename one")
+    for what, name in asked.items():
+        if name not in header:
+            raise RecordError(f"{where}: has no column '{shown(name)}' for {what}{did_you_mean(name, header)}")
+    taken = set(asked.values())
+    found = {what: asked.get(what, what) for what in COLUMNS if what in asked or (what in header and what not in taken)}
+    for what in ("match", "bot"):
+        if what not in found:
+            raise RecordError(f"{where}: has no column '{what}' ({COLUMNS[what]}); --columns {what}=NAME names it")
+    if not found.keys() & {"place", "score"}:
+        raise RecordError(
+            f"{where}: has no column 'place' (1 is best) nor 'score' (higher is better); --columns place=NAME names it"
+        )
+    return found
+
+
+@contextmanager
+def open_table(path: Path, kind: str, where: str) -> Iterator[Table]:
+    """Open a table; errors name `where`."""
+    with _in_words(where), open_regular(path) as file:
+        yield {"csv": _csv, "jsonl": _json_lines, "parquet": _parquet}[kind](file, where)
+
+
+def read_rows(table: Table, columns: Mapping[str, str], where: str) -> Iterator[Row]:
+    """Yield the rows of a table, each cell checked; raises `RecordError` that names line and column."""
+    for line, cells in table.rows(columns):
+        values: dict[str, Any] = {}
+        for what, name in columns.items():
+            try:
+                values[what] = READERS[what](cells.get(what))
+            except ValueError as error:
+                raise RecordError(f"{where}, line {line:,}, column '{shown(name)}': {error}") from None
+        yield Row(line, *map(values.get, Row._fields[1:]))  # type: ignore[arg-type]  # the readers check it
+
+
+def _csv(file: IO[bytes], where: str) -> Table:
+    lines = _Lines(file, where)
+    first = next(iter(lines), "").removeprefix("\ufeff")
+    delimiter = max(DELIMITERS, key=first.count)
+
+    def pieces() -> Iterator[str]:
+        yield first
+        yield from lines
+
+    reader = csv.reader(pieces(), delimiter=delimiter, strict=True)
+    header = [name.strip() for name in next(reader, [])]
+    if len(header) > MAX_COLUMNS:
+        raise RecordError(f"{where}: has {len(header):,} columns; up to {MAX_COLUMNS:,} are read")
+
+    def rows(columns: Mapping[str, str]) -> Iterator[Cells]:
+        places = {what: header.index(name) for what, name in columns.items()}
+        while True:
+            begins = lines.number + 1
+            try:
+                cells = next(reader, None)
+            except csv.Error as error:
+                raise RecordError(f"{where}, line {begins:,}: is no CSV: {error}") from None
+            if cells is None:
+                return
+            if not cells:
+                continue
+            if len(cells) != len(header):
+                raise RecordError(
+                    f"{where}, line {begins:,}: has {len(cells)} cells, and the header {len(header)} columns; put "
+                    "quotes around a cell that holds the delimiter"
+                )
+            yield begins, {what: cells[place] for what, place in places.items()}
+
+    return Table(header, rows)
+
+
+def _json_lines(file: IO[bytes], where: str) -> Table:
+    lines = _Lines(file, where)
+
+    def read(line: str) -> dict[str, Any]:
+        try:
+            found = json.loads(
+                line, object_pairs_hook=_without_twins, parse_constant=_no_number, parse_int=_whole_number
+            )
+        except (ValueError, RecursionError) as error:
+            why = "nested too deep" if isinstance(error, RecursionError) else error
+            raise RecordError(f"{where}, line {lines.number:,}: is no JSON: {why}") from None
+        if not isinstance(found, dict):
+            raise RecordError(f"{where}, line {lines.number:,}: is no JSON object of one bot in one match")
+        return found
+
+    texts = (line.removeprefix("\ufeff") for line in lines if line.strip())
+    first = next(texts, None)
+    start = [] if first is None else [(lines.number, read(first))]
+
+    def rows(columns: Mapping[str, str]) -> Iterator[Cells]:
+        for line, data in start:
+            yield line, {what: data.get(name) for what, name in columns.items()}
+        for text in texts:
+            data = read(text)
+            yield lines.number, {what: data.get(name) for what, name in columns.items()}
+
+    return Table([str(name) for _, data in start for name in data], rows)
+
+
+def _parquet(file: IO[bytes], where: str) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        schema = pq.ParquetFile(file).schema_arrow
+        header = list(schema.names)
+        packed = [each.name for each in schema if not pa.types.is_nested(each.type)]  # until they are measured
+        table = pq.ParquetFile(file, read_dictionary=packed)
+        groups = [table.metadata.row_group(number).total_byte_size for number in range(table.num_row_groups)]
+    except Exception as error:  # the library may raise anything for a damaged file
+        raise RecordError(f"{where}: is no Parquet file: {_one_line(error)}") from None
+    if max(groups, default=0) > MAX_GROUP:
+        raise RecordError(f"{where}: has a row group of more than {MAX_GROUP >> 30} GiB; write it with smaller ones")
+
+    def rows(columns: Mapping[str, str]) -> Iterator[Cells]:
+        number = 0
+        try:
+            for batch in table.iter_batches(BATCH, columns=sorted(set(columns.values()))):
+                values = {what: _cells(batch.column(name), name, where) for what, name in columns.items()}
+                for row in zip(*values.values(), strict=True):
+                    number += 1
+                    yield number, dict(zip(values, row, strict=True))
+        except RecordError:
+            raise
+        except Exception as error:  # the same
+            raise RecordError(f"{where}, after row {number:,}: cannot be read: {_one_line(error)}") from None
+
+    return Table(header, rows)
+
+
+def _cells(column: Any, name: str, where: str) -> list[Any]:
+    """Return the cells of an Arrow array; raises `RecordError` where a text would take much memory."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_nested(column.type):
+        raise RecordError(f"{where}, column '{shown(name)}': holds lists or records; texts and numbers are read")
+    if not pa.types.is_dictionary(column.type):
+        return list(column.to_pylist())
+    texts = column.dictionary
+    longest = 0 if pa.types.is_primitive(texts.type) else pc.max(pc.binary_length(texts)).as_py() or 0
+    if longest > MAX_CELL:
+        raise RecordError(
+            f"{where}, column '{shown(name)}': has a cell of {longest:,} bytes; up to {MAX_CELL:,} are read"
+        )
+    return list(column.dictionary_decode().to_pylist())
+
+
+class _Lines:
+    """Lines of a file of UTF-8 text, counted, none of which takes much memory."""
+
+    def __init__(self, file: IO[bytes], where: str) -> None:
+        self._file, self._where = file, where
+        self.number = 0
+        """Of the latest line, from 1."""
+
+    def __iter__(self) -> Iterator[str]:
+        while line := self._file.readline(MAX_LINE + 1):
+            self.number += 1
+            if len(line) > MAX_LINE:
+                raise RecordError(f"{self._where}, line {self.number:,}: has more than {MAX_LINE >> 20} MiB")
+            try:
+                yield line.decode()
+            except UnicodeDecodeError as error:
+                raise RecordError(
+                    f"{self._where}, line {self.number:,}: is not UTF-8 text (byte {error.start}); save it as UTF-8"
+                ) from None
+
+
+def _without_twins(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        raise ValueError("a key is there twice")
+    return found
+
+
+def _no_number(word: str) -> Any:
+    raise ValueError(f"{word} is no number")
+
+
+def _whole_number(digits: str) -> int:
+    if len(digits) > MAX_DIGITS:
+        raise ValueError(f"a number has {len(digits):,} digits, more than {MAX_DIGITS}")
+    return int(digits)
+
+
+@contextmanager
+def _in_words(where: str) -> Iterator[None]:
+    try:
+        yield
+    except FileNotFoundError:
+        raise RecordError(f"{where}: no such file") from None
+
+
+def shown(value: object) -> str:
+    """Return a value of a file in an error: on one line, without what would steer a terminal, and not long."""
+    text = ascii(value)[1:-1] if isinstance(value, str) and not value.isprintable() else str(value)
+    return text if len(text) <= 60 else f"{text[:57]}..."
+
+
+def _one_line(error: BaseException) -> str:
+    return shown(" ".join(str(error).split())[:200])
+
+
+def name(value: Any) -> str:
+    """Return a name or an id; raises `ValueError` unless it is printable, neither empty nor long.
+
+    Canonically equivalent texts are the same one (Unicode's form NFC); white space at the ends does not count.
+    """
+    if isinstance(value, date):
+        value = value.isoformat()
+    if value is None or isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise ValueError("is empty; give a text" if value is None else f"{shown(repr(value))} is no text")
+    text = unicodedata.normalize("NFC", str(value).strip())
+    if not text:
+        raise ValueError("is empty; give a text")
+    if len(text) > MAX_NAME:
+        raise ValueError(f"has {len(text):,} characters; up to {MAX_NAME} are read")
+    if not text.isprintable():
+        letter = next(letter for letter in text if not letter.isprintable())
+        raise ValueError(f"'{shown(text)}' holds U+{ord(letter):04X}, which cannot be printed; remove it")
+    return text
+
+
+def number(value: Any) -> float | None:
+    """Return a number, None for an empty cell; raises `ValueError` for anything else."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return None
+    if isinstance(value, str) and NUMBER.fullmatch(value.strip()):
+        value = float(value)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        try:
+            value = float(value) if type(value).__name__ == "Decimal" else None
+        except (OverflowError, ValueError):
+            value = None
+    if value is None:
+        raise ValueError("is no number")
+    found = float(value) if abs(value) < LARGEST else math.nan
+    if not math.isfinite(found):
+        raise ValueError(f"{shown(value)} is no finite number, or too large")
+    return found
+
+
+def _shown_number(value: Any) -> float | None:
+    try:
+        return number(value)
+    except ValueError as error:
+        text = str(error)
+        raise ValueError(f"'{shown(value)}' is no number" if text == "is no number" else text) from None
+
+
+def _seat(value: Any) -> int:
+    found = _shown_number(value)
+    if found is None or found != int(found) or not 0 <= found <= 10_000:
+        raise ValueError(f"'{shown(value)}' is no number of a seat: 0, 1, ... or 1, 2, ...")
+    return int(found)
+
+
+def _place(value: Any) -> float | None:
+    found = _shown_number(value)
+    if found is not None and found < 1:
+        raise ValueError(f"{shown(value)} is no place; the best one is 1")
+    return found
+
+
+READERS: dict[str, Callable[[Any], Any]] = {
+    "match": name,
+    "block": name,
+    "game": name,
+    "bot": name,
+    "seat": _seat,
+    "place": _place,
+    "score": _shown_number,
+}
+
+
+def columns_of(given: Iterable[str]) -> dict[str, str]:
+    """Return what `--columns` says, `match=id,bot=player`; raises `RecordError` for what it cannot mean."""
+    found: dict[str, str] = {}
+    for text in given:
+        what, equals, column = (part.strip() for part in text.partition("="))
+        if not equals or not column:
+            raise RecordError(f"--columns: '{shown(text)}' is not of the form match=NAME")
+        if what not in COLUMNS:
+            raise RecordError(f"--columns: nothing is called '{shown(what)}'{did_you_mean(what, list(COLUMNS))}")
+        if what in found:
+            raise RecordError(f"--columns: {what} is there twice")
+        found[what] = column
+    return found

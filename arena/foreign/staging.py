@@ -1,0 +1,232 @@
+"""Rows of results on disk while they are checked, so that any number of them takes little memory."""
+
+from __future__ import annotations
+
+import itertools
+import sqlite3
+import unicodedata
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple, Self, cast
+
+from arena.core.errors import RecordError
+from arena.core.names import plain_name
+from arena.foreign.rows import Row, shown
+from arena.plan.model import MOST_SEATS
+
+MOST_BOTS = 1_000
+"""Bots of a file: what a rating takes grows with their cube."""
+MOST_BOARDS = 200
+MOST_ROWS = 10_000_000
+MOST_CELLS = 50_000_000
+"""Largest product of a board's blocks and the matches of the largest one, or the square of its bots."""
+BATCH = 1_000
+
+SCHEMA = """
+CREATE TABLE rows (line INTEGER PRIMARY KEY, game TEXT, match TEXT, block TEXT, bot INTEGER, seat INTEGER,
+    place REAL, score REAL);
+"""
+GROUP = """
+CREATE INDEX by_match ON rows (game, match);
+CREATE TABLE matches AS SELECT min(line) AS first, game, match, min(block) AS block, count(*) AS players
+    FROM rows GROUP BY game, match ORDER BY first;
+"""
+
+
+class Shape(NamedTuple):
+    """A board: one game at one number of players."""
+
+    game: str
+    players: int
+    matches: int
+
+
+class Seated(NamedTuple):
+    """One bot in one match."""
+
+    bot: int
+    seat: int
+    rank: int
+    score: float | None
+
+
+class Match(NamedTuple):
+    """One match with its bots by seat."""
+
+    name: str
+    game: str
+    block: str | None
+    seats: list[Seated]
+
+
+class _Staged(NamedTuple):
+    """A row of the database."""
+
+    line: int
+    game: str
+    match: str
+    block: str | None
+    bot: int
+    seat: int | None
+    place: float | None
+    score: float | None
+
+
+class Staging:
+    """Rows of a file, each checked by itself, in a database of their own. Use as a context manager."""
+
+    def __init__(self, path: Path, where: str, game: str) -> None:
+        self.where, self.game = where, game
+        self.bots: dict[str, int] = {}
+        """Numbers of bots by name, in the order of their first rows."""
+        self.rows = 0
+        self._bot_lines: list[int] = []
+        self._alike: dict[str, str] = {}
+        self._games: set[str] = set()
+        self._db = sqlite3.connect(path, isolation_level=None)
+        self._db.executescript(f"PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF; BEGIN; {SCHEMA}")
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._db.close()
+
+    def take(self, rows: Iterable[Row]) -> None:
+        """Take all rows of a file; raises `RecordError` for one that does not fit those before."""
+        stream = map(self._as_staged, rows)
+        while batch := list(itertools.islice(stream, BATCH)):
+            self.rows += len(batch)
+            if self.rows > MOST_ROWS:
+                raise RecordError(f"{self.where}: has more than {MOST_ROWS:,} rows; split it by game or by season")
+            self._db.executemany("INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", batch)
+        if not self.rows:
+            raise RecordError(f"{self.where}: has no rows; each tells one bot in one match")
+        self._db.executescript(GROUP)
+
+    def _as_staged(self, row: Row) -> tuple[object, ...]:
+        game = row.game or self.game
+        if game not in self._games:
+            try:
+                self._games.add(plain_name(game))
+            except ValueError as error:
+                raise RecordError(f"{self.where}, line {row.line:,}, game '{shown(game)}': {error}") from None
+        if row.place is None and row.score is None:
+            raise RecordError(
+                f"{self.where}, line {row.line:,}: has neither a place nor a score; give one, the last place for "
+                "example to a bot that did not finish"
+            )
+        bot = self._bot(row.bot, row.line)
+        return (row.line, game, row.match, row.block, bot, row.seat, row.place, row.score)
+
+    def _bot(self, name: str, line: int) -> int:
+        """Return the number of a bot; raises `RecordError` for a name that is told from another by its case alone."""
+        number = self.bots.get(name)
+        if number is not None:
+            return number
+        other = self._alike.setdefault(unicodedata.normalize("NFKC", name).casefold(), name)
+        if other != name:
+            raise RecordError(
+                f"{self.where}, line {line:,}: bot '{shown(name)}' differs from '{shown(other)}' (line "
+                f"{self._bot_lines[self.bots[other]]:,}) in case or in form alone; write both alike, or rename one"
+            )
+        if len(self.bots) == MOST_BOTS:
+            raise RecordError(
+                f"{self.where}, line {line:,}: has more than {MOST_BOTS:,} bots, which cannot be rated together; leave "
+                "out those with the fewest matches"
+            )
+        self._bot_lines.append(line)
+        self.bots[name] = len(self.bots)
+        return self.bots[name]
+
+    def boards(self) -> list[Shape]:
+        """Return the boards, sorted; raises `RecordError` for what cannot be one."""
+        query = "SELECT game, players, count(*), min(first), min(match) FROM matches GROUP BY game, players"
+        found = []
+        for game, players, matches, line, match in self._db.execute(f"{query} ORDER BY game, players").fetchall():
+            if not 2 <= players <= MOST_SEATS:
+                of = "1 row" if players == 1 else f"{players:,} rows"
+                raise RecordError(
+                    f"{self.where}, line {line:,}: match '{shown(match)}' of {game} has {of}; a match has a row for "
+                    f"each of its 2 to {MOST_SEATS} bots"
+                )
+            found.append(Shape(game, players, matches))
+        if len(found) > MOST_BOARDS:
+            raise RecordError(
+                f"{self.where}: has {len(found):,} boards, one for each game and number of bots in a match; up to "
+                f"{MOST_BOARDS} are taken"
+            )
+        for shape in found:
+            self._check_blocks(shape)
+        return found
+
+    def _check_blocks(self, shape: Shape) -> None:
+        """Raise `RecordError` where resampling the blocks of a board would take too much memory."""
+        query = (
+            "SELECT block, count(DISTINCT match), count(DISTINCT bot) FROM rows JOIN "
+            "(SELECT game, match, players FROM matches) USING (game, match) "
+            "WHERE game = ? AND players = ? AND block IS NOT NULL GROUP BY block"
+        )
+        blocks, most, bots, largest = 0, 1, shape.players, ""
+        for name, matches, of_bots in self._db.execute(query, shape[:2]):
+            blocks, bots = blocks + 1, max(bots, of_bots)
+            if matches > most:
+                most, largest = matches, name
+        if (blocks or shape.matches) * bots**2 <= MOST_CELLS >= blocks * most:
+            return
+        board = f"{shape.game} with {shape.players} players"
+        if not blocks:
+            raise RecordError(f"{self.where}: has {shape.matches:,} matches of {board}, too many to be rated together")
+        raise RecordError(
+            f"{self.where}, column block: {blocks:,} blocks of {board}, the largest, '{shown(largest)}', with {most:,} "
+            f"matches, and up to {bots:,} bots in one, are too uneven to be resampled; split the large ones, or leave "
+            "the column out"
+        )
+
+    def entries(self, shape: Shape) -> list[int]:
+        """Return the numbers of a board's bots."""
+        query = "SELECT DISTINCT bot FROM rows JOIN matches USING (game, match) WHERE game = ? AND players = ?"
+        return [bot for (bot,) in self._db.execute(query, shape[:2])]
+
+    def matches(self) -> Iterator[Match]:
+        """Yield every match in the order of first rows; raises `RecordError` for one that does not fit together."""
+        least = self._db.execute("SELECT min(seat) FROM rows").fetchone()[0]
+        query = (
+            "SELECT line, game, match, r.block, bot, seat, place, score FROM matches m "
+            "CROSS JOIN rows r USING (game, match) ORDER BY m.first, line"
+        )
+        rows = map(_Staged._make, self._db.execute(query))
+        for _, of_match in itertools.groupby(rows, lambda row: (row.game, row.match)):
+            yield self._match(list(of_match), least)
+
+    def _match(self, rows: list[_Staged], least: int | None) -> Match:
+        line, game, name, block, *_ = rows[0]
+        where = f"{self.where}, line {line:,}: match '{shown(name)}'"
+        blocks, bots = {row.block for row in rows}, [row.bot for row in rows]
+        if len(blocks) > 1:
+            listed = " and ".join(f"'{shown(each)}'" for each in sorted(map(str, blocks))[:2])
+            raise RecordError(f"{where} is in several blocks, {listed}; a match is in one")
+        if len(set(bots)) < len(bots):
+            twice = next(row for place, row in enumerate(rows) if row.bot in bots[:place])
+            bot = next(bot for bot, number in self.bots.items() if number == twice.bot)
+            raise RecordError(
+                f"{where} has bot '{shown(bot)}' twice, again in line {twice.line:,}; or are they two matches?"
+            )
+        for what in ("place", "score"):
+            empty = [row.line for row in rows if getattr(row, what) is None]
+            if 0 < len(empty) < len(rows):
+                raise RecordError(f"{where} has no {what} in line {empty[0]:,}, but in others; give all or none")
+        seats = range(len(rows)) if least is None else [cast(int, row.seat) - least for row in rows]
+        if least not in (None, 0, 1) or sorted(seats) != [*range(len(rows))]:
+            listed = ", ".join(str(row.seat) for row in rows[:8])
+            more = ", ..." * (len(rows) > 8)
+            raise RecordError(
+                f"{where} has seats {listed}{more}; the numbers from 0 to {len(rows) - 1} are wanted, once each, or "
+                f"in the whole file those from 1 to {len(rows)}"
+            )
+        keys = [-cast(float, row.score) if row.place is None else row.place for row in rows]
+        seated = [
+            Seated(row.bot, seat, sum(other < key for other in keys), row.score)
+            for row, seat, key in zip(rows, seats, keys, strict=True)
+        ]
+        return Match(name, game, block, sorted(seated, key=lambda each: each.seat))

@@ -1,0 +1,217 @@
+"""Games and states of OpenSpiel with the verbs of ours."""
+
+from __future__ import annotations
+
+import itertools
+import math
+import random
+import re
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from fractions import Fraction
+from typing import Any
+
+from engine.errors import NotationError, UnsupportedError
+from engine.game import CHANCE, TERMINAL, Game, State, rolled, shown
+from engine.game_types import GameType
+from engine.specs import Value
+
+MOST_PARTS = 100_000
+"""Largest denominator of a probability: fractions up to it differ by 1e-10 and more."""
+EXACT = 1e-12
+"""Most by which a probability may differ from its fraction, for rounding."""
+NUMBERED = "~"
+"""Begins the number of an action in words that the name alone does not tell apart."""
+WIDE = 80
+"""Letters in a line of a drawing."""
+ESCAPES = re.compile("\x1b\\[[0-9;]*[A-Za-z]")
+"""What colours letters in terminals."""
+
+
+class OpenSpielGame(Game):
+    """A game of OpenSpiel with its parameters and number of players fixed."""
+
+    def __init__(self, game_type: GameType, players: int, params: Mapping[str, Value], native: Any) -> None:
+        super().__init__(game_type, players, params)
+        self.native = native
+        """The game as `pyspiel` has it."""
+        self._weights: dict[tuple[float, ...], list[int]] = {}
+
+    @property
+    def num_distinct_actions(self) -> int:
+        return int(self.native.num_distinct_actions())
+
+    def new_initial_state(self) -> OpenSpielState:
+        return OpenSpielState(self, self.native.new_initial_state(), [])
+
+    def weights(self, probabilities: Sequence[float]) -> list[int]:
+        """Return `whole_weights`, of lists met before as they were then."""
+        key = tuple(probabilities)
+        if key not in self._weights:
+            self._weights[key] = whole_weights(key)
+        return self._weights[key]
+
+
+def whole_weights(probabilities: Sequence[float]) -> list[int]:
+    """Return the smallest whole numbers in exactly these proportions.
+
+    Raises `UnsupportedError` unless the probabilities are fractions with a denominator of at most `MOST_PARTS`, but for
+    rounding, which add up to 1.
+    """
+    parts = [Fraction(each).limit_denominator(MOST_PARTS) for each in probabilities]
+    if sum(parts) != 1 or any(abs(part - each) > EXACT for part, each in zip(parts, probabilities, strict=True)):
+        raise UnsupportedError(
+            f"chance outcomes with probabilities {shown(list(probabilities))}, "
+            f"which are no fractions with a denominator of at most {MOST_PARTS:,} that add up to 1"
+        )
+    whole = math.lcm(*(part.denominator for part in parts))
+    return [int(part * whole) for part in parts]
+
+
+def as_word(text: str) -> str:
+    """Return a text as one printable word: spaces as `_`, other white space and controls as in addresses."""
+    return "".join(
+        "_" if letter == " " else letter if letter.isprintable() and not letter.isspace() else f"%{ord(letter):02X}"
+        for letter in text.strip()
+    )
+
+
+def as_drawing(text: str) -> str:
+    """Return a text in printable lines of at most `WIDE` letters, without the colours of terminals."""
+    lines = [
+        "".join(letter if letter.isprintable() else "?" for letter in line.expandtabs(4)).rstrip()
+        for line in ESCAPES.sub("", text).splitlines()
+    ]
+    return "\n".join(line[at : at + WIDE] for line in lines for at in range(0, max(len(line), 1), WIDE)).strip("\n")
+
+
+class OpenSpielState(State):
+    """A state of OpenSpiel.
+
+    Actions are written as OpenSpiel does, as one word each. A name that several legal actions have, and one with a `~`,
+    is followed by `~` and the action's number, and an action that is not legal is written by its number alone.
+    """
+
+    __slots__ = ("_names", "native")
+
+    game: OpenSpielGame
+
+    def __init__(self, game: OpenSpielGame, native: Any, history: list[int]) -> None:
+        self.game = game
+        self.native = native
+        """The state as `pyspiel` has it; not to be changed."""
+        self._history = history
+        self._names: dict[int, str] | None = None
+
+    def current_player(self) -> int:
+        return int(self.native.current_player())
+
+    def legal_actions(self) -> list[int]:
+        return sorted(self.native.legal_actions()) if self.current_player() >= 0 else []
+
+    def chance_outcomes(self) -> list[tuple[int, int]]:
+        if self.current_player() != CHANCE:
+            return []
+        outcomes, probabilities = zip(*self.native.chance_outcomes(), strict=True)
+        return list(zip(outcomes, self.game.weights(probabilities), strict=True))
+
+    def chances(self) -> tuple[list[int], list[int]]:
+        if self.current_player() != CHANCE:
+            return [], []
+        outcomes, probabilities = zip(*self.native.chance_outcomes(), strict=True)
+        return list(outcomes), [*itertools.accumulate(self.game.weights(probabilities))]
+
+    def playout(self, rng: random.Random, played: set[tuple[int, int]] | None = None) -> list[float]:
+        """As `State.playout`, by OpenSpiel's own state, in a third of the time."""
+        state = OpenSpielState(self.game, self.native.clone(), [])
+        native = state.native
+        while (who := native.current_player()) != TERMINAL:
+            if who == CHANCE:
+                action = rolled(*state.chances(), rng)
+            else:
+                actions = sorted(native.legal_actions())
+                action = actions[int(rng.random() * len(actions))]
+                if played is not None:
+                    played.add((who, action))
+            native.apply_action(action)
+        return state.returns()
+
+    def apply_action(self, action: int) -> None:
+        action = self.checked(action)
+        self.native.apply_action(action)
+        self._history.append(action)
+        self._names = None
+
+    @property
+    def names(self) -> dict[int, str]:
+        """By legal action or chance outcome: its word."""
+        if self._names is None:
+            possible = [outcome for outcome, _ in self.chance_outcomes()] or self.legal_actions()
+            words = {action: as_word(self.native.action_to_string(action)) for action in possible}
+            counts: dict[str, int] = {}
+            for word in words.values():
+                counts[word] = counts.get(word, 0) + 1
+            self._names = {
+                action: word if word and NUMBERED not in word and counts[word] == 1 else f"{word}{NUMBERED}{action}"
+                for action, word in words.items()
+            }
+        return self._names
+
+    def action_to_string(self, action: int) -> str:
+        if (word := self.names.get(action)) is not None:
+            return word
+        if not 0 <= action < self.game.num_distinct_actions:
+            raise NotationError(f"{shown(action)} is not the number of an action of {self.game.name}")
+        return f"{NUMBERED}{action}"
+
+    def string_to_action(self, text: str) -> int:
+        for action, word in self.names.items():
+            if word == text:
+                return action
+        number = text.removeprefix(NUMBERED) if isinstance(text, str) else ""
+        if number.isascii() and number.isdigit() and len(number) < 10 and f"{NUMBERED}{int(number)}" == text:
+            action = int(number)
+            if action < self.game.num_distinct_actions and action not in self.names:
+                return action
+        example = next(iter(self.names.values()), f"{NUMBERED}0")
+        raise NotationError(f"{shown(text)} is not an action of {self.game.name} here; an example is '{example}'")
+
+    def utilities(self) -> list[float]:
+        """Return what OpenSpiel gives each seat at the end."""
+        if self.current_player() != TERMINAL:
+            raise self.too_early()
+        return [float(value) for value in self.native.returns()]
+
+    def ranks(self) -> list[int]:
+        utilities = self.utilities()
+        return [sum(other > mine for other in utilities) for mine in utilities]
+
+    @property
+    def ended(self) -> str:
+        return "normal" if self.current_player() == TERMINAL else ""
+
+    def clone(self) -> OpenSpielState:
+        state = OpenSpielState(self.game, self.native.clone(), self._history.copy())
+        state._names = self._names
+        return state
+
+    @property
+    def key(self) -> Hashable:
+        return tuple(self._history)
+
+    def __str__(self) -> str:
+        return as_drawing(str(self.native)) or f"after {len(self._history)} plies"
+
+    def __repr__(self) -> str:
+        return f"<{self.game.spec}: {len(self._history)} plies>"
+
+    def __reduce__(self) -> tuple[Callable[..., OpenSpielState], tuple[OpenSpielGame, list[int]]]:
+        return _restore, (self.game, self._history)
+
+
+def _restore(game: OpenSpielGame, history: list[int]) -> OpenSpielState:
+    """Play a pickled state again: what OpenSpiel writes of a state is its history too."""
+    state = game.new_initial_state()
+    for action in history:
+        state.native.apply_action(action)
+    state._history.extend(history)
+    return state

@@ -1,0 +1,262 @@
+"""Datasets for learning programs: what bots saw, chose and got in the matches of a log, in shards.
+
+A pure function of log, filters and size of shards: the same bytes again with the same versions of the libraries.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+
+from arena.core.errors import ConfigError
+from arena.core.files import in_the_way, own_folder, read_json
+from arena.core.match_ids import match_id
+from arena.match.replay import check_game, walk
+from arena.match.stored import StoredMatch
+from arena.plan.disqualification import disqualified, in_plan
+from arena.plan.files import check_playable
+from arena.results.match_files import played
+from arena.results.matches import choose_boards
+from arena.schedule.blocks import Schedule
+from arena.store import Store
+from engine import Game, State, UnsupportedError, returns_from_ranks
+from engine.errors import did_you_mean
+
+Format = Literal["parquet", "npz"]
+VERSION = 1
+"""Version of the columns, raised when one changes its meaning."""
+MANIFEST = "manifest.json"
+ROWS = 16_384
+"""Decisions in a shard by default."""
+VISITS = re.compile(r"visits((?: \d{1,6}:\d{1,9})+)")
+"""A bot's note on how often it has tried actions."""
+
+
+class Options(NamedTuple):
+    """What of a log becomes a dataset, and how."""
+
+    format: Format = "parquet"
+    game: str | None = None
+    players: int | None = None
+    bots: tuple[str, ...] = ()
+    """Labels of the bots whose decisions are kept; all when there are none."""
+    rows: int = ROWS
+    """Decisions in a shard."""
+
+
+class Decision(NamedTuple):
+    """A choice between several actions that a bot made."""
+
+    ply: int
+    seat: int
+    legal: list[int]
+    action: int
+
+
+def write_dataset(store: Store, schedule: Schedule, folder: Path, options: Options) -> dict[str, Any]:
+    """Write the decisions of bots in a log's matches, whole or not at all, and return the manifest.
+
+    A dataset that is there is replaced. Raises an `ArenaError` for a folder that holds anything else, filters that
+    nothing fits, games without observations and matches that cannot be replayed.
+    """
+    check_folder(folder)
+    check_playable(store, "there is nothing to learn from")
+    labels = [entry.label for entry in schedule.entries]
+    for bot in options.bots:
+        if bot not in labels:
+            raise ConfigError(f"--bots: '{bot}' is in no match of the log{did_you_mean(bot, labels)}")
+    names = [(board.game, board.players) for board in schedule.boards]
+    chosen = choose_boards(store.path, names, options.game, options.players)
+    folder = folder.absolute()
+    folder.parent.mkdir(parents=True, exist_ok=True)
+    with own_folder(folder.parent, f".{folder.name}.") as desk:
+        fresh = desk / "new"
+        fresh.mkdir()
+        boards = [_write_board(store, schedule, names.index(name), fresh, options) for name in chosen]
+        manifest = {"dataset": VERSION, "format": options.format, "bots": [*options.bots] or None, "boards": boards}
+        _write(fresh / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n")
+        if folder.exists():
+            os.rename(folder, desk / "old")
+        os.rename(fresh, folder)
+    return manifest
+
+
+def check_folder(folder: Path) -> None:
+    """Raise `ConfigError` unless a dataset can be written there: nothing is, or an empty folder, or a dataset."""
+    if in_the_way(folder) is not None:
+        raise ConfigError(f"{folder}: is a file, or below one; name a folder for the dataset")
+    if folder.is_symlink() or (folder.is_dir() and any(folder.iterdir()) and not is_dataset(folder)):
+        raise ConfigError(f"{folder}: is there already, and no dataset; name a new folder")
+
+
+def is_dataset(folder: Path) -> bool:
+    """Return whether a folder holds a dataset."""
+    try:
+        manifest = read_json(folder / MANIFEST)
+    except (OSError, ValueError):
+        return False
+    return isinstance(manifest, dict) and "dataset" in manifest
+
+
+def _write_board(store: Store, schedule: Schedule, index: int, folder: Path, options: Options) -> dict[str, Any]:
+    """Write the shards of a board; return its entry in the manifest."""
+    board = schedule.boards[index]
+    game = check_game(board)
+    try:
+        spec = game.observation_spec()
+    except UnsupportedError as error:
+        raise ConfigError(f"{board.title}: {error}; a dataset needs them") from None
+    name = board.slug
+    (folder / name).mkdir()
+    out = disqualified(store, schedule, index)
+    blocks = (block for block in schedule.blocks_of(index) if in_plan(out, block.round, block.table))
+    shard = Shard(game, options.rows)
+    shards: list[dict[str, Any]] = []
+    matches = 0
+    for page in played(store, schedule, blocks):
+        for block, match in page:
+            labels = [schedule.entries[entry].label for entry in schedule.seats(block, match.lineup)]
+            matches += 1
+            for _ in shard.take(match, labels, options.bots):
+                shards.append(shard.write(folder, name, len(shards), options.format))
+    if shard.count:
+        shards.append(shard.write(folder, name, len(shards), options.format))
+    decisions, visited, estimated = shard.totals
+    return {
+        "game": board.game,
+        "players": board.players,
+        "rules_version": board.rules_version,
+        "observation_version": spec.version,
+        "observation": [{"name": block.name, "shape": [*block.shape]} for block in spec.blocks],
+        "observation_size": spec.size,
+        "actions": game.num_distinct_actions,
+        "matches": matches,
+        "decisions": decisions,
+        "with_visits": visited,
+        "with_evaluation": estimated,
+        "shards": shards,
+    }
+
+
+class Shard:
+    """Rows that wait to be written; a dataset of any size is written through the arrays of one shard."""
+
+    def __init__(self, game: Game, rows: int) -> None:
+        self.game, self.rows = game, rows
+        self.spec, actions = game.observation_spec(), game.num_distinct_actions
+        self.count = 0
+        self.totals = [0, 0, 0]
+        """Decisions, those with visits, those with an evaluation, of all shards so far."""
+        self.texts: dict[str, list[str]] = {"match": [], "bot": []}
+        self.arrays = {
+            "ply": np.zeros(rows, np.int32),
+            "seat": np.zeros(rows, np.int32),
+            "observation": np.zeros((rows, self.spec.size), np.float32),
+            "legal_mask": np.zeros((rows, actions), np.bool_),
+            "action": np.zeros(rows, np.int32),
+            "visits": np.zeros((rows, actions), np.int32),
+            "evaluation": np.zeros((rows, game.players), np.float32),
+            "returns": np.zeros((rows, game.players), np.float32),
+            "ranks": np.zeros((rows, game.players), np.int32),
+        }
+        self.seen = [self.spec.seen_actions(seat, actions) for seat in range(game.players)]
+
+    def take(self, match: StoredMatch, labels: Sequence[str], bots: Sequence[str]) -> Iterator[None]:
+        """Add the decisions of a match; yields whenever the shard is full, and has to be written."""
+        name, estimates, notes = match_id(match.identity, match.lineup), match.estimates, dict(match.notes)
+        returns, ranks = returns_from_ranks(match.ranks), [rank + 1 for rank in match.ranks]
+        observation = np.zeros(self.spec.size, np.float32)
+        for ply, seat, legal, action in decisions_of(match, self.game, observation):
+            if bots and labels[seat] not in bots:
+                continue
+            row, seen, arrays = self.count, self.seen[seat], self.arrays
+            arrays["ply"][row], arrays["seat"][row], arrays["action"][row] = ply, seat, seen[action]
+            arrays["observation"][row] = observation
+            arrays["legal_mask"][row] = False
+            arrays["legal_mask"][row, seen[legal]] = True
+            arrays["returns"][row], arrays["ranks"][row] = returns, ranks
+            visits = visits_of(notes.get(ply, ""), legal)
+            arrays["visits"][row] = 0
+            arrays["visits"][row, seen[[*visits]]] = [*visits.values()]
+            evaluation = estimates[ply].evaluation if ply in estimates else None
+            arrays["evaluation"][row] = np.nan if evaluation is None else evaluation
+            self.texts["match"].append(name)
+            self.texts["bot"].append(labels[seat])
+            self.count += 1
+            self.totals = [
+                total + new for total, new in zip(self.totals, (1, bool(visits), evaluation is not None), strict=True)
+            ]
+            if self.count == self.rows:
+                yield
+
+    def write(self, folder: Path, board: str, number: int, format: Format) -> dict[str, Any]:
+        """Write the rows and begin anew; return the shard's entry in the manifest."""
+        rows, path = self.count, f"{board}/{number:05}.{format}"
+        columns = {name: np.array(texts) for name, texts in self.texts.items()}
+        columns |= {name: array[:rows] for name, array in self.arrays.items()}
+        with open(folder / path, "xb") as file:
+            if format == "npz":
+                np.savez_compressed(file, allow_pickle=False, **columns)
+            else:
+                _write_parquet(file, columns)
+            file.flush()
+            os.fsync(file.fileno())
+        with open(folder / path, "rb") as file:
+            digest = hashlib.file_digest(file, lambda: hashlib.blake2b(digest_size=16)).hexdigest()
+        self.count = 0
+        self.texts = {name: [] for name in self.texts}
+        return {"file": path, "decisions": rows, "blake2b": digest}
+
+
+def decisions_of(match: StoredMatch, game: Game, observation: np.ndarray) -> Iterator[Decision]:
+    """Yield the choices that bots made in a match; `observation` then has what the seat saw.
+
+    Left out is what nobody chose: dice, openings, turns with one legal action, moves for a seat that has forfeited.
+    """
+    legal = _look(game.new_initial_state(), observation)
+    for ply in walk(match, game, None):
+        if ply.by == "bot":
+            yield Decision(ply.number, ply.seat, legal, ply.state.history()[-1])
+        legal = _look(ply.state, observation)
+
+
+def _look(state: State, observation: np.ndarray) -> list[int]:
+    """Return the legal actions of a state and write what the seat to move sees, where one is to move."""
+    if state.current_player() >= 0:
+        state.observe(None, observation)
+    return state.legal_actions()
+
+
+def visits_of(note: str, legal: Sequence[int]) -> dict[int, int]:
+    """Return how often a bot has tried legal actions, from its note on a move; empty for any other note."""
+    found = VISITS.fullmatch(note)
+    pairs = [pair.split(":") for pair in found[1].split()] if found else []
+    visits = {int(action): int(count) for action, count in pairs}
+    return visits if visits.keys() <= set(legal) else {}
+
+
+def _write_parquet(file: Any, columns: dict[str, np.ndarray]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrays = {
+        name: pa.array(array)
+        if array.ndim == 1
+        else pa.FixedSizeListArray.from_arrays(pa.array(np.ascontiguousarray(array).ravel()), array.shape[1])
+        for name, array in columns.items()
+    }
+    pq.write_table(pa.table(arrays), file, compression="zstd")
+
+
+def _write(path: Path, content: bytes) -> None:
+    with open(path, "xb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())

@@ -1,0 +1,104 @@
+"""Matches of an index as they are at one moment, and which of them are wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Key(NamedTuple):
+    """A match in its log."""
+
+    block: int
+    lineup: int
+
+
+class View(NamedTuple):
+    """An index at one moment."""
+
+    match: dict[str, np.ndarray]
+    seat: dict[str, np.ndarray]
+    boards: dict[int, tuple[str, int]]
+    bots: list[str]
+    """Identities by number."""
+    ended: list[str]
+    causes: list[str]
+    means: dict[int, dict[int, np.ndarray]]
+    """By board and number of the bot: seats, wins, sum of returns."""
+    run: tuple[int, str]
+    """The log's latest run: its number, and when it was started."""
+
+    @property
+    def total(self) -> int:
+        """Matches in the log."""
+        return len(self.match["block"])
+
+    def key(self, number: int) -> Key:
+        """Return where a match is in the log."""
+        return Key(int(self.match["block"][number]), int(self.match["lineup"][number]))
+
+
+class Filter(NamedTuple):
+    """Which matches are wanted; None for any. What is said of seats holds for one and the same seat."""
+
+    game: str | None = None
+    players: int | None = None
+    bot: str | None = None
+    """Identity."""
+    opponent: str | None = None
+    """Identity of a bot in another seat."""
+    seat: int | None = None
+    place: int | None = None
+    """From 1."""
+    cause: str | None = None
+    """Of a forfeit; an empty one is any."""
+    ended: str | None = None
+    least: int | None = None
+    """Plies."""
+    most: int | None = None
+
+
+def mask(view: View, wanted: Filter) -> np.ndarray:
+    """Return which matches are wanted."""
+    match, seat = view.match, view.seat
+    found = np.ones(view.total, bool)
+    if wanted.game is not None or wanted.players is not None:
+        boards = [
+            board
+            for board, (game, players) in view.boards.items()
+            if wanted.game in (None, game, game.partition("(")[0]) and wanted.players in (None, players)
+        ]
+        found &= np.isin(match["board"], boards)
+    if wanted.ended is not None:
+        found &= match["ended"] == _number(view.ended, wanted.ended)
+    if wanted.least is not None:
+        found &= match["plies"] >= wanted.least
+    if wanted.most is not None:
+        found &= match["plies"] <= wanted.most
+    tests = []
+    if wanted.bot is not None:
+        tests.append(seat["bot"] == _number(view.bots, wanted.bot))
+    if wanted.seat is not None:
+        tests.append(seat["seat"] == wanted.seat)
+    if wanted.place is not None:
+        tests.append(seat["rank"] == wanted.place - 1)
+    if wanted.cause is not None:
+        tests.append(seat["cause"] == _number(view.causes, wanted.cause) if wanted.cause else seat["cause"] > 0)
+    if tests:
+        found &= _having(seat, np.logical_and.reduce(tests), view.total)
+    if wanted.opponent is not None:
+        found &= _having(seat, seat["bot"] == _number(view.bots, wanted.opponent), view.total)
+    return found
+
+
+def _number(words: Sequence[str], word: str) -> int:
+    return words.index(word) if word in words else -1
+
+
+def _having(seat: dict[str, np.ndarray], seats: np.ndarray, total: int) -> np.ndarray:
+    """Return which matches have one of these seats."""
+    found = np.zeros(total, bool)
+    found[seat["match"][np.flatnonzero(seats)]] = True  # three times as fast as by the mask itself
+    return found

@@ -1,0 +1,74 @@
+"""The match in play that pages show: a small file beside the log, which is no part of it."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import time
+from collections.abc import Iterable
+from pathlib import Path
+from typing import NamedTuple
+
+from arena.core.files import read_regular, write_file
+from arena.schedule.blocks import MatchSpec
+
+FILE = "playing.json"
+EVERY = 1.0
+"""Seconds between two writes."""
+STALE = 10.0
+"""Seconds after which it is what a run that was killed has left."""
+MOST_BYTES = 2**17
+
+
+class InPlay(NamedTuple):
+    """A match in play, by those who played it; its moves are to be checked by the rules."""
+
+    id: str
+    board: int
+    seats: tuple[int, ...]
+    """Entries."""
+    moves: list[int]
+    """Actions and chance outcomes so far."""
+
+
+class InPlayFile:
+    """Shows the match that has been in play for the longest, as long as it is."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE
+        self._written = 0.0
+        self._shown = ""
+
+    def update(self, matches: Iterable[tuple[MatchSpec, list[int]]]) -> None:
+        """Write the first of these matches, or the one that was shown last while it is among them."""
+        if time.monotonic() - self._written < EVERY:
+            return
+        found = {spec.id: (spec, moves) for spec, moves in matches}
+        self._shown = self._shown if self._shown in found else next(iter(found), "")
+        if not self._shown:
+            return
+        self._written = time.monotonic()
+        spec, moves = found[self._shown]
+        shown = InPlay(spec.id, spec.block.board, spec.seats, moves)
+        with contextlib.suppress(OSError):  # what somebody might look at is no reason to stop
+            write_file(self.path, [json.dumps(shown).encode()])
+
+    def remove(self) -> None:
+        """Show nothing any more."""
+        with contextlib.suppress(OSError):
+            self.path.unlink(missing_ok=True)
+
+
+def read_in_play(folder: Path) -> InPlay | None:
+    """Return what a running run shows in its folder; None where that is nothing, is old or cannot be read."""
+    path = folder / FILE
+    try:
+        if not -STALE < time.time() - path.stat().st_mtime < STALE:
+            return None
+        match, board, seats, moves = json.loads(read_regular(path, MOST_BYTES))
+    except (OSError, ValueError, TypeError, RecursionError):
+        return None
+    numbers = [board, *seats, *moves] if isinstance(seats, list) and isinstance(moves, list) else [None]
+    if not isinstance(match, str) or not all(type(number) is int and number >= 0 for number in numbers):
+        return None
+    return InPlay(match, board, tuple(seats), moves)

@@ -1,0 +1,74 @@
+"""Import results of matches that were played elsewhere: all of a file, or nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from arena.core.errors import ConfigError
+from arena.core.files import made_folder, own_folder
+from arena.core.names import plain_name
+from arena.core.paths import home_folder
+from arena.foreign.build import Built, Source, build, copied
+from arena.foreign.rows import kind_of
+from arena.plan.config import tournament_name
+from arena.plan.dice_keys import now
+from arena.plan.logs import LOG
+from arena.store import Store
+
+
+@dataclass(frozen=True)
+class ImportedResults:
+    """Result of an import."""
+
+    log: Path
+    built: Built
+
+
+def import_results(
+    file: Path,
+    name: str | None = None,
+    game: str | None = None,
+    columns: Mapping[str, str] | None = None,
+    home: str | Path | None = None,
+) -> ImportedResults:
+    """Make a tournament of the results in a CSV, JSON Lines or Parquet file, marked as unverified.
+
+    `name` is by default that of the file, and `game`, where the rows do not tell it, that of the tournament; `columns`
+    names the columns of the file by what they stand for (`arena.foreign.rows.COLUMNS`). A copy of the file is kept
+    beside the log. Raises an `ArenaError` and leaves nothing behind if something cannot be taken.
+    """
+    kind = kind_of(file)
+    name = file.stem if name is None else name
+    try:
+        tournament_name(name)
+    except ValueError as error:
+        raise ConfigError(f"--name {name}: {error}") from None
+    try:
+        plain_name(game or name)
+    except ValueError as error:
+        raise ConfigError(f"--game {game}: {error}") from None
+    home = home_folder(home)
+    target = home / name
+    _check_free(target)
+    with made_folder(home), own_folder(home, ".import-") as folder:
+        made = folder / "made"
+        made.mkdir()
+        copy = made / f"source.{kind}"
+        source = Source(copy, str(file), kind, copied(file, copy), columns or {}, game or name)
+        with Store.create(made / LOG) as store:
+            built = build(store, source, name, now(), folder)
+        try:
+            os.rename(made, target)
+        except OSError:
+            _check_free(target)
+            raise
+    return ImportedResults(target / LOG, built)
+
+
+def _check_free(target: Path) -> None:
+    """Raise `ConfigError` if there is something of that name."""
+    if os.path.lexists(target):
+        raise ConfigError(f"{target}: is there already; results make a tournament of their own: give another --name")
