@@ -18,9 +18,10 @@ SECTIONS = {
     "dice": "blocks that common dice save",
     "games": "how games go under random play",
     "judge": "moves of searches in connect four, judged by perfect knowledge",
+    "mcts": "uct in plain Python against OpenSpiel's and compiled",
     "cold": "the demo with nothing compiled (long)",
 }
-BY_NAME = ("dice", "games", "judge", "cold")
+BY_NAME = ("dice", "games", "judge", "mcts", "cold")
 """Sections that are measured only when they are named."""
 
 

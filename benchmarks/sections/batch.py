@@ -1,14 +1,18 @@
-"""Steps of batches with observations and masks in one thread, beside single steps by `State`."""
+"""Steps of batches with observations and masks, against bots, by Gymnasium, beside single steps and other libraries."""
 
 from __future__ import annotations
 
+import os
 import random
 import time
+from functools import partial
+from typing import Any
 
 import numpy as np
 
 import engine
-from benchmarks.figures import Figure, Measured, Seconds, rate
+from benchmarks.batches import OTHERS, beside, decisions, measured, our_steps, shortest, vector_steps
+from benchmarks.figures import Figure, Measured, Seconds, Skipped, rate
 from benchmarks.sections.engine import boards
 from engine.batch import BatchEnv
 
@@ -16,6 +20,9 @@ MATCHES = 256
 STEPS = 100
 SINGLE = 2000
 """Decisions of one measurement by `State`."""
+OPPONENTS = ("random", "greedy", "flat_mc:playouts=10", "uct:simulations=32")
+FACED = (("connect_four", 2), ("epicycle", 2), ("epicycle", 3))
+"""Games and numbers of players in which opponents are measured."""
 
 
 def measure(full: bool) -> Measured:
@@ -32,6 +39,53 @@ def measure(full: bool) -> Measured:
         yield rate(f"{what}: batch", "M decisions/s", 1, Seconds(together, together), 1e6, note)
         yield rate(f"{what}: single", "M decisions/s", 1, Seconds(alone, alone), 1e6, "the same by `State`")
         yield Figure(f"{what}: batch by single", alone / together, "times", "higher")
+    yield from against_bots(repeat)
+    if "connect_four" not in engine.game_names():
+        yield Skipped("connect four", "not installed: pip install --editable examples/connect_four")
+        return
+    yield from in_threads(repeat)
+    for other in OTHERS:
+        for n in other.sizes:
+            ours = measured(our_steps(connect_four(n)), max(other.step_count, 20_000 // n))
+            theirs = partial(measured, other.steps(n), other.step_count)
+            yield from beside(f"{other.name}, {n:,} matches", ours, theirs, other)
+
+
+def connect_four(n: int, **options: Any) -> BatchEnv:
+    return BatchEnv(engine.load_game("connect_four"), n, 1, **options)
+
+
+def against_bots(repeat: int) -> Measured:
+    """Measure the agent's decisions against bots that play within the step, by batch and by Gymnasium's interface."""
+    try:
+        from arena.interop.gymnasium import make_vec
+        from bots.batch import policy
+    except ImportError:
+        yield Skipped("opponents", "this checkout has none")
+        return
+    for name, players in FACED:
+        if name not in engine.game_names():
+            continue
+        game = engine.load_game(name, players)
+        what, note = f"{name}, {players} players", f"of the agent; {players - 1} play within the step"
+        for spec in OPPONENTS:
+            opponents = {seat: policy(spec, game) for seat in range(1, players)}
+            batch = BatchEnv(game, MATCHES, 1, opponents=opponents, rotate="match")
+            yield decisions(f"{what}: against {spec}", shortest(measured(our_steps(batch), STEPS // 5), repeat), note)
+        try:
+            steps = vector_steps(make_vec(name, players, MATCHES))
+        except engine.UnsupportedError as error:
+            yield Skipped("Gymnasium", str(error))
+        else:
+            yield decisions(f"{what}: against random, by Gymnasium", shortest(measured(steps, STEPS), repeat), note)
+
+
+def in_threads(repeat: int) -> Measured:
+    """Measure large batches in one thread and in one for each core, by the time that passes."""
+    for threads in sorted({1, os.cpu_count() or 1}):
+        steps = measured(our_steps(connect_four(4096, threads=threads)), STEPS // 5)
+        best = min((steps() for _ in range(repeat)), key=lambda seconds: seconds.wall)
+        yield decisions(f"connect_four: batch of 4,096, {threads} threads", best, "time that passes")
 
 
 def batch_seconds(batch: BatchEnv) -> float:
