@@ -10,6 +10,7 @@ copyright = "the authors of Pyramid Arena"
 extensions = ["myst_parser", "sphinx.ext.autodoc", "generated"]
 exclude_patterns = ["_build", "generated/parts"]
 nitpicky = True
+autodoc_mock_imports = ["gymnasium", "pettingzoo"]  # an extra, whose base classes are not described here
 nitpick_ignore_regex = [
     ("py:.*", r"(?!(arena|bots|engine)(\.|$)).*"),  # other projects: nothing is fetched to link to
     ("py:.*", r"arena\.(core|match|plan|runner|workers)\..*"),  # what programs pass on without looking into it
