@@ -7,6 +7,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
+pytest.register_assert_rewrite("tests.engine.contract")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads is a fifth of a short command
 os.environ["ARENA_NO_REPORT"] = "1"  # a second a board; tests that look at reports ask for them
 hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
@@ -23,8 +24,10 @@ def pytest_addoption(parser):
 
 
 def pytest_configure(config):
-    if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # as in the background of a script; what we start inherits it
-        signal.signal(signal.SIGINT, signal.default_int_handler)
+    ours = {signal.SIGINT: signal.default_int_handler, signal.SIGHUP: signal.SIG_DFL}
+    for number, handler in ours.items():  # ignored in the background of a script or by nohup; what we start inherits it
+        if signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
     config.addinivalue_line("markers", "chaos: only run with --chaos")
     config.addinivalue_line("markers", "system: only run with --system or --chaos; all of tests/system is")
 

@@ -8,7 +8,7 @@ from typer.main import get_command
 from arena import api
 from arena.cli.app import app as cli
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
-from arena.plan.model import BoardRecord, BotRecord, DuelRecord, KeyRecord, ResolvedPlan
+from arena.plan.model import BoardRecord, BotRecord, DuelRecord, ForeignRecord, KeyRecord, ResolvedPlan
 from arena.results.columns import TABLES
 from arena.workers.process import WorkerProcess
 from tests.support.documents import ROOT, described, pages, run_page
@@ -48,7 +48,7 @@ def test_the_page_of_columns_has_every_table():
     assert re.findall(r"parts/(\w+)\.md", text) == list(TABLES)
 
 
-@pytest.mark.parametrize("model", [ResolvedPlan, BoardRecord, BotRecord, KeyRecord, DuelRecord])
+@pytest.mark.parametrize("model", [ResolvedPlan, BoardRecord, BotRecord, KeyRecord, DuelRecord, ForeignRecord])
 def test_every_key_of_a_plan_is_described(model):
     assert [key for key in model.model_fields if not described(key, "docs/reference/files.md")] == []
 

@@ -82,3 +82,15 @@ def test_every_example_has_its_line_in_the_readme():
     for path in EXAMPLES.iterdir():
         if path.name not in ("README.md", "__pycache__"):
             assert f"| [`{path.name}{'/' if path.is_dir() else ''}`](" in text, f"{path.name} has no line"
+
+
+@pytest.mark.system
+def test_training_writes_the_same_model_again_and_it_plays(tmp_path):
+    for name in ("one", "two"):
+        command = ["policy/train.py", "--updates", "2", "--hidden", "8", "--out", tmp_path / f"{name}.onnx"]
+        done = subprocess.run([sys.executable, "-W", "error", *command], cwd=EXAMPLES, capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert "matches won" in done.stdout
+    assert (tmp_path / "one.onnx").read_bytes() == (tmp_path / "two.onnx").read_bytes()
+    match = api.play_match("connect_four", [f"onnx:file={tmp_path / 'one.onnx'}", "random"])
+    assert not match.forfeits

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Hashable, Mapping
 from dataclasses import replace
 
 from engine import Game, GameType, State
@@ -60,6 +60,10 @@ class PlainState(State):
 
     def history(self) -> list[int]:
         return self.inner.history()
+
+    @property
+    def key(self) -> Hashable:
+        return self.inner.key
 
 
 def plain(game: Game) -> PlainGame:

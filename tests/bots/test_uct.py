@@ -16,7 +16,7 @@ import engine
 from bots import first_decision, make_bot
 from bots.random_bot import Random
 from bots.search import uct_kernel
-from bots.search.uct import BATCH, UCT, Tree, compiled_search
+from bots.search.uct import BATCH, UCT, Tree, compiled_search, visits_note
 from tests.bots.brute_force import exact_values
 from tests.bots.built_in import kernel_games, label, load_race
 from tests.bots.matches import decisions, mean_return
@@ -107,7 +107,7 @@ def test_a_kept_tree_is_the_part_that_was_played_out():
     visits = int(nodes_in_use(bot.tree)[outcome.node]["visits"])
     kept = [[child[:3] for child in children] for _, children in expanded(bot.tree, outcome.node)]
     assert visits > 20 and len(kept) > 5
-    bot._take_root(state, state.words)
+    bot._take_root(state)
     assert [[child[:3] for child in children] for _, children in expanded(bot.tree)] == kept
     assert nodes_in_use(bot.tree)[0]["visits"] == visits
     bot.think(state)
@@ -163,7 +163,7 @@ def test_a_tree_is_kept_only_for_what_followed():
 def test_a_full_tree_grows_no_more_and_still_counts():
     state = EPICYCLE.new_initial_state()
     tree = Tree(EPICYCLE, compiled_search(EPICYCLE, "random", False), 20, 0.7, 0)
-    tree.plant(state.words)
+    tree.plant(state)
     tree.grow(500, tree.seeded(1))
     assert len(nodes_in_use(tree)) <= 20
     assert sum(child.visits for child in tree.children()) == 500
@@ -230,3 +230,25 @@ def test_more_simulations_beat_fewer(game, least):
 def test_random_is_beaten_clearly_at_every_game(spec, players):
     game = engine.load_game(spec, players)
     assert mean_return(game, (UCT, {"simulations": 100}), (Random, {}), rounds=10) > 0.2
+
+
+def test_visits_are_noted_where_they_are_asked_for_the_move_played_first():
+    state = first_decision(EPICYCLE)
+    bot = uct(state, simulations=300, visits=True)
+    action = bot.choose(state)
+    word, *pairs = bot.note.split()
+    counts = {int(label): int(visits) for label, visits in (pair.split(":") for pair in pairs)}
+    assert word == "visits" and len(bot.note) <= 200
+    assert counts == {
+        child.label: child.visits for child in bot.think(state) if child.visits >= 3 and child.label in counts
+    }
+    assert next(iter(counts)) == action and counts[action] == max(counts.values())
+    silent = uct(state, simulations=300)
+    assert (silent.choose(state), silent.note) == (action, None)
+
+
+def test_a_note_of_visits_is_as_long_as_is_kept_at_most():
+    children = [SimpleNamespace(label=action, visits=1_000_000 - action) for action in range(90)]
+    note = visits_note(children)
+    assert 190 < len(note) <= 200
+    assert note.split()[1:] == [f"{action}:{1_000_000 - action}" for action in range(len(note.split()) - 1)]

@@ -7,9 +7,9 @@ import json
 
 import engine
 from engine import Game
+from engine.conformance.matches import playthrough, seen
 from engine.kernel import COMPILED
 from tests.engine.matches import tables
-from tests.engine.recording import playthrough, seen
 
 
 def outcome(game: Game) -> dict[str, object]:

@@ -13,8 +13,8 @@ from pathlib import Path
 
 import engine
 from engine import Game
-from tests.engine.matches import stops, tables, walk
-from tests.engine.vectors import choices
+from engine.conformance.matches import playthrough, seen
+from tests.engine.matches import tables
 
 MATCHES = 40
 
@@ -23,17 +23,6 @@ def file_of(name: str, what: str = "playthroughs") -> Path:
     """Return where a game's digests are kept: beside its rules."""
     kind = engine.game_type(name)
     return Path(inspect.getfile(kind.factory or kind.module("rules"))).with_name(f"{what}.txt")
-
-
-def playthrough(game: Game, seed: int) -> str:
-    """Return a random match in words: every position, what could happen there and what did, and the result."""
-    lines = []
-    for state in walk(game, seed):
-        possible = " ".join(map(state.action_to_string, choices(state)))
-        weights = {weight for _, weight in state.chance_outcomes()}
-        lines.append(f"{state.current_player()} {state.scores()} {sorted(weights)} {possible}")
-        lines.append(state.position if game.position else str(state))
-    return "\n".join([*lines, str(state.history()), str(state.ranks()), state.ended])
 
 
 def digest(game: Game) -> str:
@@ -46,15 +35,6 @@ def digests(name: str) -> dict[str, str]:
     """Return `spec players` -> digest, for all tables of a game."""
     games = [engine.load_game(name, players, **options) for of, players, options in tables() if of == name]
     return {f"{game.spec} {game.players}": digest(game) for game in games}
-
-
-def seen(game: Game) -> str:
-    """Return one short digest of what all seats see in a random match."""
-    hasher = hashlib.blake2b(digest_size=8)
-    for state in stops(game, 3):
-        for seat in range(game.players):
-            hasher.update(state.observe(seat).tobytes())
-    return hasher.hexdigest()
 
 
 def observations(name: str) -> tuple[int, dict[str, str]]:

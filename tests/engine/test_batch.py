@@ -1,116 +1,63 @@
 """A batch plays each of its matches as `State` does, by its own dice; threads and other matches change nothing."""
 
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 import pytest
 from connect_four import rules
 
 import engine
-from engine import CHANCE
-from engine.batch import BatchEnv, Policy
+from engine.batch import ROTATIONS, BatchEnv, Policy
 from engine.kernel import kernel
 from engine.loading import load
-from engine.state import KernelGame
 from tests.engine.test_plain_game import NIM
-
-WORD = 2**64 - 1
-GOLDEN, MIX_1, MIX_2 = 0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB
+from tests.support.batches import Single, agree, at_random
 
 
-def next_word(word: int) -> int:
-    """Return what SplitMix64 makes of a word."""
-    word = word + GOLDEN & WORD
-    word = (word ^ word >> 30) * MIX_1 & WORD
-    word = (word ^ word >> 27) * MIX_2 & WORD
-    return word ^ word >> 31
-
-
-def stream(seed: int, match: int, episode: int, role: int) -> np.ndarray:
-    """Return the beginning of a stream: dice are role 0, opponents role 1."""
-    return np.array([next_word(next_word(next_word(seed) ^ match) ^ 2 * episode + role)], np.uint64)
-
-
-class Single:
-    """One place of a batch, played by `State`."""
-
-    def __init__(self, game: KernelGame, seed: int, match: int, opponents: tuple[int, ...]) -> None:
-        self.game, self.seed, self.match, self.opponents, self.episode = game, seed, match, opponents, 0
-        self.begin()
-
-    def begin(self) -> None:
-        self.state = self.game.new_initial_state()
-        self.dice, self.luck = (stream(self.seed, self.match, self.episode, role) for role in (0, 1))
-        self.episode += 1
-        self.advance()
-        if self.state.is_terminal():
-            self.begin()
-
-    def advance(self) -> None:
-        compiled = self.game.compiled
-        while (who := self.state.current_player()) == CHANCE or who in self.opponents:
-            if who == CHANCE:
-                self.state.apply_action(int(compiled.sample_chance(self.state.record, self.dice)))
-            else:
-                self.state.apply_action(
-                    int(compiled.random_action(self.state.record, self.luck, self.game.action_buffer))
-                )
-
-    def step(self, action: int) -> tuple[list[float], bool]:
-        """Play on and return the returns, zeros before the end, and whether the match has ended."""
-        self.state.apply_action(action)
-        self.advance()
-        if not self.state.is_terminal():
-            return [0.0] * self.game.players, False
-        returns = self.state.returns()
-        self.begin()
-        return returns, True
-
-
-def picked(mask: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """Return a random legal action of each match."""
-    return np.argmax(mask * rng.random(mask.shape), axis=1)
-
-
-def agree(spec: str, players: int, opponents: tuple[int, ...], steps: int) -> int:
+def agreed(
+    spec: str, players: int, opponents: tuple[int, ...], steps: int, rotate: str = "never", opening: int = 0
+) -> int:
     """Hold a batch against its matches played singly; return how many have ended."""
-    game = cast(KernelGame, engine.load_game(spec, players))
-    batch = BatchEnv(game, 5, 7, opponents=opponents, threads=2)
-    singles = [Single(game, 7, match, opponents) for match in range(5)]
-    rng = np.random.default_rng(3)
-    seen: Any = batch.reset()
-    ends = 0
-    for _ in range(steps):
-        for i, single in enumerate(singles):
-            assert seen.to_move[i] == single.state.current_player()
-            assert np.array_equal(seen.observation[i], single.state.observe())
-            assert np.array_equal(seen.legal_mask[i], single.state.legal_actions_mask())
-        actions = picked(seen.legal_mask, rng)
-        seen = batch.step(actions)
-        for i, single in enumerate(singles):
-            returns, done = single.step(int(actions[i]))
-            assert (seen.returns[i].tolist(), bool(seen.done[i])) == (returns, done)
-            ends += done
-    return ends
+    game = engine.load_game(spec, players)
+    batch = BatchEnv(game, 5, 7, opponents=opponents, rotate=rotate, opening=opening, threads=2)
+    seats = dict.fromkeys(opponents, at_random)
+    return agree(batch, [Single(game, 7, place, seats, ROTATIONS[rotate], opening) for place in range(5)], steps)
 
 
-@pytest.mark.parametrize(("spec", "opponents", "steps"), [("connect_four", (1,), 80), ("magic_mids", (), 300)])
-def test_a_batch_plays_as_states_do_with_the_dice_of_each_place_and_match(spec, opponents, steps):
-    assert agree(spec, 2, opponents, steps) > 5
+@pytest.mark.parametrize(
+    ("spec", "opponents", "steps", "rotate"),
+    [("connect_four", (1,), 80, "match"), ("magic_mids", (), 300, "never"), ("magic_mids", (0,), 150, "place")],
+)
+def test_a_batch_plays_as_states_do_with_the_dice_of_each_place_and_match(spec, opponents, steps, rotate):
+    assert agreed(spec, 2, opponents, steps, rotate) > 5
+
+
+@pytest.mark.parametrize("opening", [3, 30])
+def test_a_batch_begins_with_random_moves_of_all_seats_that_never_end_a_match(opening):
+    assert agreed("connect_four", 2, (1,), 60, "match", opening) > 5
+    assert agreed("magic_mids", 2, (0,), 60, "match", opening) > 5
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("players", [2, 3, 5])
-@pytest.mark.parametrize("spec", ["epicycle(setup=random)", "epicycle(max_turns=600)", "magic_mids", "pyramid_punch"])
+@pytest.mark.parametrize(
+    ("spec", "players"),
+    [
+        ("epicycle(setup=random)", 2),
+        ("epicycle(max_turns=600)", 5),
+        ("magic_mids", 2),
+        ("magic_mids", 3),
+        ("pyramid_punch", 2),
+        ("pyramid_punch", 5),
+    ],
+)
 def test_a_batch_of_any_game_plays_as_states_do(spec, players):
-    if players <= engine.game_type(spec.partition("(")[0]).max_players:
-        assert agree(spec, players, (0, players - 1)[: players - 1], 200) > 0
+    assert agreed(spec, players, (0, players - 1)[: players - 1], 200, "match") > 0
 
 
 @pytest.mark.system
 @pytest.mark.parametrize("spec", ["midgard", "midgard(variant=odin)", "midgard(variant=loki)"])
 def test_a_batch_of_midgard_plays_as_states_do(spec):
-    assert agree(spec, 2, (0,), 100) > 0
+    assert agreed(spec, 2, (0,), 100) > 0
 
 
 def trace(n: int, threads: int, seed: int = 1) -> list[list[bytes]]:
@@ -188,6 +135,45 @@ def test_an_action_that_is_not_legal_is_refused_and_nothing_changes():
     assert batch.step([1, 2, 3]).to_move.tolist() == [0, 0, 0]
 
 
+def test_an_action_that_is_not_legal_ends_its_match_alone_where_it_is_to_lose():
+    game = engine.load_game("magic_mids", 3)
+    batch = BatchEnv(game, 3, 5, illegal="lose")
+    twin = BatchEnv(game, 3, 5)
+    mask, to_move = batch.reset()[1:]
+    legal = mask.argmax(axis=1)
+    expected = [array.copy() for array in (twin.reset() and twin.step(legal))]
+    before, seat = batch.state(1), int(to_move[1])
+    actions = legal.copy()
+    actions[1] = mask[1].argmin()
+    seen = batch.step(actions)
+    assert seen.done.tolist() == [False, True, False]
+    assert seen.returns[1].tolist() == [-1.0 if each == seat else 0.0 for each in range(3)]
+    assert (batch.final_observation[1] == before.observe(seat)).all()
+    assert str(batch.final_state(1)) == str(before)
+    for shown, other in zip(seen, expected, strict=True):
+        assert np.array_equal(shown[[0, 2]], other[[0, 2]])
+    again = Single(game, 5, 1, {})
+    again.begin()
+    assert np.array_equal(seen.observation[1], again.state.observe())
+    batch.step([-1, -(2**62), 2**62])
+    assert seen.done.all()
+
+
+def test_a_batch_shows_the_states_at_its_places_and_their_ends():
+    game = engine.load_game("connect_four")
+    batch = BatchEnv(game, 2)
+    batch.reset()
+    for column in (0, 1, 0, 1, 0, 1):
+        batch.step([column, 6 - column])
+    assert batch.state(0).position == batch.state(0).clone().position
+    last = [batch.state(place) for place in range(2)]
+    batch.step([0, 6])
+    for place, state in enumerate(last):
+        state.apply_action(6 * place)
+        assert state.is_terminal() and batch.final_state(place).position == state.position
+        assert batch.state(place).position == game.new_initial_state().position
+
+
 def test_arguments_that_do_not_fit_are_refused():
     game = engine.load_game("connect_four")
     options: Any
@@ -198,6 +184,11 @@ def test_arguments_that_do_not_fit_are_refused():
         ({"n": 1, "threads": 0}, "threads must be"),
         ({"n": 1, "opponents": [2]}, "opponents: a seat must be a whole number from 0 to 1, not 2"),
         ({"n": 1, "opponents": [0, 1]}, "one seat at least"),
+        ({"n": 1, "opponents": {2: None}}, "opponents: a seat must be a whole number from 0 to 1, not 2"),
+        ({"n": 1, "opponents": {1: "greedy"}}, "opponents: seat 1 must have a Policy or None, not 'greedy'"),
+        ({"n": 1, "rotate": "often"}, "rotate must be one of never, place, match, not 'often'"),
+        ({"n": 1, "opening": -1}, "opening must be a whole number from 0"),
+        ({"n": 1, "illegal": "ignore"}, "illegal must be one of raise, lose, not 'ignore'"),
     ]:
         with pytest.raises(engine.ParameterError, match=why):
             BatchEnv(game, **options)

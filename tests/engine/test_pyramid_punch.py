@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import engine
 from engine import CHANCE, PositionError
 from engine.chance import new_rng
-from engine.pyramid_punch import rules, text
+from engine.pyramid_punch import drawing, rules, text
 from tests.engine import naive_pyramid_punch as naive
 from tests.engine.vectors import choices
 
@@ -525,6 +525,15 @@ def test_drawings_mark_the_tile_moved_and_the_spaces_that_fought():
     assert "[M]|[L]" in str(rolling)
     fallen = rolling.child(text.OUTCOMES.index("6-1"))
     assert "[M]|[.]" in str(fallen) and "last: Mx1L 6-1" in str(fallen)
+
+
+@pytest.mark.parametrize("players", range(2, 6))
+def test_every_arrangement_to_choose_from_lies_within_the_drawing(players):
+    root = ElementTree.fromstring(GAMES[players].new_initial_state().svg())
+    width = float(root.get("viewBox").split()[2])
+    places = [each.get("transform") for each in root.iter() if "scale(0.5)" in each.get("transform", "")]
+    lefts = [float(place.removeprefix("translate(").split()[0]) for place in places]
+    assert len(lefts) == 6 and max(lefts) + drawing.TILE / 2 <= width
 
 
 @pytest.mark.parametrize("players", PLAYERS)

@@ -160,11 +160,32 @@ def test_any_text_is_a_spec_or_refused_as_one(text):
 
 
 @pytest.mark.parametrize(
-    "spec", ["", "(", "epicycle(", "epicycle)", "epicycle(setup=random", "a b", "epicycle(a=(b))", "x,y", "a=b"]
+    "spec",
+    [
+        "",
+        "(",
+        "epicycle(",
+        "epicycle)",
+        "epicycle(setup=random",
+        "a b",
+        "epicycle(a=(b)",
+        "epicycle(a=b))",
+        "x,y",
+        "a=b",
+    ],
 )
 def test_a_game_spec_that_cannot_be_read_is_refused(spec):
     with refusal(NotationError, f"game spec '{spec}' cannot be read; write name or name(key=value,...)"):
         engine.load_game(spec, 2)
+
+
+def test_a_value_may_be_a_spec_of_its_own():
+    spec = "outer(game=inner(a=1,b=x(c=2)), d = 3)"
+    assert split_game_spec(spec) == ("outer", {"game": "inner(a=1,b=x(c=2))", "d": "3"})
+    with refusal(
+        engine.ParameterError, "epicycle: setup=x(a=1): may not hold commas, bars, brackets, white space or controls"
+    ):
+        engine.load_game("epicycle(setup=x(a=1))", 2)
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import engine
-from engine import Game, State
+from engine import Game
+from engine.conformance.matches import choices
+
+__all__ = ["FOLDER", "choices", "difference", "perft_rows", "spec_of", "traces"]
 
 FOLDER = Path(__file__).parents[1] / "data" / "vectors"
 
@@ -30,11 +33,6 @@ def perft_rows() -> list[tuple[str, int, str, int, int, int, str]]:
             game, players, spec, depth, sequences, terminal, position = line.split(" ", 6)
             rows.append((game, int(players), spec, int(depth), int(sequences), int(terminal), position))
     return rows
-
-
-def choices(state: State) -> list[int]:
-    """Return legal actions, or at a chance node the outcomes that can happen."""
-    return [outcome for outcome, _ in state.chance_outcomes()] if state.is_chance_node() else state.legal_actions()
 
 
 def difference(game: Game, steps: list[dict]) -> str | None:

@@ -163,6 +163,7 @@ def test_evaluations_and_lines_are_shown_with_their_plies_and_a_click_on_the_gra
     page.wait_for_selector("#controls:not([hidden])")
     ply = next(number for number, estimate in match.estimates.items() if number > 5)
     page.locator("#moves a").nth(ply).click()
+    assert re.search(r": .* expects [+−][01]\.[0-9]{2}", page.locator("#moves li").nth(ply).text_content())
     settled(page, ply + 1)
     value = match.estimates[ply].evaluation[0]
     assert f"seat 0 {'−' if value < 0 else '+'}{abs(value):.3f}" in page.locator("#expected").text_content()

@@ -101,6 +101,8 @@ def refused(ground, monkeypatch, capsys):
         ("run folder.toml", "is a folder; name a TOML file"),
         ("run t.toml --home file", "file: is a file, or below one; name a folder: --home or ARENA_HOME"),
         ("run t.toml --home file/x", "file/x: is a file, or below one"),
+        ("games epicycle(size=3)", "epicycle has no option 'size'"),
+        ("games epicycle(setup=no)", "epicycle: setup=no: not a choice"),
         ("status --home file", "file: is a file, or below one"),
         ("status fifo.toml", "Not a regular file"),
         ("status empty.db", "empty.db: is an empty file, no match log"),

@@ -28,9 +28,23 @@ from tests.support import tournaments
 from tests.support.tournaments import ARENA, arena, home_of, log_of, write
 
 COMMANDS = (
-    *("run", "init", "leaderboard", "export", "import", "diff", "games", "rules", "bots", "match", "replay", "doctor"),
-    *("init-bot", "check", "submit", "withdraw", "play"),
-    *("merge", "upgrade", "status"),
+    *(
+        "run",
+        "init",
+        "leaderboard",
+        "export",
+        "import",
+        "import-results",
+        "diff",
+        "games",
+        "rules",
+        "bots",
+        "match",
+        "replay",
+        "doctor",
+    ),
+    *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
+    *("merge", "upgrade", "status", "dataset"),
     *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "serve", "site", "warm"),
 )
 LONG = "a bot with a name of all forty letters.."

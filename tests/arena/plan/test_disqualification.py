@@ -97,6 +97,9 @@ class Workers:
     def result(self, spec):
         return result_of(spec, self.forfeits, self.rng)
 
+    def in_play(self):
+        return []
+
     def retire(self):
         pass
 

@@ -34,6 +34,7 @@ def frames(tmp_path_factory):
         met = crosstable(matches, PLAYERS)
         return {
             "leaderboard": leaderboard(read_board(store, plan, 0), {0: 5}, plackett_luce=True),
+            "utilities": leaderboard(read_board(store, plan, 0)._replace(utilities=True)),
             "crosstable": view_of(met, None, False, True).frame,
             "misfits": met.misfits,
             "cycles": met.cycles,
@@ -54,7 +55,15 @@ def test_a_frame_has_the_columns_of_its_table_in_their_order(frames, name):
             f"return_seat_{seat}" for seat in range(PLAYERS)
         ]
         found = [column for column in found if column not in ("return_seat_1", "return_seat_2")]
+        found.insert(found.index("mean_margin") + 1, "mean_utility")  # a board has one of the two
     assert found == TABLES[name].names
+
+
+def test_scores_that_are_utilities_are_averaged_as_they_are(frames):
+    board = frames["utilities"].set_index("bot")
+    means = frames["board_matches"].groupby("bot")["score"].mean()
+    assert "mean_margin" not in board
+    assert board["mean_utility"].to_dict() == pytest.approx(means.to_dict(), abs=1e-4)
 
 
 def test_a_column_has_one_format_in_all_tables():

@@ -2,6 +2,7 @@
 
 import csv
 import json
+import random
 import re
 from html.parser import HTMLParser
 from io import StringIO
@@ -15,6 +16,7 @@ from arena.cli.app import run_command
 from arena.cli.output import print_detail, print_json
 from arena.core.errors import ConfigError
 from arena.core.names import shown_name
+from arena.match.estimates import pack
 from arena.plan.config import FORMATS, config_from
 from arena.results import match_files
 from arena.results.matches import board_matches
@@ -22,7 +24,7 @@ from arena.results.tables import as_csv, from_csv, latex, markdown, page, render
 from arena.store import Store
 from engine.errors import one_line
 from tests.support.documents import described
-from tests.support.samples import entry, fill, schedule
+from tests.support.samples import all_matches, begin, entry, fill, finished, row, schedule
 
 LABEL = '<b>&"5_%$#~^{\\'
 TABULAR = ("csv", "json", "parquet", "md", "html", "tex")
@@ -160,6 +162,32 @@ def test_matches_are_the_same_in_every_format_and_those_of_the_boards(log, tmp_p
             for name in expected.columns.drop(["block", "entry", "moves_hash", "distinct_share"]):
                 found = mine[name].astype(object).where(mine[name].notna(), None).to_list()
                 assert found == expected[name].astype(object).where(expected[name].notna(), None).to_list(), name
+
+
+def test_what_bots_expected_is_in_every_table_of_matches_as_in_json_lines(tmp_path):
+    plan = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=2)
+    rng, results = random.Random(3), []
+    for spec in all_matches(plan):
+        players, kept = len(spec.seats), []
+        for ply in range(3):
+            values = [rng.randint(-1000, 1000) for _ in range(players)] if rng.random() < 0.4 else []
+            line = [rng.randrange(9) for _ in range(rng.randrange(3))]
+            kept += [(ply, values, line)] if values or line else []
+        results.append(finished(spec, row(spec.lineup, list(range(players)), estimates=pack(kept), dropped={})))
+    with Store.create(tmp_path / "matches.db") as store:
+        store.add(plan, results, begin(store, plan))
+    api.export(tmp_path / "matches.db", out=tmp_path, what=["matches"], formats=["csv", "json", "parquet", "jsonl"])
+    expected = []
+    for text in (tmp_path / "matches.jsonl").read_text().splitlines():
+        line = json.loads(text)
+        lines = [[ply, actions] for ply, _, actions in line["evaluations"] if actions]
+        for seat in range(line["players"]):
+            expected.append(([[ply, values[seat]] for ply, values, _ in line["evaluations"] if values], lines))
+    assert sum(bool(values) for values, _ in expected) > 9 and not all(values for values, _ in expected)
+    for kind, frame in tables(tmp_path).items():
+        found = zip(frame["evaluations"], frame["lines"], strict=True)
+        read = [tuple(json.loads(cell) if isinstance(cell, str) else [] for cell in cells) for cells in found]
+        assert read == expected, kind
 
 
 @pytest.mark.parametrize("kind", [*TABULAR, "jsonl"])

@@ -10,7 +10,8 @@ import pytest
 
 import arena
 from arena import api
-from arena.results.match_index import ORDERS, Filter, MatchIndex
+from arena.results.match_filter import Filter
+from arena.results.match_index import ORDERS, MatchIndex
 from arena.store import Store
 
 GAMES = [{"game": "epicycle", "players": [2, 3]}, {"game": "pyramid_punch", "players": 2}]

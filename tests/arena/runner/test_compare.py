@@ -97,6 +97,18 @@ def test_the_log_is_the_same_with_more_workers(three, tmp_path):
     assert lines(three.folder).count("\n") == 2 * len(three.tally.blocks) == three.as_dict()["matches"]
 
 
+def test_who_looks_on_while_it_runs_is_told_the_test_that_is_asked(tmp_path):
+    asked, folders, seen = Sprt(5, 65, alpha=0.01), [], []
+
+    def look(progress, tally):
+        seen.append(api.comparison_so_far(folders[0]))
+
+    planned = lambda plan: folders.append(tmp_path / plan.name)  # noqa: E731
+    found = compare(THREE, StopRule(asked, blocks=4), workers=1, home=tmp_path, show=look, planned=planned)
+    assert seen
+    assert all((each.test, each.is_default, each.a, each.b) == (asked, False, found.a, found.b) for each in seen)
+
+
 def test_the_same_question_again_plays_nothing_and_a_stricter_one_goes_on(three, tmp_path):
     shutil.copytree(three.folder, tmp_path / three.plan.name)
     before = lines(three.folder)

@@ -99,6 +99,9 @@ class Machine:
         if self.queues[worker]:
             self.begin(worker)
 
+    def in_play(self):
+        return []
+
     def retire(self):
         pass
 

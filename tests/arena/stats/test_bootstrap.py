@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from scipy.stats import norm
 
 from arena.stats import kernels
-from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.board import Played, distinct_matches, rating_columns, ratings_of
 from arena.stats.bootstrap import SEED, blocks_of, distinct_share, replicates
 from arena.stats.factors import BlockKinds
 from arena.stats.fit import BETA, MU, fit, fit_with_margin, results_of
@@ -225,3 +225,19 @@ def test_few_blocks_are_corrected_for():
     plain = (spread.drawn[:, 0] - spread.drawn[:, 1]).std(ddof=1)
     assert spread.between[0, 1] == pytest.approx(plain * math.sqrt(3 / 2))
     assert fitted.mu.sum() == pytest.approx(2 * MU, abs=1e-6)
+
+
+@given(st.integers(0, 2**32), st.lists(st.integers(1, 6), min_size=1, max_size=12))
+def test_blocks_of_different_sizes_count_each_of_their_matches_once(seed, sizes):
+    rng = np.random.default_rng(seed)
+    block = np.repeat(np.arange(len(sizes)), sizes)
+    entries = np.array([rng.permutation(4)[:2] for _ in block])
+    results = results_of(entries, np.array([rng.permutation(2) for _ in block]))
+    blocks = blocks_of(results, block)
+    assert blocks.weights(results).tolist() == results.times.tolist()
+    weights = np.empty(len(results.times))
+    kernels.count_results(np.bincount(blocks.kind).astype(float), blocks.results, weights)
+    assert weights.tolist() == results.times.tolist()
+    played = [len({at for at, seats in zip(block, entries, strict=True) if bot in seats}) for bot in results.entries]
+    assert blocks_by_bot(results, blocks).tolist() == played
+    assert distinct_matches(results, blocks).tolist() == [(entries == bot).sum() for bot in results.entries]

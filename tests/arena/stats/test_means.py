@@ -19,10 +19,12 @@ def interval_over_blocks(rows):
 
 
 @given(
-    st.lists(
-        st.lists(st.floats(-1, 1), min_size=1, max_size=4),
-        min_size=2,
-        max_size=8,
+    st.integers(1, 4).flatmap(
+        lambda size: st.lists(
+            st.lists(st.floats(-1, 1), min_size=size, max_size=size),
+            min_size=2,
+            max_size=8,
+        )
     )
 )
 def test_the_interval_is_students_over_the_means_of_blocks(blocks):
@@ -33,6 +35,20 @@ def test_the_interval_is_students_over_the_means_of_blocks(blocks):
     half = stats.t.ppf(0.975, len(means) - 1) * np.std(means, ddof=1) / math.sqrt(len(means))
     assert low[0] == pytest.approx(max(means.mean() - half, -1), abs=1e-9)
     assert high[0] == pytest.approx(min(means.mean() + half, 1), abs=1e-9)
+
+
+@given(st.lists(st.lists(st.floats(-1, 1), min_size=1, max_size=4), min_size=2, max_size=8))
+def test_blocks_with_more_values_weigh_more_and_the_interval_is_that_of_a_ratio_of_sums(blocks):
+    rows = [(0, number, value) for number, values in enumerate(blocks) for value in values]
+    low, high = interval_over_blocks(rows)
+    count, total = len(blocks), sum(map(len, blocks))
+    mean = sum(value for _, _, value in rows) / total
+    residuals = [sum(values) - mean * len(values) for values in blocks]
+    error = math.sqrt(count / (count - 1) * sum(each**2 for each in residuals)) / total
+    assume(error > 1e-9)
+    half = stats.t.ppf(0.975, count - 1) * error
+    assert low[0] == pytest.approx(max(mean - half, -1), abs=1e-9)
+    assert high[0] == pytest.approx(min(mean + half, 1), abs=1e-9)
 
 
 @pytest.mark.parametrize("value", [1.0, 0.0, -0.5])

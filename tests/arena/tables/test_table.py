@@ -2,6 +2,7 @@
 
 import contextlib
 import random
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -12,9 +13,9 @@ from arena.match.json_lines import read_records
 from arena.match.replay import check_draws, replay
 from arena.plan.logs import find_match
 from arena.tables import keeping
-from arena.tables.hall import Hall
 from arena.tables.setup import PersonClock, Setup
-from arena.tables.table import FAILED, OVER, WAITING, Refused, Table
+from arena.tables.table import Refused, Table
+from arena.tables.view import FAILED, OVER, WAITING
 from arena.verify.verification import verify
 from engine import CHANCE, load_game
 
@@ -264,24 +265,40 @@ def test_a_kept_match_is_found_replayed_verified_and_stays_as_it_is(tmp_path):
         find_match(None, "0" * 32, tmp_path)
 
 
-def test_a_hall_has_rematches_with_new_dice_or_the_same_and_turned_seats():
-    hall = Hall(most_workers=2)
-    try:
-        place = hall.open(Setup("epicycle", ("person", "greedy")), "me")
-        until(place.table, WAITING)
-        same = hall.rematch(place, same_dice=True, turned=False)
-        until(same.table, WAITING)
-        assert same.table.view().seed == place.table.view().seed
-        turned = hall.rematch(place, same_dice=False, turned=True)
-        until(turned.table, WAITING)
-        assert turned.table.setup.seats == ("greedy", "person")
-        assert turned.table.view().seed != place.table.view().seed
-        assert not same.table.holds_worker  # looked at least lately; two at most have one
-        assert [other.id for other in hall.places("me")] == [turned.id, same.id, place.id]
-        assert hall.places("somebody") == []
-        assert hall.find("nothing") is None
-    finally:
-        hall.close()
+def test_a_match_whose_keeping_fails_leaves_no_log_and_can_be_kept_then(tmp_path, monkeypatch):
+    def fail(*arguments, **options):
+        raise KeyboardInterrupt
+
+    with table("epicycle", ("person", "random"), home=tmp_path, seed=3) as one:
+        play(one, first)
+        with monkeypatch.context() as patched:
+            patched.setattr("arena.store.Store.finish_run", fail)
+            with pytest.raises(KeyboardInterrupt):
+                keeping.keep(one)
+        assert not one.kept and not [*tmp_path.rglob("*.db")]
+        assert find_match(keeping.keep(one), keeping.id_of(one.plan), tmp_path)
+
+
+def test_nothing_is_taken_back_while_the_match_is_being_kept(tmp_path):
+    with table("epicycle", ("person", "random"), home=tmp_path, seed=3) as one:
+        play(one, first)
+        one.begin_keeping()
+        with pytest.raises(Refused, match="in a log"):
+            one.take_back()
+        with pytest.raises(Refused, match="being kept already"):
+            keeping.keep(one)
+        one.end_keeping("")
+        one.take_back()
+        until(one, WAITING)
+
+
+def test_of_two_who_choose_at_the_same_position_one_is_refused():
+    with table("epicycle", ("person", "person"), seed=3) as one, ThreadPoolExecutor(8) as together:
+        view = until(one, WAITING)
+        asked = [together.submit(one.choose, first(view), view.version) for _ in range(8)]
+        asked += [together.submit(one.resign, view.version) for _ in range(8)]
+        assert sum(each.exception() is None for each in asked) == 1
+        assert {type(each.exception()) for each in asked} == {type(None), Refused}
 
 
 def test_a_kept_match_cannot_start_elsewhere():

@@ -661,3 +661,21 @@ def test_numbers_that_make_no_sense_are_refused(copy, how, told):
 def test_where_there_is_no_log_there_is_nothing_to_verify(tmp_path):
     with pytest.raises(ArenaError, match="no such match log"):
         verify(tmp_path / "none.db")
+
+
+def test_what_bots_print_makes_no_difference_between_a_match_and_its_rerun(tmp_path):
+    source = "import sys\nfrom bots import Bot\n\n\nclass Loud(Bot):\n    def choose(self, state):\n"
+    (tmp_path / "loud.py").write_text(
+        source + "        print('hello', file=sys.stderr)\n        return self.pick(state.legal_actions())\n"
+    )
+    loud = {"bot": f"{tmp_path / 'loud.py'}", "isolation": "process"}
+    plan = {
+        "name": "loud",
+        "blocks": 1,
+        "games": [{"game": "epicycle", "players": 2}],
+        "bots": [loud, {"bot": "random"}],
+    }
+    api.run(plan, tmp_path, workers=1, backend="local")
+    report = verify("loud", tmp_path, workers=1, rerun="all")
+    assert report.sound, report.findings
+    assert report.rerun == 2

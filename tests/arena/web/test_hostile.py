@@ -1,5 +1,6 @@
 """What pages do while a log is locked, damaged, or not what it was."""
 
+import contextlib
 import os
 import shutil
 import sqlite3
@@ -8,9 +9,13 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from starlette.testclient import TestClient
 
+from arena import api
+from arena.core.errors import LockedError
+from arena.store import schema
 from arena.web import keeping
 from arena.web.app import create_app
 from arena.web.keeping import Budget, Kept
+from arena.web.library import SMALLEST, Library
 from tests.arena.web.conftest import ADDRESS
 
 
@@ -58,3 +63,63 @@ def test_what_fails_is_told_on_the_terminal_in_one_line_without_its_controls(hom
         assert client.get("/").status_code == 500
     told = capsys.readouterr().err
     assert "RuntimeError" in told and "\x1b" not in told and told.count("\n") == 1
+
+
+@pytest.fixture
+def locked(home, tmp_path):
+    """Return a home whose log another program keeps to itself."""
+    shutil.copytree(home / "shown", tmp_path / "shown")
+    with contextlib.closing(sqlite3.connect(tmp_path / "shown" / "matches.db")) as other:
+        other.execute("PRAGMA locking_mode = EXCLUSIVE")
+        other.execute("BEGIN EXCLUSIVE")
+        yield tmp_path
+
+
+@pytest.mark.parametrize(
+    "address", ["/tournaments/shown", "/tournaments/shown/matches", "/tournaments/shown/matches/0"]
+)
+def test_pages_of_a_log_that_is_locked_say_so_soon_and_when_to_come_again(locked, monkeypatch, address):
+    monkeypatch.setitem(schema.PATIENCE, "ro", 0.1)
+    with TestClient(create_app(locked), base_url=ADDRESS, raise_server_exceptions=False) as client:
+        answer = client.get(address)
+        assert client.get("/").status_code == 200
+    assert answer.status_code == 503 and answer.headers["Retry-After"] == "5"
+    assert "another program keeps it locked" in answer.text and "damaged" not in answer.text
+
+
+def test_commands_say_of_a_locked_log_that_it_is_locked_and_nothing_worse(locked, monkeypatch):
+    monkeypatch.setitem(schema.PATIENCE, "ro", 0.1)
+    for read in (api.status, api.leaderboard):
+        with pytest.raises(LockedError, match="another program keeps it locked; try again when that has ended"):
+            read(locked / "shown")
+
+
+def test_no_page_tells_in_which_folder_the_home_is(home, tmp_path):
+    for name in ("shown", "cut"):
+        shutil.copytree(home / "shown", tmp_path / name)
+    (tmp_path / "cut" / "matches.db").write_bytes(b"no database, but long enough to be taken for one" * 100)
+    (tmp_path / "shown" / "game-faults.json").write_text("[]")
+    with TestClient(create_app(tmp_path), base_url=ADDRESS, raise_server_exceptions=False) as client:
+        for address in ("/", "/bots", "/tournaments/shown", "/tournaments/cut", "/tournaments/cut/matches"):
+            text = client.get(address).text
+            assert str(tmp_path) not in text and ("cut" in text or address == "/tournaments/shown"), address
+
+
+def test_indexes_stay_in_memory_as_long_as_their_matches_fit_and_the_last_one_used_in_any_case(
+    home, tmp_path, monkeypatch
+):
+    for number in range(20):
+        (tmp_path / f"t{number}").mkdir()
+        shutil.copy(home / "shown" / "matches.db", tmp_path / f"t{number}")
+    library = Library(tmp_path)
+    try:
+        logs = library.logs()
+        first = [library.view(log)[0] for log in logs]
+        assert [library.view(log)[0] for log in logs] == first
+        monkeypatch.setattr("arena.web.library.MOST_INDEXED", 3 * SMALLEST)
+        last = [library.view(log)[0] for log in logs[-3:]]
+        assert last == first[-3:] and library.view(logs[0])[0] is not first[0]
+        monkeypatch.setattr("arena.web.library.MOST_INDEXED", 0)
+        assert library.view(logs[0])[0] is library.view(logs[0])[0]
+    finally:
+        library.close()

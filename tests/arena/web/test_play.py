@@ -161,6 +161,7 @@ def test_a_page_that_waits_hears_of_a_change(server, token):
     [
         ({"seat-1": HOSTILE}, "there is no bot"),
         ({"bot-1": "/etc/passwd"}, "there is no bot"),
+        ({"bot-1": "onnx:file=/etc/passwd"}, "there is no bot"),
         ({"bot-1": "setup.py"}, "there is no bot"),
         ({"bot-1": "../x.py:Bot"}, "there is no bot"),
         ({"name": HOSTILE}, "name of a person"),

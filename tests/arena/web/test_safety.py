@@ -73,6 +73,17 @@ def test_nothing_is_changed_from_a_page_of_another_server(client, site):
     assert client.post("/", headers=site).status_code == 403
 
 
+@pytest.mark.parametrize("site", ["cross-site", "same-site"])
+def test_pages_of_other_servers_may_lead_here_but_load_and_compute_nothing_here(client, site):
+    for address in ("/", "/analysis/found?game=epicycle&players=2", "/static/page.js"):
+        loads = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
+        frames = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
+        assert [client.get(address, headers=each).status_code for each in (loads, frames)] == [403, 403]
+    follows = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    assert client.get("/", headers=follows).status_code == 200
+    assert client.get("/static/page.js", headers={"Sec-Fetch-Site": "same-origin"}).status_code == 200
+
+
 def test_large_requests_are_refused_before_they_are_read(client):
     assert client.get("/?" + "x" * MAX_ADDRESS).status_code == 414
     assert client.post("/", content=b"x" * (MAX_BODY + 1)).status_code == 413

@@ -53,6 +53,12 @@ def test_pages_carry_classic_scripts_that_their_policy_names(site):
         assert not re.search(r"^(?:import|export) ", text, re.M)
 
 
+def test_a_tournament_has_the_ratings_of_its_bots(site):
+    text = (site / "shown" / "index.html").read_text()
+    ratings = re.findall(r'<td class="number" data-label="rating">([^/]*?)</td>', text.replace("<br>", "; "))
+    assert len(ratings) == 4 and all(re.search(r"[0-9]\.[0-9]{2} \(.* to .*\)", each) for each in ratings)
+
+
 def test_a_site_in_the_same_place_replaces_the_first_and_leaves_what_is_not_of_it(home, tmp_path):
     (tmp_path / "shown").mkdir()
     for name in ("CNAME", "shown/notes.txt"):

@@ -1,0 +1,244 @@
+"""Datasets: every decision of the log, as the engine tells it when matches are played through again."""
+
+import json
+import os
+import shutil
+import sqlite3
+import zlib
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from arena import api
+from arena.cli.app import run_command
+from arena.core.errors import ArenaError
+from arena.results.dataset import Options, visits_of
+from engine import CHANCE, load_game, returns_from_ranks
+
+BOARDS = [("epicycle", 3), ("magic_mids", 2), ("pyramid_punch", 2)]
+BOTS = """
+from bots import Bot
+
+
+class Late(Bot):
+    def choose(self, state):
+        self.note = "visits 1:5 x"
+        return -1 if len(state.history()) > 6 and self.seed % 2 else self.pick(state.legal_actions())
+
+
+class Teacher(Bot):
+    def choose(self, state):
+        legal = state.legal_actions()
+        self.evaluation = [0.125] * self.game.players
+        self.note = f"visits {legal[-1]}:7 {legal[0]}:3"
+        return legal[-1]
+"""
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory):
+    """The home of a tournament with dice, forfeits, notes and actions that name seats."""
+    folder = tmp_path_factory.mktemp("dataset")
+    (folder / "own.py").write_text(BOTS)
+    own = [{"bot": f"{folder / 'own.py'}:{name}"} for name in ("Late", "Teacher")]
+    plan = {
+        "name": "teaching",
+        "blocks": 1,
+        "games": [{"game": game, "players": [players]} for game, players in BOARDS],
+        "bots": [*own, {"bot": "random"}],
+    }
+    api.run(plan, folder, workers=1, backend="local")
+    return folder
+
+
+@pytest.fixture(scope="module")
+def whole(home):
+    """The dataset of all of it, and its manifest."""
+    return home / "whole", api.dataset("teaching", home / "whole", home=home)
+
+
+def rows_of(folder, manifest):
+    """Every row of a dataset as plain data, by board."""
+    found = {}
+    for board in manifest["boards"]:
+        rows = []
+        for shard in board["shards"]:
+            if shard["file"].endswith("npz"):
+                with np.load(folder / shard["file"]) as arrays:
+                    columns = {name: arrays[name] for name in arrays}
+                rows += [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+            else:
+                rows += pd.read_parquet(folder / shard["file"]).to_dict("records")
+        found[board["game"], board["players"]] = rows
+    return found
+
+
+def plain(rows):
+    """Rows that can be compared."""
+    return [{name: np.asarray(value).astype(str).tolist() for name, value in row.items()} for row in rows]
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+def expected_rows(home, game, players):
+    """The rows of a board, from the exported matches and the engine alone."""
+    for line in (home / "matches.jsonl").read_text().splitlines():
+        match = json.loads(line)
+        if (match["game"], match["players"]) != (game.spec, players):
+            continue
+        forfeits = {each["seat"]: each["ply"] for each in match["forfeits"]}
+        evaluations = {ply: evaluation for ply, evaluation, _ in match["evaluations"] if evaluation}
+        notes, state = dict(match["notes"]), game.new_initial_state()
+        words, opening = match["moves"].split(), match["opening"]
+        for ply, word in enumerate(words):
+            who, legal = state.current_player(), state.legal_actions()
+            action, observation = state.string_to_action(word), None
+            if who != CHANCE:
+                observation = state.observe(who)
+            state.apply_action(action)
+            if who == CHANCE:
+                continue
+            if opening:
+                opening -= 1
+                continue
+            if len(legal) > 1 and ply < forfeits.get(who, len(words)):
+                yield match, ply, who, observation, legal, action, evaluations.get(ply), notes.get(ply, "")
+
+
+@pytest.mark.parametrize(("name", "players"), BOARDS)
+def test_rows_are_what_the_engine_tells_of_every_choice_of_a_bot(home, whole, name, players):
+    api.export("teaching", home, home, ["matches"], ["jsonl"])
+    game = load_game(name, players)
+    spec = game.observation_spec()
+    rows = rows_of(*whole)[name, players]
+    expected = list(expected_rows(home, game, players))
+    assert len(rows) == len(expected) > 50
+    for row, (match, ply, seat, observation, legal, action, evaluation, note) in zip(rows, expected, strict=True):
+        seen = spec.seen_actions(seat, game.num_distinct_actions)
+        assert (row["match"], row["ply"], row["seat"]) == (match["match"], ply, seat)
+        assert row["bot"] == match["bots"][seat]
+        assert (np.asarray(row["observation"]) == observation).all()
+        assert sorted(np.flatnonzero(row["legal_mask"])) == sorted(seen[legal])
+        assert row["action"] == seen[action]
+        ranks = match["ranks"]
+        assert row["ranks"].tolist() == [rank + 1 for rank in ranks]
+        np.testing.assert_allclose(row["returns"], returns_from_ranks(ranks), rtol=1e-6)
+        if evaluation is None:
+            assert np.isnan(row["evaluation"]).all()
+        else:
+            np.testing.assert_allclose(row["evaluation"], evaluation, atol=1e-6)
+        pairs = [pair.split(":") for pair in note.split()[1:]] if row["bot"] == "Teacher" else []
+        visits = {int(seen[int(legal)]): int(count) for legal, count in pairs}
+        assert {int(at): int(row["visits"][at]) for at in np.flatnonzero(row["visits"])} == visits
+        if visits:
+            assert row["visits"][row["action"]] == row["visits"].max()
+
+
+def test_the_manifest_tells_shapes_versions_and_counts(whole):
+    folder, manifest = whole
+    assert json.loads((folder / "manifest.json").read_text()) == manifest
+    for board, (name, players) in zip(manifest["boards"], BOARDS, strict=True):
+        spec = load_game(name, players).observation_spec()
+        assert (board["observation_size"], board["observation_version"]) == (spec.size, spec.version)
+        assert [tuple(block["shape"]) for block in board["observation"]] == [block.shape for block in spec.blocks]
+        rows = rows_of(folder, manifest)[name, players]
+        assert board["decisions"] == len(rows)
+        assert board["with_visits"] == sum(bool(row["visits"].any()) for row in rows) > 0
+        assert board["with_evaluation"] == sum(not np.isnan(row["evaluation"][0]) for row in rows) > 0
+    assert {path for path in files(folder) if path != "manifest.json"} == {
+        shard["file"] for board in manifest["boards"] for shard in board["shards"]
+    }
+
+
+@pytest.mark.parametrize("format", ["parquet", "npz"])
+def test_the_same_log_gives_the_same_bytes_and_small_shards_hold_the_same_rows(home, whole, tmp_path, format):
+    options = Options(format, "epicycle", 3, rows=17)
+    manifests = [api.dataset("teaching", tmp_path / name, options, home) for name in ("one", "two")]
+    assert files(tmp_path / "one") == files(tmp_path / "two")
+    (board,) = manifests[0]["boards"]
+    assert {shard["decisions"] for shard in board["shards"][:-1]} == {17}
+    (rows,) = rows_of(tmp_path / "one", manifests[0]).values()
+    assert plain(rows) == plain(rows_of(*whole)["epicycle", 3])
+
+
+def test_only_the_decisions_of_chosen_bots_are_kept(home, whole, tmp_path):
+    manifest = api.dataset("teaching", tmp_path / "some", Options(bots=("random", "Late")), home)
+    kept, everything = rows_of(tmp_path / "some", manifest), rows_of(*whole)
+    for board, rows in everything.items():
+        assert plain(kept[board]) == plain(row for row in rows if row["bot"] in ("random", "Late"))
+
+
+def test_a_dataset_is_replaced_and_nothing_else_is(home, tmp_path):
+    out = tmp_path / "new" / "data"
+    api.dataset("teaching", out, Options(rows=5), home)
+    api.dataset("teaching", out, Options(game="epicycle"), home)
+    assert sorted(path.name for path in out.iterdir()) == ["epicycle_3p", "manifest.json"]
+    assert os.listdir(out.parent) == ["data"]
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "thesis.txt").write_text("mine")
+    for target in (tmp_path / "mine", tmp_path / "mine" / "thesis.txt"):
+        with pytest.raises(ArenaError, match=f"^{target}: is "):
+            api.dataset("teaching", target, home=home)
+    assert files(tmp_path / "mine") == {"thesis.txt": b"mine"}
+
+
+def test_mistakes_are_one_line_and_leave_nothing(home, tmp_path, capsys):
+    out = tmp_path / "out"
+    for options, told in (
+        (["--bots", "randm"], "'randm' is in no match of the log; did you mean 'random'?"),
+        (["--game", "midgard"], "has no such board"),
+        (["--shard-size", "0"], "--shard-size"),
+    ):
+        assert run_command(["dataset", "teaching", "--home", str(home), "--out", str(out), *options]) == 1
+        error = capsys.readouterr().err
+        assert told in error and error.count("\n") == 1
+    assert not os.listdir(tmp_path)
+
+
+def test_a_match_that_cannot_be_replayed_leaves_nothing(home, tmp_path):
+    shutil.copytree(home / "teaching", tmp_path / "teaching")
+    with sqlite3.connect(tmp_path / "teaching" / "matches.db") as db:
+        block, lineup, moves = db.execute("SELECT block, lineup, moves FROM matches ORDER BY block LIMIT 1").fetchone()
+        text = moves if isinstance(moves, str) else zlib.decompress(moves).decode()
+        db.execute("UPDATE matches SET moves = ? WHERE block = ? AND lineup = ?", (f"{text} {text}", block, lineup))
+    db.close()
+    with pytest.raises(ArenaError, match="match "):
+        api.dataset("teaching", tmp_path / "out", home=tmp_path)
+    assert os.listdir(tmp_path) == ["teaching"]
+
+
+def test_results_from_elsewhere_hold_no_decisions(tmp_path, capsys):
+    (tmp_path / "league.csv").write_text("match,bot,seat,place\n1,a,0,1\n1,b,1,2\n")
+    home = ["--home", str(tmp_path)]
+    assert run_command(["import-results", str(tmp_path / "league.csv"), "--name", "league", *home]) == 0
+    assert run_command(["dataset", "league", "--out", str(tmp_path / "out"), *home]) == 1
+    assert "without moves or bots' sources: there is nothing to learn from" in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_only_notes_of_visits_to_legal_actions_are_read():
+    legal = [0, 3, 12]
+    assert visits_of("visits 3:40 0:2", legal) == {3: 40, 0: 2}
+    for note in (
+        "",
+        "visits",
+        "visits 3:40 4:1",
+        "visits 3:-1",
+        "visits 3:40  0:2",
+        "visits 3:99999999999",
+        "my visits 3:4",
+    ):
+        assert visits_of(note, legal) == {}
+
+
+@pytest.mark.system
+def test_a_run_with_a_teacher_makes_a_dataset_in_one_command(tmp_path, capsys):
+    out = tmp_path / "data"
+    arguments = ["run", "--game", "connect_four", "--bots", "uct:simulations=50,visits=true", "--bots", "random"]
+    assert run_command([*arguments, "--blocks", "2", "--home", str(tmp_path), "--dataset", str(out)]) == 0
+    assert "4 matches in 1 shards" in " ".join(capsys.readouterr().out.split())
+    manifest = json.loads((out / "manifest.json").read_text())
+    assert manifest["boards"][0]["with_visits"] > 0

@@ -1,0 +1,102 @@
+"""A process computes what takes long, and what it returns, raises or leaves is as if this one had done it."""
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from functools import partial
+
+import pytest
+
+from arena import api
+from arena.core.errors import ArenaError
+from arena.core.match_ids import check_match_id
+from arena.web.computing import Computer, ComputingError
+from arena.web.library import Library
+from tests.support.tournaments import gone, wait_until
+
+ODD = "class Odd(Exception): pass\nraise Odd('odd')"
+"""An error that another process cannot read."""
+
+
+@pytest.fixture(scope="module")
+def computer():
+    found = Computer()
+    yield found
+    found.close()
+
+
+def test_one_process_computes_all_and_it_is_another_one(computer):
+    (first, seconds), (second, _) = computer.run(os.getpid), computer.run(os.getpid)
+    assert first == second != os.getpid() and seconds >= 0
+
+
+def test_processor_time_that_is_spent_there_is_told(computer):
+    assert computer.run(partial(sum, range(3_000_000)))[1] > 0.005
+
+
+@pytest.mark.parametrize(
+    ("compute", "kind", "words"),
+    [
+        (partial(check_match_id, "?"), ArenaError, "'?'"),
+        (partial(exec, ODD), RuntimeError, "odd"),
+        (threading.Lock, TypeError, "cannot pickle"),
+        (partial(sys.exit, 3), ComputingError, "has ended"),
+    ],
+)
+def test_what_goes_wrong_there_is_raised_here_and_the_next_one_is_computed(computer, compute, kind, words):
+    with pytest.raises(kind, match=words):
+        computer.run(compute)
+    assert computer.run(partial(abs, -1))[0] == 1
+
+
+def test_a_process_that_is_killed_costs_what_it_was_at_and_another_follows(computer):
+    process, _ = computer.run(os.getpid)
+    with pytest.raises(ComputingError, match="tried again"):
+        computer.run(partial(signal.raise_signal, signal.SIGKILL))
+    assert computer.run(os.getpid)[0] != process
+
+
+def test_closing_ends_a_computation_under_way_and_nothing_is_computed_afterwards():
+    computer, errors = Computer(), []
+    process, _ = computer.run(os.getpid)
+
+    def long():
+        try:
+            computer.run(partial(time.sleep, 600))
+        except ComputingError as error:
+            errors.append(error)
+
+    thread = threading.Thread(target=long)
+    thread.start()
+    computer.close()
+    thread.join(20)
+    assert len(errors) == 1
+    with pytest.raises(ProcessLookupError):
+        os.kill(process, 0)
+    with pytest.raises(ComputingError):
+        computer.run(os.getpid)
+
+
+def test_it_does_not_outlive_a_server_that_is_killed():
+    program = (
+        "import os, time; from functools import partial; from arena.web.computing import Computer\n"
+        "computer = Computer()\n"
+        "print(computer.run(os.getpid)[0], flush=True); computer.run(partial(time.sleep, 600))"
+    )
+    server = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
+    process = int(server.stdout.readline())
+    server.kill()
+    server.wait()
+    server.stdout.close()
+    wait_until(lambda: gone([process]), "it notices that its server is gone")
+
+
+@pytest.mark.parametrize(
+    "make", [api.board_leaderboard, api.board_crosstable, pytest.param(api.board_figures, marks=pytest.mark.system)]
+)
+def test_slow_results_of_a_tournament_are_the_same_from_there(home, computer, make):
+    log = Library(home).log("shown")
+    assert repr(computer.run(partial(make, log.path, 0))[0]) == repr(make(log.path, 0))

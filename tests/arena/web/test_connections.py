@@ -1,0 +1,123 @@
+"""What the server does with connections that keep it waiting, and with what is no request, over real sockets."""
+
+import contextlib
+import socket
+import threading
+
+import pytest
+
+from arena.web import connections
+from arena.web.safety import POLICY
+from arena.web.server import serve
+
+
+@pytest.fixture
+def address(tmp_path, monkeypatch):
+    """Return the address of a server in a thread of its own."""
+    import uvicorn
+
+    servers, ready = [], threading.Event()
+
+    class Server(uvicorn.Server):
+        def __init__(self, config):
+            super().__init__(config)
+            servers.append(self)
+
+        async def startup(self, sockets=None):
+            await super().startup(sockets)
+            ready.set()
+
+    monkeypatch.setattr("arena.web.server.uvicorn.Server", Server)
+    addresses = []
+    thread = threading.Thread(target=serve, args=(tmp_path, "127.0.0.1", 0, addresses.append))
+    thread.start()
+    assert ready.wait(20)
+    yield ("127.0.0.1", int(addresses[0].rstrip("/").rpartition(":")[2]))
+    servers[0].should_exit = True
+    thread.join(20)
+    assert not thread.is_alive()
+
+
+@contextlib.contextmanager
+def connected(address):
+    with socket.create_connection(address, 20) as connection:
+        yield connection
+
+
+def everything(connection) -> bytes:
+    """Return all that comes until the server ends the connection."""
+    found = b""
+    with contextlib.suppress(ConnectionResetError):
+        while part := connection.recv(65536):
+            found += part
+    return found
+
+
+def get(address, path="/games") -> bytes:
+    with connected(address) as connection:
+        host = "{}:{}".format(*address)
+        connection.sendall(f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
+        return everything(connection)
+
+
+@pytest.mark.parametrize(
+    "begun",
+    [
+        b"",
+        b"GET / HT",
+        b"GET / HTTP/1.1\r\nHost: x\r\n",
+        b"POST /play HTTP/1.1\r\nHost: %b\r\nContent-Type: application/x-www-form-urlencoded\r\n"
+        b"Content-Length: 9\r\n\r\n1",
+    ],
+)
+def test_a_request_that_does_not_come_whole_is_cut_off_and_others_are_answered(address, monkeypatch, begun):
+    monkeypatch.setattr(connections, "RECEIVING", 0.3)
+    with connected(address) as slow:
+        slow.sendall(begun.replace(b"%b", "{}:{}".format(*address).encode()))
+        assert get(address).startswith(b"HTTP/1.1 200")
+        assert everything(slow) == b""
+
+
+def test_a_second_request_on_a_connection_has_to_come_whole_too(address, monkeypatch):
+    monkeypatch.setattr(connections, "RECEIVING", 0.3)
+    with connected(address) as slow:
+        slow.sendall("HEAD /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
+        assert slow.recv(12) == b"HTTP/1.1 200"
+        slow.sendall(b"GET / HT")
+        assert b"HTTP/1.1" not in everything(slow)
+
+
+def test_who_does_not_read_is_cut_off(address, monkeypatch):
+    monkeypatch.setattr(connections, "SENDING", 0.3)
+    ended, lost = threading.Event(), connections.Connection.connection_lost
+
+    def connection_lost(self, error):
+        lost(self, error)
+        ended.set()
+
+    monkeypatch.setattr(connections.Connection, "connection_lost", connection_lost)
+    with socket.socket() as deaf:
+        deaf.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
+        deaf.settimeout(20)
+        deaf.connect(address)
+        ask = "GET /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode()
+        with contextlib.suppress(OSError):  # it is cut off meanwhile
+            while not ended.is_set():
+                deaf.sendall(ask)
+        assert ended.wait(20)
+
+
+def test_what_is_no_request_is_refused_with_the_headers_of_every_answer(address):
+    with connected(address) as connection:
+        connection.sendall(b"nothing like it\r\n\r\n")
+        answer = everything(connection)
+    assert answer.startswith(b"HTTP/1.1 400") and f"content-security-policy: {POLICY}".encode() in answer.lower()
+
+
+def test_too_many_connections_are_told_to_come_again(address, monkeypatch):
+    monkeypatch.setattr(connections, "MOST", 1)
+    with connected(address) as first:
+        first.sendall(b"GET / HT")
+        assert b"retry-after: 10" in get(address) and b"HTTP/1.1 503" in get(address)
+    monkeypatch.setattr(connections, "MOST", 5)
+    assert get(address).startswith(b"HTTP/1.1 200")
