@@ -97,9 +97,9 @@ def test_a_worker_whose_supervisor_is_killed_ends_with_it_and_is_replaced(tempor
     old = workers_of(os.getpid())
     (supervisor,) = supervisors_of(os.getpid())
     os.kill(supervisor, signal.SIGKILL)
+    wait_until(lambda: gone(old), "it ends")
     death = worker.call(Hello(), Greeting)
     assert isinstance(death, Death) and death.how == "killed by SIGKILL, perhaps for want of memory"
-    wait_until(lambda: gone(old), "it ends")
     worker.start()
     assert worker.call(Hello(), Greeting).process not in old
     worker.stop()
