@@ -13,6 +13,9 @@ from arena.core.limits import Limits
 from arena.results.leaderboards import leaderboards
 from arena.results.matches import board_matches
 from arena.results.pages import figures
+from arena.results.pages.figures.matches import clocks
+from arena.results.pages.figures.ratings import crosstable
+from arena.results.pages.figures.returns import ALL_BOTS
 from arena.results.pages.report import board_results, report_page
 from arena.results.pages.templates import MOST_ROWS, table
 from arena.store import Store
@@ -51,9 +54,9 @@ def test_every_figure_is_drawn_and_is_valid_vega_lite(drawn):
 def test_returns_by_seat_are_means_over_blocks_with_students_interval(drawn):
     _, _, found, matches = drawn
     table = found["seats"].table
-    for bot, seat in (("alice", 0), ("carol", 2), (figures.ALL_BOTS, 1)):
+    for bot, seat in (("alice", 0), ("carol", 2), (ALL_BOTS, 1)):
         rows = matches[matches["seat"] == seat]
-        rows = rows if bot == figures.ALL_BOTS else rows[rows["bot"] == bot]
+        rows = rows if bot == ALL_BOTS else rows[rows["bot"] == bot]
         means = rows.groupby("block")["return_"].mean()
         (shown,) = table[(table["bot"] == bot) & (table["seat"] == f"seat {seat}")].to_dict("records")
         half = t.ppf(0.975, len(means) - 1) * means.std() / np.sqrt(len(means))
@@ -135,13 +138,13 @@ def test_many_bots_have_a_heat_map_without_numbers_and_lines_of_the_best(tmp_pat
     fill(tmp_path / "log.db", plan)
     with Store.open(tmp_path / "log.db") as store:
         board = board_results(store, plan, 0)
-    heat = figures.crosstable(board)
+    heat = crosstable(board)
     assert "text" not in str(heat.spec["encoding"]) and heat.is_wide is False
     assert len(heat.table) == 190
     plan = schedule([f"bot {number:02}" for number in range(30)], blocks=1)
     fill(tmp_path / "more.db", plan)
     with Store.open(tmp_path / "more.db") as store:
-        assert figures.crosstable(board_results(store, plan, 0)).is_wide
+        assert crosstable(board_results(store, plan, 0)).is_wide
 
 
 def test_long_tables_are_cut_and_say_so():
@@ -163,7 +166,7 @@ def test_the_clock_of_a_match_is_a_share_of_what_it_allows(drawn):
         columns=["match", "seat", "bot", "seconds"],
     )
     limits = Limits(seconds_per_move=6.0, seconds_per_match=7.0, increment=0.5)
-    figure = figures.clocks(replace(board, calls=calls, limits=limits))
+    figure = clocks(replace(board, calls=calls, limits=limits))
     shown = figure.table.set_index("bot").loc["alice"]
     assert (shown["moves"], shown["ms_median"], shown["move_limit_used"]) == (3, 1000, 0.5)
     assert (shown["clock_used_most"], shown["clock_used"]) == (0.5, pytest.approx((4 / 8 + 1 / 7.5) / 2, abs=1e-4))
@@ -175,7 +178,7 @@ def test_contestants_that_are_the_same_bot_have_their_own_times(tmp_path):
     with Store.create(tmp_path / "log.db") as store:
         rows = [finished(spec, row(spec.lineup, [0, 1], clocks="0,1,9,9 1,2,9,9")) for spec in all_matches(plan)]
         store.add(plan, rows, begin(store, plan))
-        assert set(figures.clocks(board_results(store, plan, 0)).table["bot"]) == {"a", "b", "c"}
+        assert set(clocks(board_results(store, plan, 0)).table["bot"]) == {"a", "b", "c"}
 
 
 def test_a_board_of_eighty_bots_has_all_its_figures(tmp_path):
