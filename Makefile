@@ -68,8 +68,8 @@ coverage: tools $(VENV)/.dev
 	$(BIN)/coverage report
 
 chaos: tools $(VENV)/.dev
-	$(BIN)/python -m pytest -n auto --chaos tests/system/test_chaos.py tests/arena/verify/test_verify.py
-	$(BIN)/python -m pytest -n auto --chaos -m chaos --ignore tests/system/test_chaos.py --ignore tests/arena/verify/test_verify.py
+	$(BIN)/python -m pytest -n auto --chaos tests/system/test_chaos.py tests/arena/verify/test_changed_logs.py
+	$(BIN)/python -m pytest -n auto --chaos -m chaos --ignore tests/system/test_chaos.py --ignore tests/arena/verify/test_changed_logs.py
 
 lint: $(VENV)/.dev
 	$(BIN)/ruff format --check .
