@@ -23,7 +23,7 @@ PERSON = "person"
 """In place of a bot's spec, alone or with a name: `person:ada`."""
 NAMELESS = "you"
 LONGEST_NAME = 40
-MOST_POSITION = 2000
+MOST_POSITION = 3500
 """Characters of a position string."""
 MOST_ACTIONS = 2000
 """Plies that a table or a search may begin with."""

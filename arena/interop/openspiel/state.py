@@ -10,6 +10,7 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from arena.interop.openspiel.positions import play_plies, write_plies
 from engine.errors import NotationError, UnsupportedError
 from engine.game import CHANCE, TERMINAL, Game, State, rolled, shown
 from engine.game_types import GameType
@@ -30,6 +31,8 @@ ESCAPES = re.compile("\x1b\\[[0-9;]*[A-Za-z]")
 class OpenSpielGame(Game):
     """A game of OpenSpiel with its parameters and number of players fixed."""
 
+    position = True
+
     def __init__(self, game_type: GameType, players: int, params: Mapping[str, Value], native: Any) -> None:
         super().__init__(game_type, players, params)
         self.native = native
@@ -41,7 +44,13 @@ class OpenSpielGame(Game):
         return int(self.native.num_distinct_actions())
 
     def new_initial_state(self) -> OpenSpielState:
-        return OpenSpielState(self, self.native.new_initial_state(), [])
+        return OpenSpielState(self, self.native.new_initial_state())
+
+    def state_from_position(self, text: str) -> OpenSpielState:
+        state = self.new_initial_state()
+        play_plies(state, text)
+        state._before, state._history = tuple(state._history), []
+        return state
 
     def weights(self, probabilities: Sequence[float]) -> list[int]:
         """Return `whole_weights`, of lists met before as they were then."""
@@ -91,15 +100,17 @@ class OpenSpielState(State):
     is followed by `~` and the action's number, and an action that is not legal is written by its number alone.
     """
 
-    __slots__ = ("_names", "native")
+    __slots__ = ("_before", "_names", "native")
 
     game: OpenSpielGame
 
-    def __init__(self, game: OpenSpielGame, native: Any, history: list[int]) -> None:
+    def __init__(self, game: OpenSpielGame, native: Any) -> None:
         self.game = game
         self.native = native
         """The state as `pyspiel` has it; not to be changed."""
-        self._history = history
+        self._before: tuple[int, ...] | None = None
+        """The plies of the position string that it was made from, if any; `_history` are those since."""
+        self._history = []
         self._names: dict[int, str] | None = None
 
     def current_player(self) -> int:
@@ -109,20 +120,26 @@ class OpenSpielState(State):
         return sorted(self.native.legal_actions()) if self.current_player() >= 0 else []
 
     def chance_outcomes(self) -> list[tuple[int, int]]:
-        if self.current_player() != CHANCE:
-            return []
-        outcomes, probabilities = zip(*self.native.chance_outcomes(), strict=True)
-        return list(zip(outcomes, self.game.weights(probabilities), strict=True))
+        return list(zip(*self._outcomes(), strict=True))
 
     def chances(self) -> tuple[list[int], list[int]]:
+        outcomes, weights = self._outcomes()
+        return outcomes, [*itertools.accumulate(weights)]
+
+    def _outcomes(self) -> tuple[list[int], list[int]]:
+        """Return what can be rolled here, which leaves out what OpenSpiel lists with probability 0, and its weights."""
         if self.current_player() != CHANCE:
             return [], []
-        outcomes, probabilities = zip(*self.native.chance_outcomes(), strict=True)
-        return list(outcomes), [*itertools.accumulate(self.game.weights(probabilities))]
+        listed, probabilities = zip(*self.native.chance_outcomes(), strict=True)
+        outcomes, weights = list(listed), self.game.weights(probabilities)
+        if 0 in weights:
+            outcomes = [outcome for outcome, weight in zip(outcomes, weights, strict=True) if weight]
+            return outcomes, [weight for weight in weights if weight]
+        return outcomes, weights
 
     def playout(self, rng: random.Random, played: set[tuple[int, int]] | None = None) -> list[float]:
         """As `State.playout`, by OpenSpiel's own state, in a third of the time."""
-        state = OpenSpielState(self.game, self.native.clone(), [])
+        state = OpenSpielState(self.game, self.native.clone())
         native = state.native
         while (who := native.current_player()) != TERMINAL:
             if who == CHANCE:
@@ -190,28 +207,41 @@ class OpenSpielState(State):
         return "normal" if self.current_player() == TERMINAL else ""
 
     def clone(self) -> OpenSpielState:
-        state = OpenSpielState(self.game, self.native.clone(), self._history.copy())
-        state._names = self._names
+        state = OpenSpielState(self.game, self.native.clone())
+        state._before, state._history, state._names = self._before, self._history.copy(), self._names
         return state
 
     @property
+    def plies(self) -> tuple[int, ...]:
+        """All actions and chance outcomes since the start of the match."""
+        return (*(self._before or ()), *self._history)
+
+    @property
+    def position(self) -> str:
+        return write_plies(self.plies)
+
+    @property
+    def origin(self) -> str | None:
+        return None if self._before is None else write_plies(self._before)
+
+    @property
     def key(self) -> Hashable:
-        return tuple(self._history)
+        return self.plies
 
     def __str__(self) -> str:
-        return as_drawing(str(self.native)) or f"after {len(self._history)} plies"
+        return as_drawing(str(self.native)) or f"after {len(self.plies)} plies"
 
     def __repr__(self) -> str:
-        return f"<{self.game.spec}: {len(self._history)} plies>"
+        return f"<{self.game.spec}: {len(self.plies)} plies>"
 
-    def __reduce__(self) -> tuple[Callable[..., OpenSpielState], tuple[OpenSpielGame, list[int]]]:
-        return _restore, (self.game, self._history)
+    def __reduce__(self) -> tuple[Callable[..., OpenSpielState], tuple[Any, ...]]:
+        return _restore, (self.game, self._before, self._history)
 
 
-def _restore(game: OpenSpielGame, history: list[int]) -> OpenSpielState:
+def _restore(game: OpenSpielGame, before: tuple[int, ...] | None, history: list[int]) -> OpenSpielState:
     """Play a pickled state again: what OpenSpiel writes of a state is its history too."""
     state = game.new_initial_state()
-    for action in history:
+    for action in (*(before or ()), *history):
         state.native.apply_action(action)
-    state._history.extend(history)
+    state._before, state._history = before, history
     return state

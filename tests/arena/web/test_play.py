@@ -168,7 +168,7 @@ def test_a_page_that_waits_hears_of_a_change(server, token):
         ({"seed": "x"}, "seed"),
         ({"seed": "9" * 30}, "seed"),
         ({"position": HOSTILE}, "position"),
-        ({"position": "x" * 3000}, "characters"),
+        ({"position": "x" * 4000}, "characters"),
         ({"moves": "S- S- S- " * 400}, "characters of moves"),
         ({"moves": HOSTILE}, "move 1"),
         ({"minutes": "inf"}, "clock"),
@@ -226,7 +226,7 @@ def test_an_analysis_grows_and_finds_the_win(server):
         {"game": HOSTILE, "players": 2},
         {"game": "epicycle", "players": 99},
         {"game": "epicycle", "players": 2, "position": HOSTILE},
-        {"game": "epicycle", "players": 2, "position": "x" * 2500},
+        {"game": "epicycle", "players": 2, "position": "x" * 4000},
         {"game": "epicycle", "players": 2, "moves": HOSTILE},
     ],
 )

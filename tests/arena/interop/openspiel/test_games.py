@@ -102,6 +102,14 @@ def play_side_by_side(game: Any, native: Any, seed: int) -> None:
             assert twin == pickle.loads(pickle.dumps(ours)) == ours.clone() == ours
             assert str(twin) == str(ours)
             assert twin.legal_actions() == ours.legal_actions()
+            read = game.state_from_position(ours.position)
+            assert read == ours and (read.history(), read.position) == ([], ours.position)
+            assert read.current_player() == ours.current_player() and read.legal_actions() == ours.legal_actions()
+            if "hive" not in game.spec:  # of which OpenSpiel writes the moves in words
+                assert theirs.serialize().split()[-ply:] == ours.position.split()
+            words = [ours.action_to_string(action) for action in possible]
+            assert [ours.string_to_action(word) for word in words] == list(possible)
+            assert len(set(words)) == len(words) and all(word.split() == [word] for word in words)
             ours.clone().apply_action(possible[0])
             assert ours.history() == theirs.history() and str(twin) == str(ours)
         choice = rng.choice(possible)
@@ -109,6 +117,7 @@ def play_side_by_side(game: Any, native: Any, seed: int) -> None:
         assert ours.string_to_action(word) == choice and word.split() == [word]
         ours.apply_action(choice)
         theirs.apply_action(choice)
+    assert game.state_from_position(ours.position) == ours
     utilities = theirs.returns()
     assert ours.utilities() == utilities
     assert ours.ranks() == [sum(other > mine for other in utilities) for mine in utilities]
