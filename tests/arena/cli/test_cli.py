@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import csv
-import ctypes
 import io
 import json
 import os
 import re
-import shutil
-import signal
 import sqlite3
 import subprocess
 import sys
@@ -24,8 +21,8 @@ from arena.cli import app
 from arena.cli.app import RENAMED, run_command
 from arena.cli.bots import reflowed
 from arena.match.result import final_hash
-from tests.support import tournaments
-from tests.support.tournaments import ARENA, arena, home_of, log_of, write
+from tests.arena.cli.samples import BOTS, lines_of
+from tests.support.tournaments import log_of
 
 COMMANDS = (
     *(
@@ -47,65 +44,6 @@ COMMANDS = (
     *("merge", "upgrade", "status", "dataset"),
     *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "serve", "site", "warm"),
 )
-LONG = "a bot with a name of all forty letters.."
-CONFIG = f"""
-name = "small"
-seed = 3
-blocks = 2
-games = [{{ game = "epicycle", players = [2, 3] }}, {{ game = "epicycle(setup=random)", players = 2 }}]
-bots = [{{ bot = "random" }}, {{ bot = "b.py:Low" }}, {{ bot = "b.py:Low", label = "{LONG}" }}]
-"""
-BOTS = """
-from bots import Bot
-
-
-class Low(Bot):
-    '''Take the lowest action.'''
-
-    def choose(self, state):
-        self.note = "as low as it gets"
-        return state.legal_actions()[0]
-
-
-class Stuck(Bot):
-    '''Never move.'''
-
-    def choose(self, state):
-        while True:
-            pass
-
-
-class Wrong(Bot):
-    '''Return what is no action.'''
-
-    def choose(self, state):
-        return 99
-"""
-
-
-@pytest.fixture(scope="module")
-def played(tmp_path_factory):
-    """A small tournament that has been played."""
-    config = write(tmp_path_factory.mktemp("played"), CONFIG, BOTS)
-    api.run(config, home_of(config), workers=1, backend="local")
-    return config
-
-
-@pytest.fixture
-def here(played, monkeypatch):
-    """Its folder as the working folder; the configuration is `t.toml`."""
-    monkeypatch.chdir(played.parent)
-    monkeypatch.setenv("ARENA_HOME", "reports")
-    return played.parent
-
-
-@pytest.fixture
-def copy(played, tmp_path, monkeypatch):
-    """A copy of it that a test may spoil, as the working folder."""
-    shutil.copytree(played.parent, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("ARENA_HOME", "reports")
-    return tmp_path / "t.toml"
 
 
 def say(capsys, *arguments):
@@ -129,12 +67,6 @@ def complain(capsys, *arguments):
 def plies_of(said):
     """The moves and rolls that a command has printed."""
     return re.findall(r"^ *[0-9]+ (?:seat [0-9]|dice): (\S+)", said, re.MULTILINE)
-
-
-def lines_of(config):
-    """The matches of the log, as they are exported."""
-    api.export(config, home_of(config), config.parent, ["matches"])
-    return [json.loads(line) for line in (config.parent / "matches.jsonl").read_text().splitlines()]
 
 
 # Help
@@ -432,188 +364,6 @@ def test_a_changed_opening_move_is_detected_by_the_audit(copy, capsys):
     rewrite(copy, line, moves=" ".join(moves), final=bytes.fromhex(final_hash(state)))
     code, _, error = audit(line, capsys)
     assert (code, error) == (1, f"error: audit: ply 1 (opening) is {other} in the log, {drawn} by the keys\n")
-
-
-# Where it runs
-
-
-@pytest.mark.system
-def test_output_fits_the_width_that_the_terminal_says(here, played, monkeypatch, capsys):
-    name = lines_of(played)[0]["match"]
-    for columns, arguments in (
-        (80, "run t.toml"),
-        (80, "leaderboard t.toml"),
-        (60, "leaderboard t.toml"),
-        (60, "games"),
-        (60, "games epicycle"),
-        (60, "bots"),
-        (60, "bots b.py:Low"),
-        (60, "check b.py:Low --isolation none --game epicycle --players 2"),
-        (80, "check b.py:Wrong --isolation none --game epicycle --players 2"),
-        (60, "submit b.py:Low --name a_name_of_some_length --author Ann --isolation none"),
-        (60, "bots"),
-        (60, "bots a_name_of_some_length"),
-        (60, "withdraw a_name_of_some_length"),
-        (80, "match epicycle random random b.py:Low random random --show"),
-        (60, f"replay {name} --audit"),
-    ):
-        monkeypatch.setenv("COLUMNS", str(columns))
-        run_command(arguments.split())
-        said = capsys.readouterr()
-        assert said.out.strip()
-        lines = [line for line in said.out.splitlines() if "arena match" not in line]  # to be copied whole
-        assert max(map(len, lines)) <= columns, arguments
-
-
-def test_a_label_is_printed_as_it_is_written(copy, monkeypatch, capsys):
-    copy.write_text(CONFIG.replace(LONG, "(me) :smile: & me"))
-    run_command(["run", "t.toml"])
-    assert "(me) :smile: & me" in capsys.readouterr().out
-
-
-def test_everything_works_from_an_empty_folder_without_a_terminal(tmp_path):
-    matched = arena("match", "epicycle", "random", "random", folder=tmp_path)
-    assert (matched.returncode, matched.stderr) == (0, "")
-    searched = arena("replay", "00", folder=tmp_path)
-    assert (searched.returncode, searched.stderr.count("\n")) == (1, 1)
-    assert list(tmp_path.iterdir()) == []
-
-
-def without_root_powers():
-    """Even root asks for permission now (when tests run as root)."""
-    library = ctypes.CDLL(None)
-    for capability in (1, 2):  # CAP_DAC_OVERRIDE, CAP_DAC_READ_SEARCH
-        library.prctl(24, capability, 0, 0, 0)  # PR_CAPBSET_DROP
-
-
-@pytest.mark.system
-def test_a_log_can_be_read_in_a_folder_that_cannot_be_written_to(copy):
-    folder = log_of(copy).parent
-    for leftover in (*folder.glob("*.db-*"), *folder.glob("*.lock")):
-        leftover.unlink()
-    before = sorted(path.name for path in folder.iterdir())
-    folder.chmod(0o555)
-    try:
-        done = {
-            command: subprocess.run(
-                [*ARENA, command, "t.toml"], capture_output=True, text=True, preexec_fn=without_root_powers
-            )
-            for command in ("leaderboard", "export")
-        }
-    finally:
-        folder.chmod(0o755)
-    assert (done["leaderboard"].returncode, done["leaderboard"].stderr) == (0, "")
-    assert LONG in done["leaderboard"].stdout
-    assert done["export"].returncode == 1
-    assert done["export"].stderr.count("\n") == 1
-    assert "Permission denied" in done["export"].stderr
-    assert sorted(path.name for path in folder.iterdir()) == before
-
-
-@pytest.mark.system
-def test_a_reader_that_leaves_ends_no_command_with_a_traceback(here):
-    read, pipe = os.pipe()
-    os.close(read)
-    for arguments in ("--help", "leaderboard t.toml", "leaderboard t.toml --format csv"):
-        done = subprocess.run([*ARENA, *arguments.split()], stdout=pipe, stderr=subprocess.PIPE, text=True)
-        assert (done.returncode, done.stderr) == (0, ""), arguments
-    os.close(pipe)
-
-
-def test_a_run_goes_on_when_nobody_reads_its_output(tmp_path):
-    config = write(tmp_path, CONFIG, BOTS)
-    read, pipe = os.pipe()
-    os.close(read)
-    done = subprocess.run([*ARENA, "run", config, "--home", home_of(config)], stdout=pipe, stderr=pipe)
-    os.close(pipe)
-    assert done.returncode == 0
-    assert tournaments.count(config) == len(lines_of(config)) == 30
-
-
-def test_a_terminal_without_our_letters_gets_others(here):
-    done = arena("leaderboard", "t.toml", "--players", 3, folder=here, PYTHONIOENCODING="ascii", COLUMNS="80")
-    assert (done.returncode, done.stderr) == (0, "")
-    assert "rating ? 95 %" in done.stdout
-
-
-# Ctrl-C
-
-
-def test_ctrl_c_while_planning_ends_at_once_and_says_how_to_go_on(tmp_path):
-    config = write(
-        tmp_path, CONFIG, f"open({str(tmp_path / 'here')!r}, 'w').close()\nimport time\ntime.sleep(100)\n{BOTS}"
-    )
-    run = tournaments.start_arena("run", config, "--workers", 1, folder=tmp_path)
-    tournaments.wait_until((tmp_path / "here").exists, "the bot's module is being loaded")
-    tournaments.signal_group(run, signal.SIGINT)
-    _, said = run.communicate(timeout=tournaments.PATIENCE)
-    assert run.returncode == 130
-    assert f"To go on:\n  arena run {config} --workers 1\n" in said
-    assert "Traceback" not in said
-
-
-def test_ctrl_c_twice_drops_what_is_in_play(tmp_path):
-    stuck = BOTS.replace("while True:", f"open({str(tmp_path / 'here')!r}, 'w').close()\n        while True:")
-    config = write(tmp_path, CONFIG.replace("Low", "Stuck"), stuck)
-    run = tournaments.start_arena("run", config, "--workers", 1, "--backend", "local", folder=tmp_path)
-    tournaments.wait_until((tmp_path / "here").exists, "a bot is stuck")
-    workers = tournaments.workers_of(run.pid)
-    tournaments.signal_group(run, signal.SIGINT)
-    for line in run.stderr:
-        if line.startswith("Finishing the matches in play."):
-            break
-    tournaments.signal_group(run, signal.SIGINT)
-    _, said = run.communicate(timeout=tournaments.PATIENCE)
-    assert run.returncode == 130
-    assert "Interrupted: 0 of 30 matches are saved." in said
-    assert tournaments.gone(workers)
-
-
-@pytest.mark.parametrize("command", ["match epicycle b.py:Stuck random", "check b.py:Stuck --isolation none"])
-def test_ctrl_c_ends_other_commands_with_one_line(tmp_path, command):
-    here = tmp_path / "here"
-    write(tmp_path, CONFIG, BOTS.replace("while True:", f"open({str(here)!r}, 'w').close()\n        while True:"))
-    run = tournaments.start_arena(*command.split(), folder=tmp_path)
-    tournaments.wait_until(here.exists, "the bot is stuck")
-    tournaments.signal_group(run, signal.SIGINT)
-    _, said = run.communicate(timeout=tournaments.PATIENCE)
-    assert (run.returncode, said) == (130, "error: interrupted\n")
-
-
-# On a terminal
-
-
-def test_a_terminal_sees_progress_and_then_the_boards_alone(tmp_path):
-    config = write(tmp_path, CONFIG, BOTS)
-    screen, code = on_a_terminal([*ARENA, "run", config, "--home", home_of(config), "--workers", "1"])
-    assert code == 0, screen
-    before, _, after = screen.rpartition("\x1b[?25h")  # the cursor comes back when the progress display ends
-    assert "Getting ready" in before
-    assert "/30 matches" in before
-    assert "30 matches played" in after
-    assert "/30 matches" not in after
-
-
-def on_a_terminal(command):
-    """All that a terminal of 80 columns gets, and the exit code."""
-    import fcntl
-    import pty
-    import struct
-    import termios
-
-    master, slave = pty.openpty()
-    fcntl.ioctl(slave, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
-    environment = {**os.environ, "TERM": "xterm-256color"}
-    for name in ("COLUMNS", "LINES", "NO_COLOR", "CI"):
-        environment.pop(name, None)
-    run = subprocess.Popen(command, stdin=slave, stdout=slave, stderr=slave, env=environment, start_new_session=True)
-    os.close(slave)
-    seen = b""
-    with contextlib.suppress(OSError):  # how a terminal's end is told
-        while data := os.read(master, 65536):
-            seen += data
-    os.close(master)
-    return seen.decode(), run.wait(timeout=tournaments.PATIENCE)
 
 
 def test_a_bot_is_told_about_with_its_idea_and_cost(capsys):

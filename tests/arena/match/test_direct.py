@@ -19,8 +19,8 @@ from bots import Bot
 from bots.base import made
 from bots.random_bot import Random
 from engine import registry
-from tests.arena.match.test_clocks import Hours
-from tests.arena.match.test_referee import streams
+from tests.arena.match.hours import Hours
+from tests.arena.match.playing import streams
 from tests.support import count_up
 
 BOARDS = [(name, players) for name in engine.game_names() for players in (2, engine.game_type(name).max_players)]

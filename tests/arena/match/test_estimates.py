@@ -32,7 +32,7 @@ from arena.match.result import row_of
 from bots import Bot
 from bots.base import first_decision
 from bots.random_bot import Random
-from tests.arena.match.test_referee import play
+from tests.arena.match.playing import play
 
 
 class Loud(list):

@@ -3,8 +3,6 @@
 import dataclasses
 import itertools
 import time
-from collections.abc import Callable
-from typing import Any, ClassVar
 
 import numpy as np
 import pytest
@@ -13,70 +11,22 @@ from hypothesis import strategies as st
 
 import engine
 from arena.core.errors import BotError, WorkerError
-from arena.core.limits import Limits
-from arena.match.dice import BOTS_PERSON, DICE_PERSON, Streams, public_key
-from arena.match.faults import MAX_TRACEBACK, Charge
+from arena.match.faults import Charge
 from arena.match.heartbeat import NOBODY
-from arena.match.player import MAX_NOTE, Contestant, clean_note
-from arena.match.referee import MAX_NOTES, play_match
+from arena.match.player import Contestant
+from arena.match.referee import play_match
 from arena.match.result import final_hash, ranks_with_forfeits
 from bots import Bot
 from bots.random_bot import Random
+from tests.arena.match.playing import faulty, noting, play, raising, replayed, streams
 
 LONG = 60.0
 LIMIT = 1.0  # long enough for a machine that is busy with other things
 
 
-def streams(block=7, seed=1):
-    keys = public_key(seed, DICE_PERSON), public_key(seed, BOTS_PERSON)
-    return Streams(*keys, block.to_bytes(16, "big"))
-
-
-def play(*bots, block=7, spec="epicycle", opening=0, charges=(), more=(), **limits):
-    game = engine.load_game(spec, players=len(bots))
-    seats = [Contestant(bot, {}) for bot in bots]
-    return play_match(game, seats, streams(block), opening, Limits(**limits), charges, *more)
-
-
 def seconds(result, seat):
     """Wall-clock seconds of all of a seat's calls."""
     return sum(clocking.wall for clocking in result.clocks if clocking.seat == seat)
-
-
-def replayed(result, players, spec="epicycle"):
-    """The state after the moves of a result, and who was at each ply."""
-    state = engine.load_game(spec, players=players).new_initial_state()
-    who = []
-    for text in result.moves:
-        who.append(state.current_player())
-        state.apply_action(state.string_to_action(text))
-    return state, who
-
-
-class Faulty(Random):
-    """Plays at random until its own move number `after`, then does `fault`."""
-
-    after = 0
-    fault: ClassVar[Callable[[Any, Any], Any]]
-
-    def __init__(self, *arguments):
-        super().__init__(*arguments)
-        self.asked = 0
-
-    def choose(self, state):
-        self.asked += 1
-        return self.fault(state) if self.asked > self.after else super().choose(state)
-
-
-def faulty(fault, after=0):
-    return type("Bad", (Faulty,), {"fault": lambda self, state: fault(state), "after": after})
-
-
-def raising(error):
-    def fault(state):
-        raise error
-
-    return fault
 
 
 def swallow(state):
@@ -325,108 +275,6 @@ def test_whole_numbers_of_numpy_are_actions():
             return np.int64(super().choose(state))
 
     assert facts(play(Numpy, Numpy)) == facts(play(Random, Random))
-
-
-def noting(note):
-    class Noting(Random):
-        def choose(self, state):
-            self.note = note
-            return super().choose(state)
-
-    return Noting
-
-
-def test_notes_stand_with_the_ply_they_were_made_at():
-    class Counting(Random):
-        def choose(self, state):
-            self.note = f"ply {len(state.history())}"
-            return super().choose(state)
-
-    result = play(Counting, Random)
-    _, who = replayed(result, 2)
-    assert result.notes
-    for ply, text in result.notes:
-        assert (text, who[ply]) == (f"ply {ply}", 0)
-
-
-def test_a_note_is_said_once():
-    class Once(Random):
-        def choose(self, state):
-            if len(state.history()) < 2:
-                self.note = "hello"
-            return super().choose(state)
-
-    assert [text for _, text in play(Once, Random).notes] == ["hello"]
-
-
-def test_notes_are_bounded_each_and_together():
-    Long = noting("x" * 10_000)
-    longest = max((play(Long, Long, Long, Long, block=block) for block in range(5)), key=lambda r: len(r.moves))
-    assert {len(text) for _, text in longest.notes} == {MAX_NOTE}
-    assert sum(len(text) for _, text in longest.notes) == MAX_NOTES < MAX_NOTE * len(longest.moves)
-
-
-def test_a_note_of_a_bots_own_kind_of_text_is_as_short_and_plain_as_any():
-    class Text(str):
-        def __getitem__(self, place):
-            return self
-
-        def __iter__(self):
-            return iter(["\x1b" * 9999])
-
-    kept = clean_note(Text("\x1b[31m" + "a" * 2 * MAX_NOTE))
-    assert type(kept) is str
-    assert (len(kept), kept[:6]) == (MAX_NOTE, " [31ma")
-
-
-@pytest.mark.parametrize(
-    ("note", "kept"),
-    [
-        ("a\nb\tc\x1b[31m\x00", "a b c [31m "),
-        ("bad \ud800 half", "bad   half"),
-        ("größer als 3 – gut", "größer als 3 – gut"),
-        (type("Text", (str,), {})("plain"), "plain"),
-    ],
-)
-def test_notes_hold_nothing_that_steers_a_terminal_or_cannot_be_stored(note, kept):
-    result = play(noting(note), Random)
-    assert {text for _, text in result.notes} == {kept}
-    assert all(type(text) is str for _, text in result.notes)
-    kept.encode()
-
-
-@pytest.mark.parametrize("note", [7, b"bytes", ["list"], ""])
-def test_a_note_that_is_no_text_is_none(note):
-    assert play(noting(note), Random).notes == []
-
-
-def test_a_note_that_cannot_be_read_is_the_bots_own_fault():
-    class Sly(Random):
-        @property
-        def note(self):  # type: ignore[override]  # a bot may do such a thing
-            raise RuntimeError("no note for you")
-
-    result = play(Sly, Random)
-    assert (result.ranks, result.forfeits[0].cause) == ([1, 0], "crash")
-
-
-def test_a_traceback_is_kept_within_bounds_and_can_be_stored():
-    def complain(state):
-        raise ValueError("\ud800\x1b[31m" + "x" * 10_000)
-
-    detail = play(faulty(complain), Random).forfeits[0].detail
-    assert len(detail) <= MAX_TRACEBACK
-    detail.encode()
-    assert "\x1b" not in play(faulty(raising(ValueError("\x1b[31m"))), Random).forfeits[0].detail
-
-
-def test_a_traceback_names_the_line_that_failed():
-    def complain(state):
-        raise ValueError("here")
-
-    detail = play(faulty(complain), Random).forfeits[0].detail
-    assert "in complain" in detail
-    assert detail.rstrip().endswith("ValueError: here")
 
 
 @pytest.mark.parametrize("spec", ["epicycle", "epicycle(setup=random)"])
