@@ -11,6 +11,7 @@ What the user can mend raises an `arena.ArenaError`, whose message is one line.
 from typing import Any
 
 _API = (
+    "compare_in",
     "crosstable",
     "dataset",
     "export",

@@ -37,12 +37,14 @@ from engine import load_game
 if TYPE_CHECKING:
     import pandas as pd
 
+    from arena.results.comparison import LoggedComparison
     from arena.results.crosstable import Crosstable
     from arena.results.dataset import Options as DatasetOptions
     from arena.results.pages.report import BoardPage
     from arena.results.power import PowerOptions
     from arena.results.run_status import RunStatus
     from arena.runner.following import ComparisonSoFar
+    from arena.stats.sprt import Sprt
 
 __all__ = [
     "LOG",
@@ -51,6 +53,7 @@ __all__ = [
     "board_figures",
     "board_leaderboard",
     "by_board",
+    "compare_in",
     "comparison_so_far",
     "crosstable",
     "dataset",
@@ -261,6 +264,24 @@ def power(
     from arena.results.power import PowerOptions, as_frame, power
 
     return as_frame(power(target, a, b, game, players, options or PowerOptions(), home))
+
+
+def compare_in(
+    target: str | Path,
+    a: str,
+    b: str,
+    game: str | None = None,
+    players: int | None = None,
+    test: Sprt | None = None,
+    home: str | Path | None = None,
+) -> LoggedComparison:
+    """Compare two bots by the matches of a log in which both played, foreign results too; nothing is played.
+
+    `test` is told what it would have decided, by default a sequential test of 0 against 30 Elo.
+    """
+    from arena.results.comparison import compare_in
+
+    return compare_in(target, a, b, game, players, test, home)
 
 
 def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:

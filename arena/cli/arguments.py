@@ -28,7 +28,8 @@ class Group(typer.Typer):
         """Register a declared command; it calls `module:function` below `arena.cli`, imported then, for its exit code.
 
         The function gets the parameters of the command by name. The fields of a parameter that is a dataclass are
-        arguments and options of their own. For one that `plays`, what workers need is loaded meanwhile.
+        arguments and options of their own. For one that `plays`, what workers need is loaded meanwhile, unless it is
+        told the `source` of matches that were played.
         """
 
         def register(declared: Callable[..., Any]) -> Any:
@@ -48,7 +49,7 @@ class Group(typer.Typer):
             def carry_out(**given: Any) -> Any:
                 for option, kind in groups.items():
                     given[option] = kind(**{field.name: given.pop(field.name) for field in dataclasses.fields(kind)})
-                if plays:
+                if plays and given.get("source") is None:
                     from arena.workers.parent import preload  # other commands start without it
 
                     preload(*([(given["game"], len(given["bots"]))] if "bots" in given else []))

@@ -5,7 +5,9 @@ from __future__ import annotations
 import math
 import os
 import time
+from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 
@@ -19,7 +21,11 @@ from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
 from arena.runner.progress import Progress, per_second
 from arena.runner.tally import Tally
 from arena.stats.estimates import Estimate
+from arena.stats.paired import Saving
 from arena.stats.sprt import Sprt
+
+if TYPE_CHECKING:
+    from arena.results.comparison import LoggedComparison
 
 MOST_MORE = 5_000_000
 """Blocks beyond which no number is told."""
@@ -30,9 +36,11 @@ BAR = 20
 def print_comparison(
     matchup: MatchupOptions, stop: StopOptions, workers: int | None, as_json: bool, home: Path | None
 ) -> int:
-    """Run `arena compare` and return the exit code."""
+    """Run `arena compare` without --from and return the exit code."""
+    if matchup.game is None:
+        raise typer.BadParameter("is missing: a game spec, or the log of matches played, --from", param_hint="--game")
     rule = stop_rule(stop)
-    asked = Matchup(**vars(matchup) | {"fillers": matchup.fillers or ()})
+    asked = Matchup(**vars(matchup) | {"fillers": matchup.fillers or (), "seed": matchup.seed or 0})
     display = Display()
 
     def planned(plan: Plan) -> None:
@@ -77,34 +85,47 @@ def stop_rule(options: StopOptions) -> StopRule:
 
 def progress_line(progress: Progress, tally: Tally) -> str:
     """Return the number of blocks and, for a test, the log-likelihood ratio between its bounds."""
-    blocks, rate = len(tally.blocks), f", {per_second(progress.rate)}" if progress.played else ""
+    count, rate = len(tally.blocks), f", {per_second(progress.rate)}" if progress.played else ""
     if tally.test is None:
-        return f"{blocks:,} of {progress.total // 2:,} blocks{rate}"
+        return f"{count:,} of {progress.total // 2:,} blocks{rate}"
     low, high = tally.test.lower, tally.test.upper
     place = round(min(max((tally.llr - low) / (high - low), 0.0), 1.0) * BAR)
     bar = f"{'─' * place}┃{'─' * (BAR - place)}"
-    return f"{blocks:,} blocks{rate}  H0 {low:.2f} {bar} {high:.2f} H1  LLR {tally.llr:+z.2f}"
+    return f"{count:,} blocks{rate}  H0 {low:.2f} {bar} {high:.2f} H1  LLR {tally.llr:+z.2f}"
 
 
 def _print(found: Comparison, seconds: float) -> None:
     say(f"{found.a} (A) and {found.b} (B) on {found.board.title}: {_how(found)}.")
     for line in (finding(found), conclusion(found)):
         say(line)
-    table = plain_table()
-    if found.elo and found.difference:
-        table.add_row("Elo of A over B", *_cells(found.elo, ".0f", 1200))
-        table.add_row("return of A minus B", *_cells(found.difference, ".3f"))
-        if found.tally.test and found.tally.test.model == "normalized" and found.normalized_elo:
-            table.add_row("normalised Elo", *_cells(found.normalized_elo, ".0f"))
-        Output().print(table)
+    print_figures(found, found.tally.test)
     count = len(found.tally.blocks)
-    played = f"{count:,} block{'s' * (count != 1)}, {matches(2 * count)}, {seconds:.1f} s"
-    forfeits = found.tally.forfeits
-    say(f"{played}; forfeits: {f'A {forfeits[0]:,}, B {forfeits[1]:,}' if any(forfeits) else 'none'}.")
+    say(f"{blocks(count)}, {matches(2 * count)}, {seconds:.1f} s; {forfeits(found.tally.forfeits)}.")
     for line in _remarks(found):
         say(line)
     say(f"Log and comparison.json: {found.folder}{os.sep}")
     Output().print(f"Its name for other commands: {found.plan.name.partition('/')[2]}", soft_wrap=True)
+
+
+def print_figures(found: Comparison | LoggedComparison, test: Sprt | None) -> None:
+    """Print the estimates; nothing where there is no block."""
+    table = plain_table()
+    if found.elo and found.difference:
+        table.add_row("Elo of A over B", *_cells(found.elo, ".0f", 1200))
+        table.add_row("return of A minus B", *_cells(found.difference, ".3f"))
+        if test and test.model == "normalized" and found.normalized_elo:
+            table.add_row("normalised Elo", *_cells(found.normalized_elo, ".0f"))
+        Output().print(table)
+
+
+def blocks(count: int) -> str:
+    """Return a number of blocks in words."""
+    return f"{count:,} block{'s' * (count != 1)}"
+
+
+def forfeits(counts: Sequence[int]) -> str:
+    """Return the forfeits of A and B in words."""
+    return f"forfeits: {f'A {counts[0]:,}, B {counts[1]:,}' if any(counts) else 'none'}"
 
 
 def _cells(estimate: Estimate, digits: str, most: float = math.inf) -> tuple[str, str]:
@@ -124,7 +145,7 @@ def _how(found: Comparison) -> str:
     return "pairs of matches with seats swapped" + f" and {dice}" * bool(dice)
 
 
-def finding(found: Comparison) -> str:
+def finding(found: Comparison | LoggedComparison) -> str:
     """Return which bot is stronger, by how much and how sure that is, or what it would take to know."""
     ahead, elo = found.lead, found.elo
     if ahead is None or elo is None:
@@ -143,7 +164,8 @@ def finding(found: Comparison) -> str:
     if ahead.more_blocks is None or ahead.more_blocks > MOST_MORE:
         more = "no number of matches within reach would tell, unless they differ by more"
     else:
-        more = f"if that is right, about {in_short(2 * ahead.more_blocks)} more matches would tell"
+        needed = in_short(round(found.matches_per_block * ahead.more_blocks))
+        more = f"if that is right, about {needed} more matches would tell"
     return f"Not known which is stronger: {so_far}; {more}."
 
 
@@ -177,22 +199,32 @@ REASONS = {
 }
 
 
+def saved(saving: Saving, shared: Sequence[str]) -> list[str]:
+    """Return how much is saved by what the matches of a block share, if that is known."""
+    if math.isnan(saving.factor) or not shared:
+        return []
+    listed = " and ".join(filter(None, (", ".join(shared[:-1]), shared[-1])))
+    return [
+        f"Common {listed}: without them it would take {saving.factor:.2f} times as many blocks "
+        f"(95 %: {saving.low:.2f} to {saving.high:.2f})."
+    ]
+
+
+def repeated(count: int) -> list[str]:
+    """Return how many blocks are not counted, if any."""
+    if not count:
+        return []
+    return [
+        f"{count:,} of the blocks repeat others move for move (deterministic bots, the same opening) "
+        "and are not counted."
+    ]
+
+
 def _remarks(found: Comparison) -> list[str]:
-    lines = []
-    if found.tally.repeats:
-        lines.append(
-            f"{found.tally.repeats:,} of the blocks repeat others move for move (deterministic bots, the same opening) "
-            "and are not counted."
-        )
-    saving, shared = found.saving, found.shared
+    lines = repeated(found.tally.repeats)
     if found.own_dice:
         lines.append(f"{OWN_DICE} --common-dice has them share dice, for bots whose authors are trusted.")
-    if not math.isnan(saving.factor) and shared:
-        listed = " and ".join(filter(None, (", ".join(shared[:-1]), shared[-1])))
-        lines.append(
-            f"Common {listed}: without them it would take {saving.factor:.2f} times as many blocks "
-            f"(95 %: {saving.low:.2f} to {saving.high:.2f})."
-        )
+    lines += saved(found.saving, found.shared)
     if found.end == "decided":
         lines.append("The estimate allows for the early stop (median-unbiased).")
     return lines

@@ -47,7 +47,7 @@ def _tournaments() -> Iterable[str]:
 
 COMPLETIONS = {
     **dict.fromkeys(("bot", "bots", "fillers", "a", "b"), _bots),
-    **dict.fromkeys(("target", "targets"), _tournaments),
+    **dict.fromkeys(("target", "targets", "source"), _tournaments),
     **dict.fromkeys(("game", "games"), _games),
 }
 """What completes arguments and options, by their names."""

@@ -99,3 +99,11 @@ def has_own_dice(schedule: Schedule, index: int) -> bool:
         return load_game(board.game, board.players).has_chance
     except EngineError:  # the game is not installed here
         return True
+
+
+def shared_in_blocks(schedule: Schedule, index: int) -> list[str]:
+    """Return what the matches of a block have in common: dice, openings, seeds."""
+    board, own = schedule.boards[index], has_own_dice(schedule, index)
+    has_dice = load_game(board.game, board.players).has_chance
+    common = {"dice": has_dice and not own, "openings": board.opening, "seeds": not own}
+    return [what for what, is_common in common.items() if is_common]

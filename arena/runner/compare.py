@@ -25,7 +25,7 @@ from arena.core.match_ids import Kind
 from arena.core.names import COMPARISONS, shown_name
 from arena.core.paths import home_folder
 from arena.plan.config import MAX_LABEL
-from arena.plan.dice_keys import has_own_dice, now, with_dice_keys, with_disclosed_keys
+from arena.plan.dice_keys import has_own_dice, now, shared_in_blocks, with_dice_keys, with_disclosed_keys
 from arena.plan.files import logged_plan, write_plan
 from arena.plan.logs import LOG
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
@@ -35,13 +35,12 @@ from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.outbox import Outbox
 from arena.runner.run import Outcome, Progress, Run
 from arena.runner.sequential import SequentialGate
-from arena.runner.tally import Tally, setup_plies
+from arena.runner.tally import Tally
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.duels import Duel
-from arena.schedule.openings import chosen_plies
-from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead, mean_and_variance, stopped_estimate
+from arena.schedule.openings import chosen_plies, setup_plies
+from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead, stopped_estimate
 from arena.stats.paired import Saving, dice_saving
-from arena.stats.sprt import NORMALIZED, elo_from_score
 from arena.store import Store
 from arena.workers.process import WorkerProcess
 from engine import game_type, load_game
@@ -98,9 +97,12 @@ class Comparison:
     @property
     def shared(self) -> list[str]:
         """What the matches of a block have in common: dice, opening, seeds."""
-        has_dice = load_game(self.board.game, self.board.players).has_chance
-        common = {"dice": has_dice and not self.own_dice, "openings": self.board.opening, "seeds": not self.own_dice}
-        return [what for what, is_common in common.items() if is_common]
+        return shared_in_blocks(self.plan.schedule, 0)
+
+    @property
+    def matches_per_block(self) -> int:
+        """Matches of a block."""
+        return 2
 
     @property
     def lead(self) -> Lead | None:
@@ -112,22 +114,17 @@ class Comparison:
     @property
     def elo(self) -> Estimate | None:
         """The estimate as logistic Elo."""
-        return self._as(elo_from_score)
+        return self.estimate and self.estimate.elo
 
     @property
     def difference(self) -> Estimate | None:
         """The estimate as A's mean return minus B's, from -2 to 2."""
-        return self._as(lambda score: 4 * (score - 0.5))
+        return self.estimate and self.estimate.difference
 
     @property
     def normalized_elo(self) -> Estimate | None:
-        """The estimate in deviations of a match's score: (score - 1/2) / (sqrt(2) deviation) * 800 / ln 10."""
-        deviation = math.sqrt(2 * mean_and_variance(self.tally.counts)[1]) if self.estimate else 0.0
-        return self._as(lambda score: (score - 0.5) / deviation * NORMALIZED) if deviation else None
-
-    def _as(self, unit: Callable[[float], float]) -> Estimate | None:
-        each = self.estimate
-        return Estimate(unit(each.score), unit(each.low), unit(each.high)) if each else None
+        """The estimate in deviations of a match's score; None where all blocks are equal."""
+        return self.estimate and self.estimate.normalized_elo(self.tally.counts)
 
     def as_dict(self) -> dict[str, Any]:
         """Return it as plain data (docs/reference/json.md), a function of the log and of what was asked alone."""
@@ -149,20 +146,16 @@ class Comparison:
             "matches": 2 * len(tally.blocks),
             "score_counts": [int(count) for count in tally.counts],
             "estimate": "median-unbiased" if self.end == "decided" else "mean",
-            "score": _plain(self.estimate),
-            "return_difference": _plain(self.difference),
+            "score": self.estimate and self.estimate.as_dict(),
+            "return_difference": self.difference and self.difference.as_dict(),
             "stronger": None if ahead is None or ahead.sign == 0 else "a" if ahead.sign > 0 else "b",
             "confidence": ahead.confidence if ahead else None,
             "more_matches": None if ahead is None or ahead.more_blocks is None else 2 * ahead.more_blocks,
-            "elo": _plain(self.elo),
-            "normalized_elo": _plain(self.normalized_elo),
+            "elo": self.elo and self.elo.as_dict(),
+            "normalized_elo": self.normalized_elo and self.normalized_elo.as_dict(),
             "forfeits": {"a": tally.forfeits[0], "b": tally.forfeits[1]},
             "common_dice": None if self.own_dice or math.isnan(self.saving.factor) else asdict(self.saving),
         }
-
-
-def _plain(estimate: Estimate | None) -> dict[str, float] | None:
-    return {"value": estimate.score, "low": estimate.low, "high": estimate.high} if estimate else None
 
 
 def compare(

@@ -9,10 +9,11 @@ from arena.core.files import read_json
 from arena.plan.model import ResolvedPlan
 from arena.runner.outbox import Outbox
 from arena.runner.sequential import SequentialGate
-from arena.runner.tally import SeatResult, Tally, setup_plies
+from arena.runner.tally import SeatResult, Tally
 from arena.schedule.blocks import Board
+from arena.schedule.openings import setup_plies
 from arena.stats.estimates import Estimate, fixed_estimate, stopped_estimate
-from arena.stats.sprt import Sprt, elo_from_score
+from arena.stats.sprt import Sprt
 from arena.store import Store
 from engine import load_game
 
@@ -49,8 +50,7 @@ class ComparisonSoFar:
     @property
     def elo(self) -> Estimate | None:
         """The estimate as logistic Elo."""
-        each = self.estimate
-        return each and Estimate(*(elo_from_score(score) for score in (each.score, each.low, each.high)))
+        return self.estimate and self.estimate.elo
 
 
 class _Course(Tally):

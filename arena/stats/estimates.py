@@ -5,6 +5,7 @@ A test that stops when the results look good enough overstates them, so the two 
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -16,7 +17,7 @@ from scipy.special import log_ndtr, stdtrit
 from arena.stats.likelihoods import log_ratio, tilt
 from arena.stats.means import others_than_seen
 from arena.stats.power import blocks_needed
-from arena.stats.sprt import EVEN, Sprt, block_values, regularised
+from arena.stats.sprt import EVEN, NORMALIZED, Sprt, block_values, elo_from_score, regularised
 
 MARGIN = 1e-6
 """Scores are searched from this to 1 minus this."""
@@ -36,23 +37,50 @@ class Estimate:
     low: float
     high: float
 
+    def turned(self, unit: Callable[[float], float]) -> Estimate:
+        """Return it in another unit."""
+        return Estimate(unit(self.score), unit(self.low), unit(self.high))
 
-def mean_and_variance(counts: np.ndarray) -> tuple[float, float]:
-    """Return the observed mean and variance of a block's score."""
-    values = block_values(len(counts) - 1)
+    def as_dict(self) -> dict[str, float]:
+        """Return it as plain data."""
+        return {"value": self.score, "low": self.low, "high": self.high}
+
+    @property
+    def elo(self) -> Estimate:
+        """It as logistic Elo."""
+        return self.turned(elo_from_score)
+
+    @property
+    def difference(self) -> Estimate:
+        """It as A's mean return minus B's, from -2 to 2."""
+        return self.turned(lambda score: 4 * (score - 0.5))
+
+    def normalized_elo(self, counts: np.ndarray, values: np.ndarray | None = None) -> Estimate | None:
+        """Return it in deviations of a match's score: (score - 1/2) / (sqrt(2) deviation) * 800 / ln 10.
+
+        Blocks have two matches. None where all are equal.
+        """
+        deviation = math.sqrt(2 * mean_and_variance(counts, values)[1])
+        return self.turned(lambda score: (score - 0.5) / deviation * NORMALIZED) if deviation else None
+
+
+def mean_and_variance(counts: np.ndarray, values: np.ndarray | None = None) -> tuple[float, float]:
+    """Return the observed mean and variance of a block's score; `values` are the scores, as of `Sprt.llr`."""
+    values = block_values(len(counts) - 1) if values is None else values
     mean = float(values @ counts / counts.sum())
     return mean, float((values - mean) ** 2 @ counts / counts.sum())
 
 
-def fixed_estimate(counts: np.ndarray, confidence: float = 0.95) -> Estimate:
+def fixed_estimate(counts: np.ndarray, confidence: float = 0.95, values: np.ndarray | None = None) -> Estimate:
     """Return the mean and its empirical-likelihood interval: every score s with 2 log(L(mean) / L(s)) <= t^2.
 
     Owen, "Empirical likelihood ratio confidence intervals for a single functional" (1988), t Student's quantile for
     blocks - 1. Unlike mean +- t * deviation it stays between 0 and 1, and has a width when all blocks are equal: at
     least that of `others_than_seen`, each of them as far away as can be.
     """
-    mean, _ = mean_and_variance(counts)
-    values, weights = block_values(len(counts) - 1), regularised(counts).astype(float)
+    mean, _ = mean_and_variance(counts, values)
+    values = block_values(len(counts) - 1) if values is None else values
+    weights = regularised(counts).astype(float)
     most = stdtrit(counts.sum() - 1, (1 + confidence) / 2) ** 2 if counts.sum() > 1 else math.inf
     centre = float(np.clip(values @ weights / weights.sum(), 2 * MARGIN, 1 - 2 * MARGIN))
 
@@ -81,8 +109,8 @@ class Lead:
     are out of reach."""
 
 
-def lead(counts: np.ndarray, test: Sprt | None) -> Lead:
-    """Return which bot is stronger, after a fixed number of blocks or the stop of a `test`.
+def lead(counts: np.ndarray, test: Sprt | None, values: np.ndarray | None = None) -> Lead:
+    """Return which bot is stronger, after a fixed number of blocks, whose scores are `values`, or a `test`'s stop.
 
     Confidence after a fixed number: the highest of `LEVELS` whose interval leaves out equal strength. After a test: one
     minus the error rate of a verdict that says so, or 95 % if that interval does. Intervals of more would be too short:
@@ -90,12 +118,13 @@ def lead(counts: np.ndarray, test: Sprt | None) -> Lead:
 
     Further blocks: those of `arena.stats.power.blocks_needed` at 95 % with power 80 %, less those that were played.
     """
-    known = _from_intervals(counts, LEVELS, fixed_estimate) if test is None else _after(test, counts)
+    fixed = functools.partial(fixed_estimate, values=values)
+    known = _from_intervals(counts, LEVELS, fixed) if test is None else _after(test, counts)
     if known is not None:
         return known
-    mean, variance = mean_and_variance(counts)
+    mean, variance = mean_and_variance(counts, values)
     likely = regularised(counts)
-    deviation = math.sqrt(variance or mean_and_variance(likely)[1])
+    deviation = math.sqrt(variance or mean_and_variance(likely, values)[1])
     needed = None if mean == EVEN else blocks_needed(abs(mean - EVEN), deviation, LEVELS[-1])
     return Lead(0, None, None if needed is None else max(needed - int(counts.sum()), 1))
 

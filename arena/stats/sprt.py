@@ -89,11 +89,14 @@ class Sprt:
     def upper(self) -> float:
         return math.log((1 - self.beta) / self.alpha)
 
-    def llr(self, counts: np.ndarray) -> float:
-        """Return the generalised log-likelihood ratio: sum n_i log(p1_i / p0_i), p the most likely under each."""
+    def llr(self, counts: np.ndarray, values: np.ndarray | None = None) -> float:
+        """Return the generalised log-likelihood ratio: sum n_i log(p1_i / p0_i), p the most likely under each.
+
+        `counts` are of the scores `values`, by default equally spaced ones.
+        """
         from arena.stats.likelihoods import log_ratio, log_ratio_t  # imports Numba, which only a test needs
 
-        values, weights = block_values(len(counts) - 1), regularised(counts)
+        values, weights = block_values(len(counts) - 1) if values is None else values, regularised(counts)
         if self.model == "logistic":
             scores = score_from_elo(self.elo0), score_from_elo(self.elo1)
             return float(log_ratio(values, weights, scores[0]) - log_ratio(values, weights, scores[1]))

@@ -118,12 +118,12 @@ class MatchupOptions:
 
     a: Annotated[str, typer.Argument(metavar="A", help="A bot: name, name:key=value, file.py or folder.")]
     b: Annotated[str, typer.Argument(metavar="B", help="Another bot.")]
-    game: Annotated[str, typer.Option(help="A game spec.")]
+    game: Annotated[str | None, typer.Option(help="A game spec. Needed unless --from says it.")] = None
     players: Annotated[int | None, typer.Option(help="Number of players. Default: the fewest of the game.")] = None
     fillers: Annotated[
         list[str] | None, typer.Option("--with", metavar="BOT", help="Bot for the other seats; may be repeated.")
     ] = None
-    seed: Annotated[int, typer.Option(min=0, help="Seed of the comparison.")] = 0
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the comparison. Default: 0.")] = None
     opening: Opening = None
     isolation: Isolation = None
     common_dice: Annotated[
@@ -156,16 +156,27 @@ class StopOptions:
 
 
 @app.calls(
-    "comparing:print_comparison",
+    "comparing_logs:compare",
     plays=True,
     epilog="Example: arena compare greedy random --game pyramid_punch --players 3 --with random",
 )
 def compare(
-    matchup: MatchupOptions, stop: StopOptions, workers: Workers = None, as_json: AsJson = False, home: Home = None
+    matchup: MatchupOptions,
+    stop: StopOptions,
+    source: Annotated[
+        str | None,
+        typer.Option(
+            "--from", metavar="CONFIG|DB", help="Play nothing: compare labels A and B by the matches of this log."
+        ),
+    ] = None,
+    workers: Workers = None,
+    as_json: AsJson = False,
+    home: Home = None,
 ) -> None:
     """Play two bots against each other until a test decides.
 
     The test is a sequential probability ratio test (SPRT); in every block of matches the bots swap seats.
+    With --from, two bots of any log are compared by the matches that it has of both, foreign results too.
     """
 
 

@@ -257,7 +257,7 @@ def test_repeated_blocks_count_after_all_once_one_opening_leads_to_two_matches()
     tally.add((1,), 0, turn(2, "o", "z"), turn(2, "o", "y"))
     assert tally.repeats == 2
     tally.add((0,), 0, turn(0, "o", "z"), turn(2, "o", "y"))
-    assert (tally.counts.tolist(), tally.repeats, tally.chance) == ([1, 0, 2, 0, 3], 0, True)
+    assert (tally.counts.tolist(), tally.repeats) == ([1, 0, 2, 0, 3], 0)
     assert Counter(tally.evidence) == Counter(tally.blocks)
 
 

@@ -1,0 +1,76 @@
+"""`arena compare`, and what it prints with --from."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import typer
+
+from arena import api
+from arena.cli.commands.play import MatchupOptions, StopOptions
+from arena.cli.comparing import blocks, finding, forfeits, print_comparison, print_figures, repeated, saved
+from arena.cli.exit_codes import FINE
+from arena.cli.output import OWN_DICE, matches, print_json, say
+from arena.results.comparison import LoggedComparison
+from arena.stats.sprt import Sprt
+
+READ = ("a", "b", "game", "players")
+"""What of a matchup means something where nothing is played."""
+UNITS = {"logistic": "Elo", "normalized": "normalised Elo"}
+
+
+def compare(
+    matchup: MatchupOptions,
+    stop: StopOptions,
+    source: str | None,
+    workers: int | None,
+    as_json: bool,
+    home: Path | None,
+) -> int:
+    """Run `arena compare` and return the exit code."""
+    if source is None:
+        return print_comparison(matchup, stop, workers, as_json, home)
+    test = {name: value for name, value in vars(stop).items() if value is not None}
+    played = {
+        **{name: value for name, value in vars(matchup).items() if name not in READ},
+        **{name: test.pop(name, None) for name in ("fixed", "max_blocks")},
+        "workers": workers,
+    }
+    for name, value in played.items():
+        if value is not None and value is not False and value != []:
+            option = {"fillers": "with"}.get(name, name).replace("_", "-")
+            raise typer.BadParameter(f"plays nothing, so --{option} has no effect", param_hint="--from")
+    found = api.compare_in(source, matchup.a, matchup.b, matchup.game, matchup.players, Sprt(**test), home)
+    if as_json:
+        print_json(found.as_dict())
+    else:
+        _print(found)
+    return FINE
+
+
+def _print(found: LoggedComparison) -> None:
+    among = f", among {', '.join(found.fillers)}" if found.fillers else ""
+    say(f"{found.a} (A) and {found.b} (B) on {found.board.title}: their matches in {found.name}{among}.")
+    say(finding(found))
+    print_figures(found, found.test)
+    known = f"; {forfeits(found.forfeits)}" if found.forfeits else ""
+    say(f"{blocks(found.blocks)}, {matches(found.matches)}{known}.")
+    lines = repeated(found.repeats) + ([OWN_DICE] if found.own_dice else []) + saved(found.saving, found.shared)
+    for line in (*decision(found), *lines, *found.remarks):
+        say(line)
+
+
+def decision(found: LoggedComparison) -> tuple[str, str]:
+    """Return what the test would have said in words, and how much that is worth."""
+    test, unit = found.test, UNITS[found.test.model]
+    what = f"A test of {test.elo1:g} {unit} (H1) against {test.elo0:g} (H0)"
+    if found.decision is None or found.decided_after is None:
+        said = f"is undecided after all {blocks(found.blocks)}"
+    else:
+        said = f"that reads the blocks in the log's order says {found.decision} after {found.decided_after:,} of them"
+    ratio = f"LLR of all {found.llr:+z.2f}, bounds {test.lower:.2f} and {test.upper:.2f}"
+    return (
+        f"{what} {said}. {ratio}.",
+        "Nothing was stopped by that test: its error rates hold for the first decision alone, not for the LLR of all, "
+        "and only if the test was chosen before anybody saw the results. Estimates take the number of blocks as given.",
+    )

@@ -1,0 +1,361 @@
+"""Comparison of two bots by the matches of a log, of whatever kind: nothing is played or written.
+
+A block is what the statistics of the log take for one. Its score of A over B is that of `arena.stats.sprt`, with the
+mean difference of returns over the matches that both played; in the log of a comparison it is what that counted.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Hashable, Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from arena.core.errors import ConfigError, StoreError
+from arena.core.names import COMPARISONS
+from arena.plan.dice_keys import has_own_dice, shared_in_blocks
+from arena.plan.logs import open_log
+from arena.plan.model import ResolvedPlan
+from arena.results.matches import BoardMatches, choose_boards, read_board
+from arena.schedule.blocks import Board, Schedule
+from arena.schedule.openings import setup_plies
+from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead
+from arena.stats.paired import Saving, dice_saving
+from arena.stats.repeats import Repeats
+from arena.stats.sprt import Sprt, Verdict, block_values
+from arena.store import Store, read_moves
+from engine import load_game
+from engine.errors import did_you_mean
+
+PAIR = 2
+"""Matches of a block of a comparison."""
+
+
+@dataclass(frozen=True)
+class LoggedComparison:
+    """What a log says of two bots. Scores are A's, from 0 to 1, 1/2 for equal strength."""
+
+    name: str
+    """Of the tournament."""
+    a: str
+    b: str
+    board: Board
+    fillers: tuple[str, ...]
+    """Labels of the bots in the other seats of a comparison."""
+    is_foreign: bool
+    test: Sprt
+    values: np.ndarray
+    """Scores of blocks."""
+    counts: np.ndarray
+    """Blocks that counted, by score."""
+    llr: float
+    """Of all blocks."""
+    decision: Verdict | None
+    """Of the test, had it been applied block by block in the order of the log."""
+    decided_after: int | None
+    """Blocks read by then."""
+    blocks: int
+    repeats: int
+    """Blocks that are not counted, as they repeat others."""
+    matches: int
+    is_paired: bool
+    """Whether every block has two matches."""
+    forfeits: tuple[int, int] | None
+    """None where they are not known."""
+    own_dice: bool
+    """Whether the matches of a block have dice of their own."""
+    shared: tuple[str, ...]
+    """What the matches of a block have in common."""
+    saving: Saving
+    """By what they have in common; NaN where blocks are not of two matches in one seat."""
+    remarks: tuple[str, ...]
+    """What the figures do not allow for."""
+
+    @property
+    def estimate(self) -> Estimate:
+        """The mean of all blocks."""
+        return fixed_estimate(self.counts, values=self.values)
+
+    @property
+    def lead(self) -> Lead:
+        """Which bot is stronger, and how sure that is, for a number of blocks that was fixed beforehand."""
+        return lead(self.counts, None, self.values)
+
+    @property
+    def elo(self) -> Estimate:
+        """The estimate as logistic Elo."""
+        return self.estimate.elo
+
+    @property
+    def difference(self) -> Estimate:
+        """The estimate as A's mean return minus B's, from -2 to 2."""
+        return self.estimate.difference
+
+    @property
+    def normalized_elo(self) -> Estimate | None:
+        """The estimate in deviations of a match's score; None where blocks are equal, or not of two matches."""
+        return self.estimate.normalized_elo(self.counts, self.values) if self.is_paired else None
+
+    @property
+    def matches_per_block(self) -> float:
+        """Mean number of matches of a block."""
+        return self.matches / self.blocks
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return it as plain data (docs/reference/json.md)."""
+        ahead, test, normalized = self.lead, self.test, self.normalized_elo
+        return {
+            "from": self.name,
+            "foreign": self.is_foreign,
+            "a": self.a,
+            "b": self.b,
+            "game": self.board.game,
+            "players": self.board.players,
+            "fillers": list(self.fillers),
+            "test": {**asdict(test), "lower": test.lower, "upper": test.upper, "llr": self.llr},
+            "decision": self.decision,
+            "decided_after": self.decided_after,
+            "blocks": self.blocks,
+            "repeated_blocks": self.repeats,
+            "matches": self.matches,
+            "score_values": self.values.tolist(),
+            "score_counts": [int(count) for count in self.counts],
+            "estimate": "mean",
+            "score": self.estimate.as_dict(),
+            "return_difference": self.difference.as_dict(),
+            "stronger": None if ahead.sign == 0 else "a" if ahead.sign > 0 else "b",
+            "confidence": ahead.confidence,
+            "more_matches": None if ahead.more_blocks is None else round(self.matches_per_block * ahead.more_blocks),
+            "elo": self.elo.as_dict(),
+            "normalized_elo": normalized and normalized.as_dict(),
+            "forfeits": self.forfeits and dict(zip("ab", self.forfeits, strict=True)),
+            "common_dice": None if self.own_dice or math.isnan(self.saving.factor) else asdict(self.saving),
+            "remarks": list(self.remarks),
+        }
+
+
+class _Met(NamedTuple):
+    """Matches of a board that compare two bots: arrays (matches,), in the order of the log."""
+
+    rows: np.ndarray
+    """Their places among the matches that were read; those of a block by A's seat, in a duel first A's match."""
+    block: np.ndarray
+    """Numbers of blocks, from 0 without a gap."""
+    seats: np.ndarray
+    """(matches, 2) seats of A and B; in a duel both the one that is compared."""
+    units_a: np.ndarray
+    """As of `arena.runner.tally.SeatResult`; where a match has one of the two, 0 for the other."""
+    units_b: np.ndarray
+    matches: np.ndarray
+    """(blocks,) matches that a block's difference is a mean of."""
+
+
+def compare_in(
+    target: str | Path,
+    a: str,
+    b: str,
+    game: str | None = None,
+    players: int | None = None,
+    test: Sprt | None = None,
+    home: str | Path | None = None,
+) -> LoggedComparison:
+    """Compare two bots by the matches of a log in which both played, on the one board that is asked for.
+
+    Raises an `ArenaError` when they never met, or on several boards.
+    """
+    store, resolved = open_log(target, home)
+    with store:
+        schedule = store.known(resolved.schedule())
+        labels = [entry.label for entry in schedule.entries]
+        for label in (a, b):
+            if label not in labels:
+                raise StoreError(f"{target}: has no bot '{label}'{did_you_mean(label, labels)}")
+        if a == b:
+            raise ConfigError(f"A and B are the same bot, {a}: there is nothing to compare")
+        entries = labels.index(a), labels.index(b)
+        index = _board(target, schedule, entries, game, players)
+        found = read_board(store, schedule, index)
+        met = _duels(found, schedule, entries) if schedule.duel else _meetings(found, entries)
+        if not len(met.rows):
+            board = schedule.boards[index]
+            raise StoreError(f"{target}: {a} and {b} never met on {board.title}: no complete block has a match of both")
+        return _compared(store, schedule, resolved, index, entries, found, met, test or Sprt())
+
+
+def _board(
+    target: str | Path, schedule: Schedule, entries: tuple[int, int], game: str | None, players: int | None
+) -> int:
+    """Return the number of the board on which two bots play; raises `StoreError` unless it is one."""
+    names = [(board.game, board.players) for board in schedule.boards]
+    a, b = (schedule.entries[entry].label for entry in entries)
+    chosen = [names.index(name) for name in choose_boards(target, names, game, players)]
+    both = [index for index in chosen if set(entries) <= set(schedule.boards[index].entries)]
+    if not both:
+        raise StoreError(f"{target}: has no such board on which both {a} and {b} play")
+    if len(both) > 1:
+        listed = "; ".join(schedule.boards[index].title for index in both)
+        raise StoreError(f"{target}: {a} and {b} play on {listed}; choose one by --game and --players")
+    return both[0]
+
+
+def _units(ranks: np.ndarray, seat: np.ndarray) -> np.ndarray:
+    """Return (matches,) two for each seat that a seat beat, one for each that it tied with."""
+    mine = np.take_along_axis(ranks, seat[:, None], axis=1)
+    return 2 * (ranks > mine).sum(axis=1) + (ranks == mine).sum(axis=1) - 1
+
+
+def _meetings(found: BoardMatches, entries: tuple[int, int]) -> _Met:
+    """Return the matches that both bots played."""
+    sits = np.stack([found.entries == entry for entry in entries], axis=1)
+    rows = np.flatnonzero(np.all(np.any(sits, axis=2), axis=1))
+    seats, block = sits[rows].argmax(axis=2), found.block[rows]
+    order = np.lexsort((seats[:, 0], block))
+    rows, seats = rows[order], seats[order]
+    block = np.unique(found.block[rows], return_inverse=True)[1]
+    a, b = (_units(found.ranks[rows], seats[:, who]) for who in range(2))
+    return _Met(rows, block, seats, a, b, np.bincount(block))
+
+
+def _duels(found: BoardMatches, schedule: Schedule, entries: tuple[int, int]) -> _Met:
+    """Return the matches of a comparison with others at the table, where the two take turns in one seat."""
+    assert schedule.duel is not None
+    if set(entries) != set(schedule.duel[:2]):
+        two = " and ".join(schedule.entries[entry].label for entry in schedule.duel[:2])
+        raise StoreError(f"the log is of a comparison of {two}; the others at the table are compared with nobody")
+    seat = found.round % found.ranks.shape[1]
+    is_b = np.take_along_axis(found.entries, seat[:, None], axis=1)[:, 0] == entries[1]
+    rows = np.lexsort((is_b, found.block))
+    block, seat, is_b = found.block[rows], seat[rows], is_b[rows]
+    units = _units(found.ranks[rows], seat)
+    ones = np.ones(len(rows) // PAIR, np.int64)
+    return _Met(rows, block, np.column_stack([seat, seat]), np.where(is_b, 0, units), np.where(is_b, units, 0), ones)
+
+
+def _compared(
+    store: Store,
+    schedule: Schedule,
+    resolved: ResolvedPlan,
+    index: int,
+    entries: tuple[int, int],
+    found: BoardMatches,
+    met: _Met,
+    test: Sprt,
+) -> LoggedComparison:
+    board, blocks = schedule.boards[index], len(met.matches)
+    is_paired = bool((np.bincount(met.block) == PAIR).all())
+    if test.model == "normalized" and not is_paired:
+        raise ConfigError("model = 'normalized': is told for blocks of two matches only; logistic takes any")
+    most = 2 * (board.players - 1) * met.matches
+    above = np.bincount(met.block, met.units_a - met.units_b)
+    scores = (above + most) / (2 * most)
+    usual = block_values(4 * (board.players - 1))
+    values, number = np.unique(np.concatenate([scores, usual]), return_inverse=True)
+    number, is_usual = number[:blocks], np.isin(values, usual)
+    repeats = Repeats[int]()
+    if schedule.is_foreign:  # nobody knows the moves: no block is taken for a copy of another
+        order = [[block] for block in range(blocks)]
+    else:
+        order = [repeats.add(*each) for each in _contents(store, schedule, index, found, met)]
+    counts = np.zeros(len(values))
+    decision, after = None, None
+    for block, counted in enumerate(order):
+        np.add.at(counts, number[counted], 1)
+        if counted and decision is None:
+            known = is_usual | (counts > 0)
+            decision = test.verdict(test.llr(counts[known], values[known]))
+            after = None if decision is None else block + 1
+    known = is_usual | (counts > 0)
+    values, counts = values[known], counts[known]
+    foreign, duel = schedule.is_foreign, schedule.duel
+    return LoggedComparison(
+        name=resolved.name,
+        a=schedule.entries[entries[0]].label,
+        b=schedule.entries[entries[1]].label,
+        board=board,
+        fillers=tuple(schedule.entries[entry].label for entry in duel.fillers) if duel else (),
+        is_foreign=foreign,
+        test=test,
+        values=values,
+        counts=counts,
+        llr=test.llr(counts, values),
+        decision=decision,
+        decided_after=after,
+        blocks=blocks,
+        repeats=repeats.count,
+        matches=len(met.rows),
+        is_paired=is_paired,
+        forfeits=None if foreign else _forfeits(found, met, entries),
+        own_dice=not foreign and has_own_dice(schedule, index),
+        shared=() if foreign else tuple(shared_in_blocks(schedule, index)),
+        saving=_saving(schedule, board, met, [block for each in order for block in each]),
+        remarks=tuple(_remarks(resolved, board, found, met)),
+    )
+
+
+def _contents(
+    store: Store, schedule: Schedule, index: int, found: BoardMatches, met: _Met
+) -> Iterator[tuple[Hashable, Hashable, int]]:
+    """Yield, by block, what tells its line-ups and opening, its moves, and its number, as `Repeats.add` wants them."""
+    board = schedule.boards[index]
+    opening = setup_plies(load_game(board.game, board.players)) + board.opening
+    first = np.flatnonzero(np.diff(met.block, prepend=-1))
+    block_of = {int(row): block for block, row in enumerate(found.rows[met.rows[first]])}
+    starts: dict[int, tuple[str, ...]] = {}
+    for row, (moves,) in enumerate(store.match_rows(board.game, board.players, "m.moves")):
+        if row in block_of:
+            starts[block_of[row]] = tuple(read_moves(moves).split(maxsplit=opening)[:opening])
+    for block, rows in enumerate(np.split(met.rows, first[1:])):
+        lineups = found.lineup[rows].tobytes(), found.entries[rows].tobytes()
+        yield (lineups, starts[block]), found.moves_hash[rows].tobytes(), block
+
+
+def _saving(schedule: Schedule, board: Board, met: _Met, counted: list[int]) -> Saving:
+    """Return what blocks save by what their two matches share, of those that counted, in that order."""
+    if schedule.is_foreign or (board.players > PAIR and schedule.duel is None):
+        return dice_saving(np.zeros(0), np.zeros(0), np.zeros(0))
+    scale = board.players - 1
+    a, b = met.units_a[::PAIR][counted] / scale - 1, met.units_b[1::PAIR][counted] / scale - 1
+    return dice_saving(a, b, met.seats[::PAIR, 0][counted])
+
+
+def _forfeits(found: BoardMatches, met: _Met, entries: tuple[int, int]) -> tuple[int, int]:
+    forfeited, seated = found.forfeited[met.rows].astype(bool), found.entries[met.rows]
+    a, b = (int((forfeited & (seated == entry)).sum()) for entry in entries)
+    return a, b
+
+
+def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, met: _Met) -> Iterator[str]:
+    """Yield what the figures do not allow for."""
+    blocks = len(met.matches)
+    if resolved.foreign is not None:
+        yield f"{resolved.foreign.status.capitalize()}: nobody can check that these matches were played, or by whom."
+        if "block" not in resolved.foreign.columns:
+            yield "The file has no blocks: each match is taken to be independent of the others."
+        if not found.has_seats:
+            yield "The file has no seats: whatever a seat is worth may be in the difference."
+        elif uneven := _uneven(met, board.players):
+            yield (
+                f"In {uneven:,} of {blocks:,} blocks the two did not have every seat equally often: whatever a seat is "
+                "worth may be in the difference."
+            )
+    if board.players > PAIR:
+        yield f"With {board.players} players Elo is that of the score by convention, and who else sat there matters."
+    if blocks == 1:
+        yield "One block says nothing of chance: an interval takes two at least."
+    if board.first_blocks:
+        yield "The schedule was adaptive: the number of blocks depended on results, which intervals do not allow for."
+    if resolved.name.startswith(f"{COMPARISONS}/") and blocks < board.blocks:
+        yield (
+            f"The comparison has {blocks:,} of {board.blocks:,} blocks: where a test ended it, these figures overstate "
+            "the difference; `arena compare` without --from allows for that."
+        )
+
+
+def _uneven(met: _Met, players: int) -> int:
+    """Return the number of blocks in which one of two bots had some seat more often than the other."""
+    size = len(met.matches) * players
+    often = [np.bincount(met.block * players + met.seats[:, who], minlength=size) for who in range(2)]
+    return int((often[0] != often[1]).reshape(-1, players).any(axis=1).sum())
