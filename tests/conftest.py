@@ -6,12 +6,21 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from hypothesis.internal.conjecture import providers
 
 pytest.register_assert_rewrite("tests.engine.contract")
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy: starting threads is a fifth of a short command
 os.environ["ARENA_NO_REPORT"] = "1"  # a second a board; tests that look at reports ask for them
-hypothesis.settings.register_profile("repeatable", derandomize=True, deadline=None, database=None)
+hypothesis.settings.register_profile(
+    "repeatable",
+    derandomize=True,
+    deadline=None,
+    database=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+)
 hypothesis.settings.load_profile("repeatable")
+# else it also draws constants of the modules that happen to be loaded, which tests before may have done or not
+providers._get_local_constants = lambda: providers.Constants()  # type: ignore[attr-defined]  # no setting says so
 
 SYSTEM = Path(__file__).parent / "system"
 

@@ -1,6 +1,7 @@
 """The package as a user has it: from the built wheel, outside the checkout."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -14,9 +15,11 @@ class Installed:
     def __init__(self, folder: Path) -> None:
         self.site, self.home, self.here = folder / "site", folder / "home", folder / "elsewhere"
         self.here.mkdir()
-        built = folder / "built"
+        built, source = folder / "built", folder / "source"
+        left_out = shutil.ignore_patterns(".*", "__pycache__", "build", "*.egg-info", "docs", "reports", "tests")
+        shutil.copytree(ROOT, source, ignore=left_out)  # a build writes beside its sources; other tests build too
         pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
-        subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(built), str(ROOT)], check=True)
+        subprocess.run([*pip, "wheel", "--no-deps", "--wheel-dir", str(built), str(source)], check=True)
         (wheel,) = built.iterdir()
         subprocess.run([*pip, "install", "--no-deps", "--target", str(self.site), str(wheel)], check=True)
         self.environment = {**os.environ, "PYTHONPATH": str(self.site), "ARENA_HOME": str(self.home)}

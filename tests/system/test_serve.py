@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import urllib.request
 from pathlib import Path
 
@@ -18,6 +17,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from engine import load_game
 from tests.support.installed import Installed
+from tests.support.tournaments import wait_until
 from tests.system.test_browser import DESK, OPTIONS, PHONE, PROGRAM, canonical
 
 CONFIG = """
@@ -100,9 +100,7 @@ def visit(browser, server):
 def addresses(server):
     """Return one address of each kind of page, with everything on them computed."""
     matches = read(server, "/tournaments/shown/matches")
-    for _ in range(300):
-        if "being computed" not in read(server, "/tournaments/shown"):
-            break
+    wait_until(lambda: "being computed" not in read(server, "/tournaments/shown"), "the figures are there")
     return [
         *("/", "/bots", "/games", "/games/epicycle", "/games/midgard", "/bot?name=greedy", "/tournaments/shown"),
         *("/tournaments/shown/matches", "/tournaments/shown/matches?bot=greedy&seat=1&sort=longest"),
@@ -193,10 +191,7 @@ def test_a_run_is_followed_without_loading_the_page_again(installed, visit):
     )
     try:
         log = installed.home / "live" / "matches.db"
-        for _ in range(600):
-            if log.is_file():
-                break
-            time.sleep(0.1)
+        wait_until(log.is_file, "there is a log")
         page = visit("/tournaments/live")
         page.evaluate("window.sameDocument = true")
         words = page.locator("#live .facts")

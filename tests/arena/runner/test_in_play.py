@@ -90,6 +90,7 @@ def running(tmp_path_factory):
             return process.poll() is not None
 
         wait_until(look, "the run has ended")
+        look()
     assert process.returncode == 0, process.stderr.read()
     process.stdout.close()
     process.stderr.close()

@@ -11,6 +11,7 @@ import arena
 from arena.results.pages.replay import replay_values
 from arena.web.app import create_app
 from tests.arena.web.conftest import ADDRESS
+from tests.support.tournaments import wait_until
 
 
 def test_the_list_names_every_tournament_with_its_progress(client):
@@ -20,10 +21,7 @@ def test_the_list_names_every_tournament_with_its_progress(client):
 
 
 def test_a_tournament_has_the_figures_of_its_boards(client):
-    for _ in range(100):
-        page = client.get("/tournaments/shown")
-        if "being computed" not in page.text:
-            break
+    page = ready(client, "/tournaments/shown")
     assert "epicycle, 2 players" in page.text and "epicycle, 3 players" in page.text
     rows = re.findall(r"<tr><td[^>]*><bdi[^>]*>random, other random</bdi></td><td[^>]*>(.*?)</td>", page.text)
     assert len(rows) == 2 and all(row.count(" to ") == 2 for row in rows), "a rating for each of its names"
@@ -82,11 +80,8 @@ def test_every_link_leads_to_a_page(client):
 
 def ready(client, address):
     """Return a page as soon as everything on it is computed."""
-    for _ in range(1000):
-        page = client.get(address)
-        if "being computed" not in page.text:
-            return page
-    raise AssertionError("never computed")
+    wait_until(lambda: "being computed" not in client.get(address).text, "everything is computed")
+    return client.get(address)
 
 
 def test_two_bots_have_the_row_of_the_crosstable_from_either_side(client, home):
