@@ -11,6 +11,7 @@ from functools import cache, lru_cache, partial
 from typing import Any
 from urllib.parse import quote, unquote
 
+from arena.interop.first_look import FirstLook
 from arena.interop.openspiel.library import OURS, library_version, pyspiel, quiet, version_number
 from arena.interop.openspiel.state import OpenSpielGame
 from engine.errors import NotationError, ParameterError, UnknownNameError, UnsupportedError, did_you_mean, one_line
@@ -18,6 +19,7 @@ from engine.game_types import Bounds, Credit, GameType
 from engine.specs import Parameter, Value, split_game_spec
 
 PREFIX = "openspiel."
+FIRST_LOOK = FirstLook("OpenSpiel", "pyspiel", "arena.interop.openspiel.games")
 REVISION = 1
 """Of the adapter; raised when games play on otherwise than before with the same OpenSpiel."""
 FEWEST, MOST = 2, 10
@@ -31,7 +33,7 @@ SMALLER = {
     ("y", "board_size"): 100,
     ("yacht", "num_dice"): 10,
 }
-"""Largest numbers by game and option, where OpenSpiel crashes or takes all memory below the general bound."""
+"""Largest numbers by game and option, where OpenSpiel writes beyond its arrays or takes all memory below that bound."""
 MOST_ACTIONS = 1_000_000
 """Distinct actions of a game."""
 MOST_OUTCOMES = 100_000
@@ -52,6 +54,7 @@ def provide(name: str, options: Mapping[str, str]) -> GameType:
 
     Of a game that is made of another one (`openspiel.misere(game=tic_tac_toe())`) the options tell the players.
     """
+    FIRST_LOOK.prepare()
     return _game_type(name.removeprefix(PREFIX), tuple(sorted(options.items())))
 
 
@@ -238,12 +241,15 @@ def _loaded(name: str, players: int, options: tuple[tuple[str, str], ...]) -> An
     missing = [key for key, default in own.items() if isinstance(default, dict) and key not in dict(options)]
     if missing:
         raise ParameterError(f"{PREFIX}{name} needs {missing[0]}=name(), a game of OpenSpiel")
+    FIRST_LOOK.take(f"{PREFIX}{name}({','.join('='.join(option) for option in options)})", players)
     with quiet():
         try:
             native = pyspiel().load_game(name, _native_parameters(name, dict(options), players))
             refusal = _refusal_of(name, native, dict(options), players)
             if refusal is None:
                 _try(native)
+        except MemoryError:
+            raise UnsupportedError(f"{PREFIX}{name} takes too much memory with these options") from None
         except Exception as error:
             reason = one_line(" ".join(str(error).split()))
             raise ParameterError(f"{PREFIX}{name}: OpenSpiel refuses these options: {reason}") from None

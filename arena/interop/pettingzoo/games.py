@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any
 
+from arena.interop.first_look import FirstLook
 from arena.interop.pettingzoo.library import PREFIX, library, source
 from arena.interop.pettingzoo.state import SEED, PettingZooGame, act, copied, over, seen
 from arena.interop.versions import version_number
@@ -20,6 +21,7 @@ from engine.errors import EngineError, UnsupportedError, in_short
 from engine.game_types import Credit, GameType
 from engine.specs import Parameter, Value, resolve
 
+FIRST_LOOK = FirstLook("PettingZoo", "pettingzoo", "arena.interop.pettingzoo.games")
 REVISION = 1
 """Of the adapter; raised when games play on otherwise than before with the same environment."""
 FEWEST, MOST = 2, 10
@@ -36,11 +38,13 @@ HELP = "a parameter of the environment"
 
 def provide(name: str, options: Mapping[str, str]) -> GameType:
     """Return the game type of `pettingzoo.NAME` for these options; raises an `EngineError` when it cannot be played."""
+    FIRST_LOOK.prepare()
     return _game_type(name.removeprefix(PREFIX), tuple(sorted(options.items())))
 
 
 @lru_cache(maxsize=1000)
 def _game_type(name: str, options: tuple[tuple[str, str], ...]) -> GameType:
+    FIRST_LOOK.take(f"{PREFIX}{name}({','.join('='.join(option) for option in options)})")
     make, version = source(name)
     parameters = _parameters(name)
     env, _ = _tried(name, tuple(resolve(parameters, dict(options), f"{PREFIX}{name}").items()))

@@ -1,0 +1,182 @@
+"""First looks at games of other libraries in a process of their own, which may crash and has bounds.
+
+    python -m arena.interop.first_look LIBRARY SECONDS MODULE...
+
+imports modules, reads lines of JSON, [spec, players], and answers each with one, {"error": ..., "text": ...}: the
+error, by its type, that the game is refused with, "" without one. Each game is tried in a fork of its own.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import importlib
+import json
+import os
+import resource
+import select
+import signal
+import subprocess
+import sys
+import threading
+from functools import lru_cache
+
+from arena.core.process_trees import PAGE
+from arena.workers.parent import WORKER
+from engine import errors
+from engine.errors import EngineError, in_short
+from engine.loading import load_game
+from engine.registry import game_type, provider_names
+
+MOST_BYTES = 2 << 30
+"""Memory that a game may take to start."""
+MOST_SECONDS = 20
+"""Seconds of processor time that it may take."""
+PATIENCE = 120.0
+"""Seconds after which it is given up, if it waits or the machine is busy."""
+MOST_LETTERS = 2000
+"""Of an error's text: less than what a pipe takes at once."""
+ACCEPTED = {"error": "", "text": ""}
+
+
+class FirstLook:
+    """The process that games of one library are tried in; it finds modules where this one does."""
+
+    def __init__(self, library: str, *modules: str, seconds: int = MOST_SECONDS) -> None:
+        self._command = (library, str(seconds), *modules)
+        self._lock = threading.Lock()
+        self._process: subprocess.Popen[str] | None = None
+        self._made_for: tuple[int, list[str]] = (0, [])
+
+    def prepare(self) -> None:
+        """Start the process, which imports the library while this one goes on."""
+        if WORKER not in os.environ:
+            with self._lock, contextlib.suppress(OSError):
+                self._started()
+
+    def take(self, spec: str, players: int | None = None) -> None:
+        """Raise the `EngineError` that a game is refused with when it is loaded and started; without players, its type.
+
+        Nothing is tried in workers, which may crash: their driver has tried it.
+        """
+        if WORKER not in os.environ:
+            found = verdict(self, spec, players)
+            if found["error"]:
+                raise getattr(errors, found["error"])(found["text"])
+
+    def ask(self, spec: str, players: int | None) -> dict[str, str]:
+        """Return what the process answers; that there is no error if it cannot be asked."""
+        with self._lock:
+            for _ in range(2):  # somebody may have ended it
+                with contextlib.suppress(OSError, ValueError):
+                    process = self._started()
+                    assert process.stdin is not None and process.stdout is not None
+                    process.stdin.write(json.dumps([spec, players]) + "\n")
+                    process.stdin.flush()
+                    answer: dict[str, str] = json.loads(process.stdout.readline())
+                    return answer
+                self.close()
+        return ACCEPTED
+
+    def _started(self) -> subprocess.Popen[str]:
+        here = os.getpid(), [*sys.path]
+        if self._process is None or self._made_for != here:
+            self.close()
+            self._made_for = here
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "arena.interop.first_look", *self._command],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                text=True,
+                env={**os.environ, WORKER: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                start_new_session=True,
+            )
+            atexit.register(self.close)
+        return self._process
+
+    def close(self) -> None:
+        """End the process, unless it is that of a process which this one is a fork of."""
+        process, self._process = self._process, None
+        if process is not None and self._made_for[0] == os.getpid():
+            process.kill()
+            process.communicate()
+
+
+@lru_cache(maxsize=1000)
+def verdict(look: FirstLook, spec: str, players: int | None) -> dict[str, str]:
+    """Return what was found when a game was tried first."""
+    return look.ask(spec, players)
+
+
+def main(library: str, seconds: int, *modules: str) -> None:
+    """Try the games that standard input names until it ends."""
+    with os.fdopen(os.dup(0)) as questions, os.fdopen(os.dup(1), "w") as answers:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        for stream in (0, 1):  # not for what games print and read
+            os.dup2(nowhere, stream)
+        resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+        with contextlib.suppress(ImportError):
+            for module in modules:
+                importlib.import_module(module)
+        provider_names()  # reads what is installed
+        for line in questions:
+            answers.write(json.dumps(_tried(library, seconds, *json.loads(line))) + "\n")
+            answers.flush()
+
+
+def _tried(library: str, seconds: int, spec: str, players: int | None) -> dict[str, str]:
+    """Try a game in a fork, and return the error that it is refused with."""
+    found, told = os.pipe()
+    process = os.fork()
+    if process == 0:
+        try:
+            os.write(told, json.dumps(_looked(seconds, spec, players)).encode())
+        finally:
+            os._exit(0)
+    os.close(told)
+    with os.fdopen(found, "rb") as pipe:
+        poll, ended = select.poll(), os.pidfd_open(process)
+        poll.register(ended, select.POLLIN)
+        late = not poll.poll(PATIENCE * 1000)
+        if late:
+            os.kill(process, signal.SIGKILL)
+        code = os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+        os.close(ended)
+        os.set_blocking(found, False)
+        if said := pipe.read():
+            answer: dict[str, str] = json.loads(said)
+            return answer
+    if late or code == -signal.SIGXCPU:
+        why = f"took more than {seconds} s"
+    elif code < 0:
+        why = f"crashed ({signal.Signals(-code).name})"
+    else:
+        why = "ended its process"
+    return _refused(f"{library} {why} when it started {spec}")
+
+
+def _refused(text: str, error: str = "UnsupportedError") -> dict[str, str]:
+    return {"error": error, "text": text[:MOST_LETTERS]}
+
+
+def _looked(seconds: int, spec: str, players: int | None) -> dict[str, str]:
+    """Load a game, within bounds, and return the error that it is refused with."""
+    with open("/proc/self/statm") as sizes:
+        here = int(sizes.read().split()[0]) * PAGE
+    resource.setrlimit(resource.RLIMIT_AS, (here + MOST_BYTES, here + MOST_BYTES))
+    resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
+    try:
+        if players is None:
+            game_type(spec)
+        else:
+            load_game(spec, players)
+    except EngineError as error:
+        return _refused(str(error), type(error).__name__)
+    except BaseException as error:
+        return _refused(f"{spec} cannot be set up: {in_short(error)}")
+    return ACCEPTED
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), *sys.argv[3:])
