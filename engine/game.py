@@ -345,6 +345,27 @@ class State(ABC):
         """
         return None
 
+    def why_illegal(self, parts: Sequence[str]) -> str | None:
+        """Return in one sentence why the first of these parts that cannot be clicked, after those before it, cannot.
+
+        None when all of them can, when those before it are an action already, and where the game gives no reason.
+        """
+        sequences = list((self.targets() or {}).values())
+        for length in range(1, len(parts) + 1 if sequences else 0):
+            begun = tuple(parts[:length])
+            if begun in sequences:
+                return None
+            if not any(sequence[:length] == begun for sequence in sequences):
+                return self.reason(begun)
+        return None
+
+    def reason(self, parts: tuple[str, ...]) -> str | None:
+        """Return why the last of these parts cannot be clicked, though those before it can; None where nothing is said.
+
+        For games with targets to override, called by `why_illegal`. The last part may be any text.
+        """
+        return None
+
     def observe(self, seat: int | None = None, out: np.ndarray | None = None) -> np.ndarray:
         """Return what a seat sees, float32, shape (observation_spec().size,); `None` is the seat to move.
 

@@ -363,6 +363,11 @@ class KernelState(State):
             return None
         return self.game.type.module("targets").targets(self)
 
+    def reason(self, parts: tuple[str, ...]) -> str | None:
+        if find_spec(f"{self.game.type.package}.reasons") is None:
+            return None
+        return self.game.type.module("reasons").reason(self, parts)
+
     def write_observation(self, seat: int, out: np.ndarray) -> None:
         self.game.observe(self._words, seat, out)
 

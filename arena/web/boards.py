@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Sequence
 from typing import Any
 from urllib.parse import urlencode
@@ -14,6 +15,8 @@ from engine import CHANCE, TERMINAL, Game, State
 
 LONGEST_MOVES = 3500
 """Characters of the moves in an address."""
+MOST_PARTS, LONGEST_PART, LONGEST_REASON = 10, 100, 300
+"""Parts of a drawing that are asked about at once; characters of one, and of what is said of them."""
 
 
 def state_data(state: State) -> dict[str, Any]:
@@ -43,6 +46,15 @@ def svg_of(state: State) -> str:
         return state.svg()
     except Exception:  # whatever a plug-in's drawing does: there is the text
         return ""
+
+
+def reason_data(state: State, parts: Sequence[str]) -> dict[str, Any]:
+    """Return why these parts of a drawing cannot be clicked in order; an empty reason where the game gives none."""
+    why = None
+    if len(parts) <= MOST_PARTS and max(map(len, parts), default=0) <= LONGEST_PART:
+        with contextlib.suppress(Exception):  # whatever a plug-in's reasons do: pages have a general one
+            why = state.why_illegal(parts)
+    return {"why": why[:LONGEST_REASON] if isinstance(why, str) else ""}
 
 
 def table_data(view: View, owner: bool) -> dict[str, Any]:

@@ -10,11 +10,11 @@ import asyncio
 import contextlib
 import hmac
 import secrets
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Sequence
+from typing import Annotated, Any
 from urllib.parse import urlencode
 
-from fastapi import Depends, FastAPI, HTTPException, Request, Response
+from fastapi import Depends, FastAPI, HTTPException, Query, Request, Response
 from fastapi.responses import JSONResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
@@ -42,6 +42,8 @@ LONG_POLL = 20.0
 BUDGETS = (1_000, 10_000, 100_000, 1_000_000)
 """Simulations that pages offer."""
 Checked = Depends(changes_something)
+Parts = Annotated[Sequence[str], Query()]
+"""Parts of a drawing in a query, in the order in which they were clicked."""
 
 
 def add_tables(app: FastAPI, hall: Hall, respond: Callable[[Request, Page], Response]) -> None:
@@ -49,6 +51,7 @@ def add_tables(app: FastAPI, hall: Hall, respond: Callable[[Request, Page], Resp
     links: Links = app.state.links
     _add_opening(app, hall, links, respond)
     _add_table(app, hall, links, respond)
+    _add_looks(app, hall)
     _add_changes(app, hall)
     _add_analysis(app, hall, links, respond)
 
@@ -90,6 +93,21 @@ def _add_table(app: FastAPI, hall: Hall, links: Links, respond: Callable[[Reques
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
         return await run_in_threadpool(_table_json, request, place)
 
+    @app.get("/play/{id}/match.jsonl", response_model=None)
+    def line(id: str) -> Response:
+        place = _place(hall, id)
+        try:
+            plan, row = place.table.finished()
+        except Refused as error:
+            raise HTTPException(409, str(error)) from None
+        name = f"{keeping.id_of(plan)}.jsonl"
+        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
+        return Response(keeping.line_of(plan, row), media_type="application/jsonl", headers=headers)
+
+
+def _add_looks(app: FastAPI, hall: Hall) -> None:
+    """Add the addresses of what there is to see beside a table as it stands."""
+
     @app.get("/play/{id}/at", response_model=None)
     def at(id: str, ply: int) -> Response:
         place = _place(hall, id)
@@ -104,6 +122,13 @@ def _add_table(app: FastAPI, hall: Hall, links: Links, respond: Callable[[Reques
         after = state.child(action)
         return _json(lambda: {"svg": boards.svg_of(after), "text": str(after)})
 
+    @app.get("/play/{id}/why", response_model=None)
+    def why(id: str, version: int, part: Parts = ()) -> Response:
+        view = _place(hall, id).table.view()
+        if view.version != version:
+            return Response(status_code=204, headers={"Cache-Control": "no-store"})
+        return _json(lambda: boards.reason_data(view.state, part))
+
     @app.get("/play/{id}/found", response_model=None)
     def found(id: str, limit: int = BUDGETS[1]) -> Response:
         place = _place(hall, id)
@@ -114,17 +139,6 @@ def _add_table(app: FastAPI, hall: Hall, links: Links, respond: Callable[[Reques
             return {**boards.found_data(hall.analyses.look(*asked, min(limit, BUDGETS[-1]))), "of": view.version}
 
         return _json(look)
-
-    @app.get("/play/{id}/match.jsonl", response_model=None)
-    def line(id: str) -> Response:
-        place = _place(hall, id)
-        try:
-            plan, row = place.table.finished()
-        except Refused as error:
-            raise HTTPException(409, str(error)) from None
-        name = f"{keeping.id_of(plan)}.jsonl"
-        headers = {"Content-Disposition": f'attachment; filename="{name}"', "Cache-Control": "no-store"}
-        return Response(keeping.line_of(plan, row), media_type="application/jsonl", headers=headers)
 
 
 def _add_changes(app: FastAPI, hall: Hall) -> None:
@@ -188,6 +202,10 @@ def _add_analysis(app: FastAPI, hall: Hall, links: Links, respond: Callable[[Req
             return boards.found_data(hall.analyses.look(*asked, min(limit, BUDGETS[-1])))
 
         return _json(look)
+
+    @app.get("/analysis/why", response_model=None)
+    def why(game: str, players: int, position: str = "", moves: str = "", part: Parts = ()) -> Response:
+        return _json(lambda: boards.reason_data(boards.asked(_game(game, players), position, moves)[1], part))
 
     @app.get("/analysis/preview", response_model=None)
     def preview(game: str, players: int, action: int, position: str = "", moves: str = "") -> Response:

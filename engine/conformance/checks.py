@@ -96,6 +96,7 @@ CHECKS: list[Check] = [
         {
             pictures.svg: "the drawing is one well-formed SVG document that loads nothing",
             pictures.targets: "every legal action is reached by clicks of its own on parts of the drawing",
+            pictures.reasons: "a reason why a part cannot be clicked is a sentence, and only for such parts",
         },
     ),
     *_named(

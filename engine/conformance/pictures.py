@@ -4,10 +4,15 @@ from __future__ import annotations
 
 from xml.etree import ElementTree
 
-from engine.conformance.probe import NotApplicableError, Probe, expect, same
+from engine.conformance.probe import NotApplicableError, Probe, expect, same, unchanged
 from engine.errors import UnsupportedError
+from engine.game import State, shown
 
 SVG = "http://www.w3.org/2000/svg"
+LONGEST_REASON = 200
+MOST_BEGUN = 8
+"""First parts of actions in one state after which every part is tried."""
+STRANGE_PARTS = ("", "-", "nothing", "cell-", "hand-99-S", "slot-x", "place-1,", "\0\n<&>", "9" * 400)
 
 
 def svg(probe: Probe) -> str:
@@ -45,6 +50,37 @@ def targets(probe: Probe) -> None:
         beginnings = {parts[:length] for parts in sequences for length in range(1, len(parts))}
         expect(len({*sequences}) == len(sequences), "two actions have the same targets")
         expect(beginnings.isdisjoint(sequences), "the targets of an action are the first ones of another")
-        parts = {node.get("data-part") for node in ElementTree.fromstring(state.svg()).iter()}
-        missing = {part for sequence in sequences for part in sequence} - {*parts}
+        missing = {part for sequence in sequences for part in sequence} - _parts(state)
         expect(not missing, f"the drawing has no part {min(missing, default='')}")
+
+
+def reasons(probe: Probe) -> str | None:
+    tried = given = 0
+    for state in probe.stops(15):
+        sequences = [*(state.targets() or {}).values()]
+        begun = sorted({parts[:length] for parts in sequences for length in range(len(parts))})[:MOST_BEGUN]
+        with unchanged("reasons", state):
+            for before in begun:
+                following = {parts[len(before)] for parts in sequences if parts[: len(before)] == before}
+                for part in sorted(_parts(state)):
+                    why = state.why_illegal((*before, part))
+                    _sentence(why, (*before, part))
+                    expect(part not in following or why is None, f"{shown(part)} can be clicked, but: {shown(why)}")
+                    tried, given = tried + (part not in following), given + (why is not None)
+                for part in STRANGE_PARTS:
+                    _sentence(state.why_illegal((*before, part)), (*before, part))
+        expect(sequences or state.why_illegal(("nothing",)) is None, "a reason where there is nothing to click")
+    if not given:
+        raise NotApplicableError("it gives no reasons" if tried else "nothing in its drawings is in vain")
+    return f"for {given:,} of {tried:,} clicks in vain"
+
+
+def _parts(state: State) -> set[str]:
+    return {part for node in ElementTree.fromstring(state.svg()).iter() if (part := node.get("data-part"))}
+
+
+def _sentence(why: object, parts: tuple[str, ...]) -> None:
+    """Raise `Broken` for a reason that is no sentence in one line."""
+    if why is not None:
+        fits = type(why) is str and why.isprintable() and why.endswith(".") and len(why) <= LONGEST_REASON
+        expect(fits, f"the reason of {shown(parts)} is no sentence of at most {LONGEST_REASON} letters: {shown(why)}")

@@ -65,6 +65,9 @@ class WholeState(NimState):
     def targets(self):
         return {action: (f"p{action}",) for action in self.legal_actions()} if self.who >= 0 else None
 
+    def reason(self, parts):
+        return "There are too few stones for that."
+
 
 class Whole(Nim):
     position = True
@@ -234,6 +237,7 @@ BROKEN = {
     ),
     "svg": wrong("state", svg=lambda self: SVG.format("<script/>")),
     "targets": wrong("state", targets=one_target),
+    "reasons": wrong("state", reason=lambda self, parts: int(parts[-1])),
 }  # fmt: skip
 OF_KERNELS = {
     "used-words": ("connect_four", "copy_state", lambda old: lambda words, out: out.__setitem__(slice(None), 0)),

@@ -100,9 +100,11 @@ def test_an_illegal_click_explains_itself_and_a_move_is_taken_back(visit):
     page = visit("play?game=epicycle&players=2")
     sit(page, seed="3")
     click_part(page.locator('#board [data-part="slot-3"]'))
-    expect(page.locator("#explain")).to_have_text(
-        "slot 3 is not a legal target now: choose one of the marked parts.".replace(" now", "")
-    )
+    expect(page.locator("#explain")).to_have_text("Slot 3 is 4 slots from the gap, and no piece has more than 3 pips.")
+    page.route("**/why?*", lambda route: route.fulfill(json={"why": ""}))
+    click_part(page.locator('#board [data-part="slot-3"]'))
+    expect(page.locator("#explain")).to_have_text("slot 3 is not a legal target: choose one of the marked parts.")
+    page.unroute("**/why?*")
     before = page.locator("#words").text_content()
     click_part(page.locator("#board .can").first)
     expect(page.locator("#explain")).to_contain_text("now choose one of the marked parts")
@@ -115,6 +117,20 @@ def test_an_illegal_click_explains_itself_and_a_move_is_taken_back(visit):
     page.click("#back")
     expect(page.locator("#moves li")).to_have_count(0)
     expect(page.locator("#words")).to_have_text(before)
+
+
+def test_a_click_on_a_fighter_means_its_tile_where_tiles_are_chosen_and_places_in_vain_explain_themselves(visit):
+    page = visit("analysis?game=pyramid_punch&players=3")
+    page.fill("#position", "LMSO@0,0/LMSO@1,0/LMSO@2,0 0 m 0")
+    page.click("#position-form button")
+    page.locator('#board [data-part="fighter-1-M"]').click()
+    expect(page.locator("#explain")).to_contain_text("tile 1: now choose")
+    page.locator('#board [data-part="place-0,1"]').click()
+    expect(page.locator("#explain")).to_have_text(
+        "Tile 1 may not go there: tiles that are connected now would not be any more."
+    )
+    page.locator('#board [data-part="fighter-1-M"]').click()
+    expect(page.locator("#explain")).to_have_text("Nothing is chosen now.")
 
 
 def test_everything_can_be_done_by_keys(visit):

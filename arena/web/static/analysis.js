@@ -7,7 +7,7 @@ let moves = (page.dataset.moves ?? "").split(" ").filter(Boolean);
 /** @type {any} */
 let now = null;
 let searching = 0;
-const board = new Board(find("board"), find("explain"), (action) => play(action));
+const board = new Board(find("board"), find("explain"), (action) => play(action), (parts) => ask(`/analysis/why?${query()}&${parts}`));
 
 /** @param {string} id */
 const input = (id) => /** @type {HTMLInputElement} */ (find(id));

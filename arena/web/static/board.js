@@ -45,11 +45,15 @@ export class Board {
    * @param {HTMLElement} place
    * @param {HTMLElement} explain where it says what was clicked in vain
    * @param {(action: Action) => void} choose
+   * @param {(parts: URLSearchParams) => Promise<{why?: string} | null>} reason asks why parts cannot be clicked in order
    */
-  constructor(place, explain, choose) {
+  constructor(place, explain, choose, reason) {
     this.place = place;
     this.explain = explain;
     this.choose = choose;
+    this.reason = reason;
+    /** @type {string[] | null} What was clicked in vain last, while nothing else has happened. */
+    this.refused = null;
     /** @type {Action[]} */
     this.legal = [];
     /** @type {string[]} */
@@ -88,6 +92,7 @@ export class Board {
   /** @param {string} told */
   start(told) {
     this.chosen = [];
+    this.refused = null;
     this.mark();
     this.explain.textContent = told;
   }
@@ -116,10 +121,38 @@ export class Board {
     }
   }
 
+  /**
+   * The part that a click means: of parts inside each other one that can be clicked, else the innermost one.
+   * @param {EventTarget | null} target
+   */
+  meant(target) {
+    /** @type {string[]} */
+    const names = [];
+    for (let at = target instanceof Element ? target : null; at && at !== this.place; at = at.parentElement) {
+      const name = at.getAttribute("data-part");
+      if (name) names.push(name);
+    }
+    const wanted = [this.next(), new Set(this.chosen), new Set(this.legal.map((each) => each.parts[0]))];
+    return wanted.map((set) => names.find((name) => set.has(name))).find(Boolean) ?? names[0];
+  }
+
+  /**
+   * Say why a part cannot be clicked: by a rule of the game, or where the server tells none, in general.
+   * @param {string} name
+   */
+  async refuse(name) {
+    const parts = [...this.chosen, name];
+    const after = this.chosen.length ? ` after ${this.chosen.map(words).join(", ")}` : "";
+    this.refused = parts;
+    const told = await this.reason(new URLSearchParams(parts.map((part) => ["part", part]))).catch(() => null);
+    if (this.refused !== parts) return;
+    this.explain.textContent = told?.why || `${words(name)} is not a legal target${after}: choose one of the marked parts.`;
+  }
+
   /** @param {EventTarget | null} target @returns {boolean} whether it was a part */
   click(target) {
-    const part = target instanceof Element ? target.closest("[data-part]") : null;
-    const name = part?.getAttribute("data-part");
+    const name = this.meant(target);
+    this.refused = null;
     if (!name) {
       if (target instanceof Element && target.closest("svg")) {
         this.explain.textContent = this.why || (this.legal.length ? "That is no part to click: choose one of the marked ones." : "");
@@ -138,8 +171,7 @@ export class Board {
       const first = new Set(this.legal.map((each) => each.parts[0]));
       if (first.has(name)) this.chosen = [];
       else {
-        const after = this.chosen.length ? ` after ${this.chosen.map(words).join(", ")}` : "";
-        this.explain.textContent = `${words(name)} is not a legal target${after}: choose one of the marked parts.`;
+        this.refuse(name);
         return true;
       }
     }

@@ -10,7 +10,7 @@ let now = null;
 let shown = null;
 let hinting = false;
 let sending = false;
-const board = new Board(find("board"), find("explain"), (action) => move(action.action));
+const board = new Board(find("board"), find("explain"), (action) => move(action.action), (parts) => ask(`${base}/why?version=${now.version}&${parts}`));
 
 /** @param {string} id */
 const input = (id) => /** @type {HTMLInputElement} */ (find(id));

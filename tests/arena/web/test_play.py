@@ -194,7 +194,10 @@ def test_a_bot_that_does_not_play_this_says_so_at_the_table(server, token):
     assert "settler" in data["line"]
 
 
-@pytest.mark.parametrize("address", ["/play/nothing", "/play/nothing/state", "/play/nothing/at?ply=0", "/play/%00"])
+@pytest.mark.parametrize(
+    "address",
+    ["/play/nothing", "/play/nothing/state", "/play/nothing/at?ply=0", "/play/nothing/why?version=0", "/play/%00"],
+)
 def test_a_table_that_is_gone_says_why(server, address):
     answer = server.get(address)
     assert answer.status_code == 404
@@ -231,7 +234,7 @@ def test_an_analysis_grows_and_finds_the_win(server):
     ],
 )
 def test_what_is_no_position_is_refused_in_words(server, query):
-    for address in ("/analysis/state", "/analysis/found"):
+    for address in ("/analysis/state", "/analysis/found", "/analysis/why"):
         answer = server.get(address, params=query)
         assert answer.status_code == 400
         assert answer.json()["error"]
@@ -240,6 +243,47 @@ def test_what_is_no_position_is_refused_in_words(server, query):
         assert shown.status_code == 400
         assert "<script>alert" not in shown.text
         assert "Traceback" not in shown.text
+
+
+def why(server, address, *parts, **query):
+    return server.get(f"{address}/why", params={**query, "part": parts})
+
+
+def test_whoever_looks_is_told_why_a_part_cannot_be_clicked(server, token):
+    address = opened(server, token, opening="0")
+    version = waiting(server, address)["version"]
+    with browser(server) as other:
+        for looking in (server, other):
+            told = why(looking, address, "hand-1-S", version=version).json()
+            assert told == {"why": "That piece belongs to seat 1; seat 0 is to move."}
+    assert why(server, address, "slot-5", version=version).json()["why"].startswith("Slot 5 is 4 slots from the gap")
+    assert why(server, address, "hand-0-S", "slot-5", version=version).json()["why"].startswith("S takes a piece")
+    assert why(server, address, "hand-0-S", version=version).json() == {"why": ""}
+    where = {"game": "epicycle", "players": 2}
+    told = why(server, "/analysis", "hand-0-S", **where, moves="S-").json()
+    assert told == {"why": "That piece belongs to seat 0; seat 1 is to move."}
+
+
+def test_a_reason_is_of_the_position_that_was_asked_about(server, token):
+    address = opened(server, token, seed="3")
+    version = waiting(server, address)["version"]
+    assert why(server, address, "hand-1-S", version=version - 1).status_code == 204
+    assert why(server, address, "hand-1-S", version="9" * 400).status_code in (204, 422)
+
+
+@pytest.mark.parametrize("parts", [(), ("",), (HOSTILE,), ("hand-1-S" * 50,), ("hand-1-S",) * 50, ("slot-\0",)])
+def test_asking_about_what_is_no_part_tells_nothing(server, token, parts):
+    address = opened(server, token)
+    answer = why(server, address, *parts, version=waiting(server, address)["version"])
+    assert (answer.status_code, answer.json()) == (200, {"why": ""})
+
+
+@pytest.mark.parametrize("broken", [lambda self, parts: 1 / 0, lambda self, parts: None, lambda self, parts: 5])
+def test_a_game_whose_reasons_fail_tells_nothing(server, monkeypatch, broken):
+    from engine.state import KernelState
+
+    monkeypatch.setattr(KernelState, "reason", broken)
+    assert why(server, "/analysis", "hand-1-S", game="epicycle", players=2).json() == {"why": ""}
 
 
 def test_numbers_that_are_none_are_refused(server):
