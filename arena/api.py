@@ -94,6 +94,8 @@ class RunResult:
     files: list[Path]
     report: Path | None = None
     """The page with all figures and tables, where one was written."""
+    dataset: tuple[Path, dict[str, Any]] | None = None
+    """Folder and manifest of the dataset, where one was written."""
     wrong_estimates: dict[str, int] = field(default_factory=dict)
     """By bot that gave any: number of its evaluations and lines in the log that were wrong, and are not kept."""
 
@@ -123,6 +125,7 @@ def run(
     show: Callable[[Progress], None] | None = None,
     planned: Callable[[Plan, Path | None], None] = lambda plan, kept: None,
     report: bool | None = None,
+    dataset: str | Path | None = None,
 ) -> RunResult:
     """Play the missing matches of a tournament, rate it and write its leaderboards and its report.
 
@@ -135,7 +138,12 @@ def run(
     `report` says whether to write the report; by default the configuration says it, and no report is written while the
     environment variable `ARENA_NO_REPORT` is set. A run that was interrupted writes none, but brings one that is there
     up to date.
+
+    `dataset` is the folder of a dataset to write at the end of a run that is not interrupted; by default the
+    configuration says whether to write one, below the tournament's folder.
     """
+    from arena.results.dataset import FOLDER, check_folder, observed, write_dataset
+    from arena.results.dataset import Options as DatasetOptions
     from arena.results.early import EarlyLeaderboards
     from arena.results.exports import REPORT, write_report
     from arena.results.leaderboards import best, faults, leaderboards
@@ -145,8 +153,15 @@ def run(
     options = RunOptions(cores() if workers is None else workers, backend, address)
     worker = WorkerProcess()
     try:
+        if dataset is not None:
+            check_folder(Path(dataset))
         plan = plan_of(config, worker, home)
         folder = home_folder(home) / plan.name
+        shards = Path(dataset) if dataset is not None else folder / FOLDER if plan.dataset else None
+        if shards is not None:
+            check_folder(shards)
+            for board in plan.schedule.boards:
+                observed(board)
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
             check_playable(store, "nothing can be played here; give the configuration another name")
@@ -188,11 +203,18 @@ def run(
                 if report and (not outcome.interrupted or (folder / REPORT).is_file()):
                     page = write_report(folder, store, resolved, boards, faulty, partial(begin, verb="drawing"))
                     files.append(page)
+                manifest = None
+                if shards is not None and not outcome.interrupted:
+                    outcome.progress.phase = "writing the dataset"
+                    shown(outcome.progress)
+                    wanted = DatasetOptions(plan.dataset or "parquet")
+                    manifest = write_dataset(store, schedule, shards, wanted)
             plan = replace(plan, schedule=replace(plan.schedule, count_matches=None))  # the log is closed now
     finally:
         worker.stop()
     wrong = {bot.label: wrong[bot.identity] for bot in schedule.entries if bot.identity in wrong}
-    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page, wrong)
+    made = (shards, manifest) if shards is not None and manifest is not None else None
+    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
 
 
 def plan_of(

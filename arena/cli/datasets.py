@@ -8,13 +8,14 @@ from typing import Any
 
 from arena import api
 from arena.cli.output import say
-from arena.results.dataset import Format, Options
+from arena.plan.config import DatasetFormat
+from arena.results.dataset import Options
 
 
 def print_dataset(
     target: str,
     out: Path,
-    format: Format,
+    format: DatasetFormat,
     game: str | None,
     players: int | None,
     bots: Sequence[str] | None,
@@ -30,7 +31,12 @@ def print_manifest(manifest: Mapping[str, Any], out: Path) -> None:
     for board in manifest["boards"]:
         told = f"{board['game']}, {board['players']} players: {board['decisions']:,} decisions of "
         told += f"{board['matches']:,} matches in {len(board['shards']):,} shards"
-        for key, what in (("with_visits", "with visits"), ("with_evaluation", "with an evaluation")):
+        kinds = {
+            "with_visits": "with visits",
+            "visits_dropped": "whose visits were not kept",
+            "with_evaluation": "with an evaluation",
+        }
+        for key, what in kinds.items():
             told += f", {board[key]:,} {what}" if board[key] else ""
         say(told)
     say(f"Dataset: {out}")

@@ -57,10 +57,6 @@ def run_tournament(
     verbose: bool,
 ) -> int:
     """Run `arena run` and return the exit code."""
-    if dataset is not None:
-        from arena.results.dataset import check_folder
-
-        check_folder(dataset)
     options = [name for name, value in vars(tournament).items() if value not in (None, [])]
     if config is not None and options:
         option = f"--{options[0].replace('_', '-')}"
@@ -89,15 +85,16 @@ def run_tournament(
 
     try:
         with naming_the_command():
-            result = api.run(played, home, workers, backend, address, fresh, show, planned, report)
+            result = api.run(played, home, workers, backend, address, fresh, show, planned, report, dataset)
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
         return interrupted("every match that was finished is")
     finally:
         display.end()
     code = print_result(result, quiet)
-    if dataset is not None and not result.outcome.interrupted:
-        print_manifest(api.dataset(result.folder / api.LOG, dataset), dataset)
+    if result.dataset is not None and (dataset is not None or not quiet):
+        folder, manifest = result.dataset
+        print_manifest(manifest, folder)
     return code
 
 

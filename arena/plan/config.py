@@ -20,6 +20,7 @@ from engine.specs import split_bot_spec, split_game_spec
 
 Format = Literal["csv", "json", "md", "parquet", "html", "tex"]
 FORMATS: tuple[Format, ...] = get_args(Format)
+DatasetFormat = Literal["parquet", "npz"]
 DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 MAX_LABEL = 40
 RENAMED = {"hero": "challenger", "bench_after": "forfeit_limit"}
@@ -108,6 +109,8 @@ class Output(Model):
     """Formats of the leaderboards."""
     report: bool = True
     """Whether a run ends by writing its report, `index.html`."""
+    dataset: DatasetFormat | None = None
+    """Format of a dataset of all decisions that a run ends by writing, in the folder `dataset`; by default none."""
 
     _listed = field_validator("formats", mode="before")(as_tuple)
 

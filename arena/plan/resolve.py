@@ -18,7 +18,7 @@ from arena.core.errors import ArenaError, BotError, ConfigError
 from arena.core.limits import Isolation, Limits
 from arena.core.match_ids import Kind
 from arena.match.dice import key_hash, key_pair, single_key
-from arena.plan.config import Config, load_config
+from arena.plan.config import Config, DatasetFormat, load_config
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot, with_model
@@ -116,6 +116,8 @@ class Plan:
     """Lines about its log and its dice, to be shown before anything is played."""
     report: bool = True
     """Whether a run ends by writing its report."""
+    dataset: DatasetFormat | None = None
+    """Format of the dataset that a run ends by writing, if any."""
 
     def __repr__(self) -> str:
         schedule = self.schedule
@@ -221,7 +223,16 @@ def make_plan(
         forfeit_limit=config.forfeit_limit,
         secret_dice=Kind.COMMON if config.common_dice else Kind.SECRET,
     )
-    return Plan(config.name, schedule, tuple(bots), config.output.formats, tuple(left_out), report=config.output.report)
+    output = config.output
+    return Plan(
+        config.name,
+        schedule,
+        tuple(bots),
+        output.formats,
+        tuple(left_out),
+        report=output.report,
+        dataset=output.dataset,
+    )
 
 
 def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:

@@ -7,42 +7,49 @@ from __future__ import annotations
 
 import hashlib
 import json
+import math
 import os
 import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from arena.core.errors import ConfigError
 from arena.core.files import in_the_way, own_folder, read_json
 from arena.core.match_ids import match_id
+from arena.match.player import MAX_NOTE
+from arena.match.referee import MAX_NOTES
 from arena.match.replay import check_game, walk
 from arena.match.stored import StoredMatch
+from arena.plan.config import DatasetFormat
 from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.files import check_playable
 from arena.results.match_files import played
 from arena.results.matches import choose_boards
-from arena.schedule.blocks import Schedule
+from arena.schedule.blocks import Board, Schedule
 from arena.store import Store
 from engine import Game, State, UnsupportedError, returns_from_ranks
 from engine.errors import did_you_mean
+from engine.observation import ObservationSpec
 
-Format = Literal["parquet", "npz"]
 VERSION = 1
 """Version of the columns, raised when one changes its meaning."""
 MANIFEST = "manifest.json"
+FOLDER = "dataset"
+"""Beside the log, where a run writes one that its configuration asks for."""
 ROWS = 16_384
 """Decisions in a shard by default."""
-VISITS = re.compile(r"visits((?: \d{1,6}:\d{1,9})+)")
+VISITS_ARE = "visits "
+VISITS = re.compile(r"visits((?: \d{1,6}:\d{1,9})+)", re.ASCII)
 """A bot's note on how often it has tried actions."""
 
 
 class Options(NamedTuple):
     """What of a log becomes a dataset, and how."""
 
-    format: Format = "parquet"
+    format: DatasetFormat = "parquet"
     game: str | None = None
     players: int | None = None
     bots: tuple[str, ...] = ()
@@ -96,6 +103,15 @@ def check_folder(folder: Path) -> None:
         raise ConfigError(f"{folder}: is there already, and no dataset; name a new folder")
 
 
+def observed(board: Board) -> tuple[Game, ObservationSpec]:
+    """Return a board's game, and what seats see of it; raises `ConfigError` for a game without observations."""
+    game = check_game(board)
+    try:
+        return game, game.observation_spec()
+    except UnsupportedError as error:
+        raise ConfigError(f"{board.title}: {error}; a dataset needs them") from None
+
+
 def is_dataset(folder: Path) -> bool:
     """Return whether a folder holds a dataset."""
     try:
@@ -108,11 +124,7 @@ def is_dataset(folder: Path) -> bool:
 def _write_board(store: Store, schedule: Schedule, index: int, folder: Path, options: Options) -> dict[str, Any]:
     """Write the shards of a board; return its entry in the manifest."""
     board = schedule.boards[index]
-    game = check_game(board)
-    try:
-        spec = game.observation_spec()
-    except UnsupportedError as error:
-        raise ConfigError(f"{board.title}: {error}; a dataset needs them") from None
+    game, spec = observed(board)
     name = board.slug
     (folder / name).mkdir()
     out = disqualified(store, schedule, index)
@@ -128,7 +140,7 @@ def _write_board(store: Store, schedule: Schedule, index: int, folder: Path, opt
                 shards.append(shard.write(folder, name, len(shards), options.format))
     if shard.count:
         shards.append(shard.write(folder, name, len(shards), options.format))
-    decisions, visited, estimated = shard.totals
+    decisions, visited, dropped, estimated = shard.totals
     return {
         "game": board.game,
         "players": board.players,
@@ -140,6 +152,7 @@ def _write_board(store: Store, schedule: Schedule, index: int, folder: Path, opt
         "matches": matches,
         "decisions": decisions,
         "with_visits": visited,
+        "visits_dropped": dropped,
         "with_evaluation": estimated,
         "shards": shards,
     }
@@ -152,8 +165,8 @@ class Shard:
         self.game, self.rows = game, rows
         self.spec, actions = game.observation_spec(), game.num_distinct_actions
         self.count = 0
-        self.totals = [0, 0, 0]
-        """Decisions, those with visits, those with an evaluation, of all shards so far."""
+        self.totals = [0, 0, 0, 0]
+        """Decisions, those with visits, whose visits were not kept, with an evaluation, of all shards so far."""
         self.texts: dict[str, list[str]] = {"match": [], "bot": []}
         self.arrays = {
             "ply": np.zeros(rows, np.int32),
@@ -173,6 +186,8 @@ class Shard:
         name, estimates, notes = match_id(match.identity, match.lineup), match.estimates, dict(match.notes)
         returns, ranks = returns_from_ranks(match.ranks), [rank + 1 for rank in match.ranks]
         observation = np.zeros(self.spec.size, np.float32)
+        full = max(notes) if sum(map(len, notes.values())) >= MAX_NOTES else math.inf  # after that ply none are kept
+        telling: set[int] = set()
         for ply, seat, legal, action in decisions_of(match, self.game, observation):
             if bots and labels[seat] not in bots:
                 continue
@@ -182,7 +197,11 @@ class Shard:
             arrays["legal_mask"][row] = False
             arrays["legal_mask"][row, seen[legal]] = True
             arrays["returns"][row], arrays["ranks"][row] = returns, ranks
-            visits = visits_of(notes.get(ply, ""), legal)
+            note = notes.get(ply, "")
+            visits = visits_of(note, legal)
+            if note.startswith(VISITS_ARE):
+                telling.add(seat)
+            dropped = not visits and seat in telling and (ply > full or note.startswith(VISITS_ARE))
             arrays["visits"][row] = 0
             arrays["visits"][row, seen[[*visits]]] = [*visits.values()]
             evaluation = estimates[ply].evaluation if ply in estimates else None
@@ -190,13 +209,12 @@ class Shard:
             self.texts["match"].append(name)
             self.texts["bot"].append(labels[seat])
             self.count += 1
-            self.totals = [
-                total + new for total, new in zip(self.totals, (1, bool(visits), evaluation is not None), strict=True)
-            ]
+            for number, counted in enumerate((True, bool(visits), dropped, evaluation is not None)):
+                self.totals[number] += counted
             if self.count == self.rows:
                 yield
 
-    def write(self, folder: Path, board: str, number: int, format: Format) -> dict[str, Any]:
+    def write(self, folder: Path, board: str, number: int, format: DatasetFormat) -> dict[str, Any]:
         """Write the rows and begin anew; return the shard's entry in the manifest."""
         rows, path = self.count, f"{board}/{number:05}.{format}"
         columns = {name: np.array(texts) for name, texts in self.texts.items()}
@@ -235,11 +253,14 @@ def _look(state: State, observation: np.ndarray) -> list[int]:
 
 
 def visits_of(note: str, legal: Sequence[int]) -> dict[int, int]:
-    """Return how often a bot has tried legal actions, from its note on a move; empty for any other note."""
-    found = VISITS.fullmatch(note)
+    """Return how often a bot has tried legal actions, from its note on a move; empty for any other note.
+
+    One as long as is kept at most may have been cut, and its last number be another.
+    """
+    found = VISITS.fullmatch(note) if len(note) < MAX_NOTE else None
     pairs = [pair.split(":") for pair in found[1].split()] if found else []
     visits = {int(action): int(count) for action, count in pairs}
-    return visits if visits.keys() <= set(legal) else {}
+    return visits if visits.keys() <= set(legal) and len(visits) == len(pairs) else {}
 
 
 def _write_parquet(file: Any, columns: dict[str, np.ndarray]) -> None:

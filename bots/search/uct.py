@@ -24,7 +24,7 @@ MOST_NODES = 4_000_000  # of 40 bytes, or 56
 MOST_PLAYERS = 10
 MOST_COMPILED = 7  # players with whom the compiled search plays
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
-LONGEST_NOTE = 200
+LONGEST_NOTE = 199  # one of 200 characters may have been cut
 """Letters of a note that are kept."""
 BATCH = 128  # simulations between two looks at the clock
 

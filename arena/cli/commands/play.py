@@ -30,7 +30,10 @@ def run(
         typer.Option("--report/--no-report", help="Write the report. Default: as the configuration says, or yes."),
     ] = None,
     dataset: Annotated[
-        Path | None, typer.Option(metavar="DIR", help="Write a dataset of all decisions, as `arena dataset` does.")
+        Path | None,
+        typer.Option(
+            metavar="DIR", help="Write a dataset of all decisions there. Default: as the configuration says, or none."
+        ),
     ] = None,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the leaderboards.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say why bots do not play on some boards.")] = False,

@@ -13,8 +13,11 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
+from arena.core.match_ids import match_id
+from arena.match.player import clean_note
 from arena.results.dataset import Options, visits_of
-from engine import CHANCE, load_game, returns_from_ranks
+from arena.results.match_files import played
+from engine import CHANCE, UnsupportedError, load_game, returns_from_ranks
 
 BOARDS = [("epicycle", 3), ("magic_mids", 2), ("pyramid_punch", 2)]
 BOTS = """
@@ -33,6 +36,24 @@ class Teacher(Bot):
         self.evaluation = [0.125] * self.game.players
         self.note = f"visits {legal[-1]}:7 {legal[0]}:3"
         return legal[-1]
+"""
+
+TALKING = """
+from bots import Bot
+
+
+class Long(Bot):
+    def choose(self, state):
+        legal = state.legal_actions()
+        self.note = "visits " + " ".join(f"{action}:1000" for action in legal).ljust(300, "0")
+        return legal[0]
+
+
+class Many(Bot):
+    def choose(self, state):
+        legal = state.legal_actions()
+        self.note = "visits " + " ".join(f"{action}:1000" for action in legal)
+        return legal[0]
 """
 
 
@@ -230,8 +251,84 @@ def test_only_notes_of_visits_to_legal_actions_are_read():
         "visits 3:40  0:2",
         "visits 3:99999999999",
         "my visits 3:4",
+        "visits 3:4 3:5",
     ):
         assert visits_of(note, legal) == {}
+
+
+def test_a_note_that_may_have_been_cut_tells_no_visits_rather_than_wrong_ones():
+    legal = [*range(100, 200)]
+    whole = "visits" + "".join(f" {action}:{5000 + action}" for action in legal)
+    for length in range(200, 240):
+        note = clean_note(whole[:length])
+        assert note is not None and visits_of(note, legal) == {}
+    note = clean_note(whole[: len("visits") + 20 * 9])
+    assert note is not None and visits_of(note, legal) == {action: 5000 + action for action in range(100, 120)}
+
+
+def test_what_is_not_kept_of_visits_is_counted(tmp_path):
+    (tmp_path / "own.py").write_text(TALKING)
+    bots = [{"bot": f"{tmp_path / 'own.py'}:{name}"} for name in ("Long", "Many")]
+    games = [{"game": "magic_mids", "players": 2}]
+    api.run({"name": "talk", "blocks": 1, "games": games, "bots": bots}, tmp_path, workers=1, backend="local")
+    manifest = api.dataset("talk", tmp_path / "out", home=tmp_path)
+    (rows,) = rows_of(tmp_path / "out", manifest).values()
+    store, plan = api.open_log("talk", home=tmp_path)
+    with store:
+        read = [match for page in played(store, plan.schedule()) for _, match in page]
+    notes = {match_id(match.identity, match.lineup): dict(match.notes) for match in read}
+    given = {"Long": 0, "Many": 0}
+    for row in rows:
+        note = notes[row["match"]].get(row["ply"], "")
+        given[row["bot"]] += 0 < len(note) < 200
+        assert row["visits"].sum() == (1000 * row["legal_mask"].sum() if 0 < len(note) < 200 else 0)
+    assert given["Long"] == 0 < given["Many"] < sum(row["bot"] == "Many" for row in rows)
+    (board,) = manifest["boards"]
+    assert board["with_visits"] == given["Many"]
+    assert board["with_visits"] + board["visits_dropped"] == board["decisions"]
+
+
+def tiny(**output):
+    games, bots = [{"game": "epicycle", "players": 2}], [{"bot": "random"}, {"bot": "greedy"}]
+    return {"name": "tiny", "blocks": 1, "games": games, "bots": bots, "output": output}
+
+
+def test_a_configuration_asks_for_a_dataset_which_changes_nothing_else_and_is_written_again_by_the_next_run(tmp_path):
+    without = api.run(tiny(), tmp_path / "without", workers=1, backend="local")
+    assert without.dataset is None and not (without.folder / "dataset").exists()
+    found = api.run(tiny(dataset="npz"), tmp_path, workers=1, backend="local")
+    assert found.dataset is not None
+    folder, manifest = found.dataset
+    assert folder == tmp_path / "tiny" / "dataset"
+    assert found.plan.resolved().as_json() == without.plan.resolved().as_json()
+    assert manifest == api.dataset("tiny", tmp_path / "by-hand", Options("npz"), tmp_path)
+    for path in (tmp_path / "by-hand").rglob("*.*"):
+        assert (folder / path.relative_to(tmp_path / "by-hand")).read_bytes() == path.read_bytes()
+    again = api.run(tiny(dataset="parquet"), tmp_path, workers=1, backend="local")
+    assert again.outcome.progress.played == 0
+    assert again.dataset is not None and again.dataset[1]["format"] == "parquet"
+    assert [*folder.rglob("*.npz")] == []
+    elsewhere = api.run(tiny(dataset="npz"), tmp_path, workers=1, backend="local", dataset=tmp_path / "here")
+    assert elsewhere.dataset is not None and elsewhere.dataset[0] == tmp_path / "here"
+    assert elsewhere.dataset[1]["format"] == "npz"
+
+
+def test_what_no_dataset_can_be_made_of_is_refused_before_anything_is_played(tmp_path, monkeypatch):
+    with pytest.raises(ArenaError, match=r"output\.dataset = 'csv': not a choice; known: parquet, npz"):
+        api.run(tiny(dataset="csv"), tmp_path)
+    (tmp_path / "tiny" / "dataset").mkdir(parents=True)
+    (tmp_path / "tiny" / "dataset" / "mine.txt").touch()
+    with pytest.raises(ArenaError, match="is there already, and no dataset"):
+        api.run(tiny(dataset="npz"), tmp_path)
+    (tmp_path / "tiny" / "dataset" / "mine.txt").unlink()
+    monkeypatch.setattr(type(load_game("epicycle", 2)), "observation_spec", unsupported)
+    with pytest.raises(ArenaError, match="epicycle, 2 players: no observations; a dataset needs them"):
+        api.run(tiny(dataset="npz"), tmp_path)
+    assert not (tmp_path / "tiny" / api.LOG).exists()
+
+
+def unsupported(game):
+    raise UnsupportedError("no observations")
 
 
 @pytest.mark.system
