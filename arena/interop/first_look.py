@@ -37,6 +37,13 @@ PATIENCE = 120.0
 MOST_LETTERS = 2000
 """Of an error's text: less than what a pipe takes at once."""
 ACCEPTED = {"error": "", "text": ""}
+HERE = "first look"
+"""Value of `WORKER` in the process that games are tried in."""
+
+
+def is_here() -> bool:
+    """Return whether this process is one that games are tried in, which may take its time."""
+    return os.environ.get(WORKER) == HERE
 
 
 class FirstLook:
@@ -89,7 +96,7 @@ class FirstLook:
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
                 text=True,
-                env={**os.environ, WORKER: "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+                env={**os.environ, WORKER: HERE, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
                 start_new_session=True,
             )
             atexit.register(self.close)

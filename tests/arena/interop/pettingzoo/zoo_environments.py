@@ -122,6 +122,16 @@ class Rolling(Count):
         return int(self.rng.integers(1, 3))
 
 
+class Late(Count):
+    """It rolls a die of its own, but not before the end is near."""
+
+    def __init__(self):
+        super().__init__(target=60, patience=90)
+
+    def added(self, action):
+        return action + 1 if self.total < 40 else int(self.rng.integers(1, 3))
+
+
 class Uneven(Count):
     """Its players have different numbers of actions."""
 
