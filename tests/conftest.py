@@ -1,8 +1,11 @@
 """Property tests draw the same examples on every run, and none depends on the machine's speed."""
 
+import hashlib
+import itertools
 import os
 import signal
 from pathlib import Path
+from types import SimpleNamespace
 
 import hypothesis
 import pytest
@@ -57,3 +60,23 @@ def pytest_collection_modifyitems(config, items):
 @pytest.fixture(scope="session")
 def chaos_in_full(pytestconfig):
     return pytestconfig.getoption("--chaos")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def same_dice_keys():
+    """Secret dice whose keys are the same on every run: those of a file of tests, one after the other.
+
+    Else a test would now and then meet a tournament in which the match that it looks for did not happen.
+    """
+    from arena.plan import dice_keys  # not before it is known which tests run: it takes a while
+
+    counts: dict[str, itertools.count[int]] = {}
+
+    def token_bytes(length: int) -> bytes:
+        file = os.environ.get("PYTEST_CURRENT_TEST", "").partition("::")[0]
+        number = next(counts.setdefault(file, itertools.count()))
+        return hashlib.blake2b(f"{file} {number}".encode(), digest_size=length).digest()
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(dice_keys, "secrets", SimpleNamespace(token_bytes=token_bytes))
+        yield

@@ -110,7 +110,7 @@ class Spawn:
             stack.callback(process.wait)
             number = process.pid
             if self.isolation == "sandbox":
-                stack.callback(process.kill)
+                stack.callback(_end_unstarted, process)
                 os.close(status_in)
                 number = _child(status, process)
                 first = None
@@ -178,6 +178,12 @@ def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
             raise OSError("bubblewrap did not start")
         said += part
     return int(json.loads(said.partition(b"\n")[0])["child-pid"])
+
+
+def _end_unstarted(bubblewrap: subprocess.Popen[bytes]) -> None:
+    """Kill bubblewrap and what it has begun, which outlives it until it has been told to die with it."""
+    if bubblewrap.poll() is None:
+        end_tree(bubblewrap.pid)
 
 
 def _end_sandbox(bubblewrap: subprocess.Popen[bytes], first: int | None) -> None:

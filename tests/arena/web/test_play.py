@@ -42,7 +42,7 @@ def opened(server, token, **fields):
 
 def waiting(server, address):
     """Return the table when a person is to move, or it is over."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while time.monotonic() < until:
         data = server.get(f"{address}/state").json()
         if data["phase"] in ("waiting", "over", "failed"):
@@ -91,7 +91,7 @@ def test_a_match_is_played_kept_and_exported(server, token):
 def test_a_match_that_is_to_be_kept_is_kept_when_it_is_over(server, token):
     address = opened(server, token, keep="1")
     data = play(server, token, address)
-    until = time.monotonic() + 30
+    until = time.monotonic() + 120
     while not data["kept"] and time.monotonic() < until:
         data = server.get(f"{address}/state").json()
     assert data["kept"]
@@ -211,7 +211,7 @@ def test_an_analysis_grows_and_finds_the_win(server):
     where = {"game": "epicycle", "players": 2, "position": state.position}
     shown = server.get("/analysis/state", params=where).json()
     assert {each["action"] for each in shown["legal"]} == set(state.legal_actions())
-    until = time.monotonic() + 60
+    until = time.monotonic() + 120
     while (found := server.get("/analysis/found", params={**where, "limit": 5000}).json())["running"]:
         assert time.monotonic() < until
         time.sleep(0.02)
