@@ -36,6 +36,7 @@ from bots import Bot
 
 class Low(Bot):
     def choose(self, state):
+        time.sleep(float(os.environ.get("TEST_NAP", 0)))
         self.note = f"low at {state.position}"
         return state.legal_actions()[0]
 

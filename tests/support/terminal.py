@@ -112,7 +112,7 @@ class Terminal:
 
     def wait_for(self, seen: Callable[[str], object]) -> str:
         """What stands on the screen as soon as that is to be seen there."""
-        deadline = time.monotonic() + 60
+        deadline = time.monotonic() + PATIENCE
         while not seen(self.screen.text):
             assert time.monotonic() < deadline, f"never seen, but:\n{self.screen.text}"
             assert self.read(), f"the command ended with:\n{self.screen.text}"

@@ -332,8 +332,9 @@ def test_a_run_waits_for_a_program_that_locks_the_log_says_so_and_gives_up_at_la
 
     held: list[int] = []
     quick = {"arena__store__writing__LOCKED_LOOK": 20, "arena__cli__progress__LINE_EVERY": 0.0}
+    slow = {"TEST_NAP": "0.01"}  # else all may be played before the log is locked
     begun = 0
-    ended = drivers.run(config, meanwhile=lock(1.5), arena__store__writing__LOCKED_LIMIT=0.3, **quick)
+    ended = drivers.run(config, meanwhile=lock(1.5), environment=slow, arena__store__writing__LOCKED_LIMIT=0.3, **quick)
     assert ended.code == 1, ended.err
     assert "matches.db: another program keeps it locked; all matches written before are saved." in ended.err
     assert ended.err.splitlines()[-1].startswith("error: ")
@@ -341,7 +342,7 @@ def test_a_run_waits_for_a_program_that_locks_the_log_says_so_and_gives_up_at_la
     assert begun == held[0]
     with Store.open(log_of(config)) as reader:
         assert reader.totals()[0] == begun
-        ended = drivers.run(config, meanwhile=lock(0.5), **quick)
+        ended = drivers.run(config, meanwhile=lock(0.5), environment=slow, **quick)
         assert (ended.code, reader.totals()[0]) == (0, begun), ended.err
     assert "waiting for the log, which another program has locked" in ended.err
     finish(drivers, config, expected)

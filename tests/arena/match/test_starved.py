@@ -172,7 +172,7 @@ def test_a_sleeping_process_is_played_again_with_a_fresh_one(tmp_path, pool, mon
     once = f"message['type'] == 'move' and not os.path.exists({mark!r})"
     code = f"import os\n    if {once}: os.mkdir({mark!r}); {ASLEEP}"
     bot = RemoteContestant(program(tmp_path / "bot", code), pool)
-    result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=1)
+    result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=3)
     assert (result.retried, result.forfeits, result.ended) == (True, {}, "normal")
 
 
@@ -183,7 +183,7 @@ def test_a_process_that_sleeps_and_then_plays_otherwise_loses_where_it_slept(tmp
     second = "message['type'] == 'move' and len(message['plies']) > 1"
     code = f"import os\n    if {otherwise}\n    elif {second}: os.mkdir({mark!r}); {ASLEEP}"
     bot = RemoteContestant(program(tmp_path / "bot", code), pool)
-    result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=1)
+    result = play(SimpleNamespace(clock=Clock()), bot, Random, seconds_per_move=3)
     forfeit = result.forfeits[0]
     assert (result.retried, forfeit.cause, forfeit.ply, result.timed) == (True, "timeout", len(result.moves), True)
     assert "when the match was played again, it chose" in forfeit.detail

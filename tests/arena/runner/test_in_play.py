@@ -13,10 +13,11 @@ from starlette.testclient import TestClient
 from arena import api
 from arena.match.heartbeat import MOST_MOVES, SIZE, Heartbeat
 from arena.match.replay import replay
+from arena.runner import in_play
 from arena.runner.in_play import FILE, InPlay, read_in_play
 from arena.store import Store
 from arena.web.app import create_app
-from tests.support.tournaments import home_of, start_arena, wait_until, write
+from tests.support.tournaments import PATIENCE, home_of, start_arena, wait_until, write
 
 SLOW = """
 import time
@@ -131,7 +132,13 @@ def test_what_cannot_be_read_is_no_match_in_play(tmp_path, text):
     assert read_in_play(tmp_path) is None
 
 
-def test_what_a_killed_run_has_left_is_no_match_in_play(tmp_path):
+@pytest.fixture
+def no_time_passes(monkeypatch):
+    """What was written is not old, however long it takes to come to it."""
+    monkeypatch.setattr(in_play, "STALE", PATIENCE)
+
+
+def test_what_a_killed_run_has_left_is_no_match_in_play(tmp_path, no_time_passes):
     found = InPlay("a", 0, (0, 1), [1, 2])
     (tmp_path / FILE).write_text(json.dumps(found))
     assert read_in_play(tmp_path) == found
@@ -139,7 +146,7 @@ def test_what_a_killed_run_has_left_is_no_match_in_play(tmp_path):
     assert read_in_play(tmp_path) is None
 
 
-def test_moves_that_the_rules_do_not_allow_are_not_shown(tmp_path):
+def test_moves_that_the_rules_do_not_allow_are_not_shown(tmp_path, no_time_passes):
     config = write(tmp_path, CONFIG.replace("b.py:Slow", "greedy"))
     api.run(config, home_of(config), workers=1, report=False)
     folder = home_of(config) / "slow"

@@ -29,7 +29,7 @@ from arena.verify.archive import make_archive
 from arena.verify.verification import verify
 from tests.support.recorded import bounded
 from tests.support.samples import begin, fill, schedule
-from tests.support.tournaments import write
+from tests.support.tournaments import PATIENCE, write
 
 DATA = Path(__file__).parents[2] / "data" / "logs"
 SAMPLES = ("v3_public", "v3_secret", "v4_public", "v4_secret", "v5_public", "v5_secret")
@@ -241,7 +241,7 @@ def test_killed_at_any_moment_of_an_upgrade_the_log_is_the_old_one_or_the_new_on
             "id, board, round, opening, seed, dice FROM temp.kept; PRAGMA user_version = 3;"
         )
     before = content(log)
-    delays = [0.0005 * 1.35**n for n in range(30)]
+    delays = [*(0.0005 * 1.35**n for n in range(30)), PATIENCE]
     done = subprocess.run(
         [sys.executable, "-W", "ignore", "-c", POWER_CUT, str(log), *map(str, delays)],
         capture_output=True,
