@@ -13,7 +13,7 @@ from arena.match.json_lines import read_records
 from arena.match.replay import check_draws, replay
 from arena.plan.logs import find_match
 from arena.tables import keeping
-from arena.tables.setup import PersonClock, Setup
+from arena.tables.setup import MOST_POSITION, PersonClock, Setup
 from arena.tables.table import Refused, Table
 from arena.tables.view import FAILED, OVER, WAITING
 from arena.verify.verification import verify
@@ -225,7 +225,7 @@ def test_a_match_can_start_from_a_position_and_from_plies_after_it():
         ({"seats": ("person:<b>", "random")}, "name of a person"),
         ({"seed": -1}, "seed"),
         ({"clock": PersonClock(-1.0)}, "clock"),
-        ({"position": "x" * 3000}, "at most 2,000 characters"),
+        ({"position": "x" * (MOST_POSITION + 1)}, "at most 3,500 characters"),
         ({"position": "nonsense"}, "position"),
         ({"position": "nonsense", "keeps": True}, "position"),
         ({"opening": "some"}, "opening"),
