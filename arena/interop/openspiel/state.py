@@ -5,11 +5,11 @@ from __future__ import annotations
 import itertools
 import math
 import random
-import re
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any
 
+from arena.interop.openspiel.drawing import as_drawing, with_board
 from arena.interop.openspiel.positions import play_plies, write_plies
 from engine.errors import NotationError, UnsupportedError
 from engine.game import CHANCE, TERMINAL, Game, State, rolled, shown
@@ -22,10 +22,6 @@ EXACT = 1e-12
 """Most by which a probability may differ from its fraction, for rounding."""
 NUMBERED = "~"
 """Begins the number of an action in words that the name alone does not tell apart."""
-WIDE = 80
-"""Letters in a line of a drawing."""
-ESCAPES = re.compile("\x1b\\[[0-9;]*[A-Za-z]")
-"""What colours letters in terminals."""
 
 
 class OpenSpielGame(Game):
@@ -82,15 +78,6 @@ def as_word(text: str) -> str:
         "_" if letter == " " else letter if letter.isprintable() and not letter.isspace() else f"%{ord(letter):02X}"
         for letter in text.strip()
     )
-
-
-def as_drawing(text: str) -> str:
-    """Return a text in printable lines of at most `WIDE` letters, without the colours of terminals."""
-    lines = [
-        "".join(letter if letter.isprintable() else "?" for letter in line.expandtabs(4)).rstrip()
-        for line in ESCAPES.sub("", text).splitlines()
-    ]
-    return "\n".join(line[at : at + WIDE] for line in lines for at in range(0, max(len(line), 1), WIDE)).strip("\n")
 
 
 class OpenSpielState(State):
@@ -229,7 +216,7 @@ class OpenSpielState(State):
         return self.plies
 
     def __str__(self) -> str:
-        return as_drawing(str(self.native)) or f"after {len(self.plies)} plies"
+        return as_drawing(with_board(str(self.native))) or f"after {len(self.plies)} plies"
 
     def __repr__(self) -> str:
         return f"<{self.game.spec}: {len(self.plies)} plies>"

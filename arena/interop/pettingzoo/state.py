@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from arena.interop.openspiel.state import as_drawing
+from arena.interop.openspiel.drawing import as_drawing
 from engine.errors import NotationError
 from engine.game import TERMINAL, Game, State, shown
 from engine.game_types import GameType

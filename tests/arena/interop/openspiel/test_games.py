@@ -15,9 +15,10 @@ import pyspiel
 import pytest
 
 import engine
+from arena.interop.openspiel.drawing import as_drawing, with_board
 from arena.interop.openspiel.games import PREFIX, provide
 from arena.interop.openspiel.library import version_number
-from arena.interop.openspiel.state import as_drawing, as_word, whole_weights
+from arena.interop.openspiel.state import as_word, whole_weights
 from engine.errors import ParameterError, UnknownNameError, UnsupportedError
 from tests.engine.contract import GameContract
 
@@ -282,6 +283,18 @@ def test_probabilities_become_the_whole_numbers_in_these_proportions():
 def test_words_and_drawings_have_nothing_that_steers_a_terminal():
     assert as_word(" a b\tc\x1b ") == "a_b%09c%1B"
     assert as_drawing("\x1b[31mred\x1b[0m\n" + "x" * 100 + "\a") == "red\n" + "x" * 80 + "\n" + "x" * 20 + "?"
+
+
+def test_a_board_in_chess_notation_is_drawn_above_it():
+    state = engine.load_game("openspiel.chess").new_initial_state()
+    ranks = str(state).split("\n")
+    assert [rank.split() for rank in ranks[:2]] == [list("rnbqkbnr"), list("pppppppp")]
+    assert ranks[3].split() == ["."] * 8 and len(ranks) == 10
+    assert ranks[9] == "rnbqkbnr/pppppppp/8/8/8/8/PPPPPPPP/RNBQKBNR w KQkq - 0 1"
+    assert with_board("+P2/12/3/k2[Qq] b").startswith("+P2/12")  # of rows of different lengths
+    assert with_board("+P2/3/3/kQ~1[Qq] b").split("\n")[:4] == [" +P  .  .", "  .  .  .", "  .  .  .", "  k Q~  ."]
+    for text in ("", "a/b", "Turn: x\n1/1/1/1", "1/1/1/!", "////", "..x\n..."):
+        assert with_board(text) == text
 
 
 def test_actions_of_one_name_are_told_apart_by_their_numbers():

@@ -72,6 +72,18 @@ def test_boards_with_long_specs_have_short_file_names_of_their_own():
     assert len(slugs) == 2 and all(len(slug) < 130 and slug.isprintable() and "/" not in slug for slug in slugs)
 
 
+def test_the_analysis_board_takes_positions_of_their_games(tmp_path):
+    where = {"game": "openspiel.tic_tac_toe", "players": "2", "position": "4 0"}
+    with TestClient(create_app(tmp_path), base_url=ADDRESS, raise_server_exceptions=False) as client:
+        shown = client.get("/analysis/state", params=where).json()
+        assert [each["action"] for each in shown["legal"]] == [1, 2, 3, 5, 6, 7, 8]
+        assert client.get("/analysis/state", params={**where, "moves": "x(2,2)"}).json()["position"] == "4 0 8"
+        assert client.get("/analysis", params=where).status_code == 200
+        for position in ("4 4", "4 0\n", "9" * 3000, "x" * 4000):
+            answer = client.get("/analysis/state", params={**where, "position": position})
+            assert answer.status_code == 400 and answer.json()["error"]
+
+
 @pytest.mark.system
 def test_a_tournament_of_their_games_is_played_rated_exported_and_verified(tmp_path):
     config = tmp_path / "theirs.toml"
@@ -105,5 +117,6 @@ def test_a_tournament_of_their_games_is_played_rated_exported_and_verified(tmp_p
         for spec in rows["game"].unique():
             assert client.get(f"/games/{quote(spec, safe='')}").status_code == 200
         assert client.get("/games/openspiel.chess").status_code == 404  # nobody has played it here
-        assert client.get(f"/tournaments/theirs/matches/{of_pig['match'].iloc[0]}").status_code == 200
+        replay = client.get(f"/tournaments/theirs/matches/{of_pig['match'].iloc[0]}")
+        assert replay.status_code == 200 and 'id="analyse" href="/analysis?game=openspiel.misere' in replay.text
         assert "openspiel.tic_tac_toe" in client.get("/play?game=openspiel.tic_tac_toe").text
