@@ -29,12 +29,7 @@ def load_game(spec: str, players: int | None = None, **options: object) -> Game:
 def load(kind: GameType, players: int, options: Mapping[str, object]) -> Game:
     """Return the game for that many players; raises an `EngineError` for options or players that it does not know."""
     params = kind.resolve(options)
-    if isinstance(players, bool) or not isinstance(players, int):
-        raise UnsupportedError(f"{kind.name}: players must be a whole number, not {players!r}")
-    if not kind.min_players <= players <= kind.max_players:
-        only_one = kind.min_players == kind.max_players
-        allowed = f"{kind.min_players}" if only_one else f"{kind.min_players} to {kind.max_players}"
-        raise UnsupportedError(f"{kind.name} is for {allowed} players, not {players}")
+    check_players(kind, players)
     if not kind.perfect_information:
         raise UnsupportedError(f"{kind.name} hides information from its players; such games cannot be played here")
     if kind.factory is not None:
@@ -42,6 +37,16 @@ def load(kind: GameType, players: int, options: Mapping[str, object]) -> Game:
     from engine.state import KernelGame  # imports NumPy, which listing games can do without
 
     return KernelGame(kind, players, params)
+
+
+def check_players(kind: GameType, players: int) -> None:
+    """Raise `UnsupportedError` unless a game is for that many players."""
+    if isinstance(players, bool) or not isinstance(players, int):
+        raise UnsupportedError(f"{kind.name}: players must be a whole number, not {players!r}")
+    if not kind.min_players <= players <= kind.max_players:
+        only_one = kind.min_players == kind.max_players
+        allowed = f"{kind.min_players}" if only_one else f"{kind.min_players} to {kind.max_players}"
+        raise UnsupportedError(f"{kind.name} is for {allowed} players, not {players}")
 
 
 def _made(kind: GameType, players: int, params: Mapping[str, Value]) -> Game:

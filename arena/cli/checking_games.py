@@ -7,12 +7,12 @@ from pathlib import Path
 
 from arena.cli.exit_codes import FINE, USER_ERROR
 from arena.cli.output import Output, say
-from arena.core.errors import ArenaError
 from arena.core.files import write_file
 from arena.results.pages.conformance import WORDS, conformance_page, summary
 from engine import game_type
 from engine.conformance import FAILED, Finding, check_game
 from engine.game_types import GameType
+from engine.loading import check_players
 from engine.specs import split_game_spec
 
 
@@ -35,12 +35,10 @@ def print_check_game(game: str, players: Sequence[int] | None, seed: int, time_l
 
 
 def _numbers(kind: GameType, wanted: Sequence[int]) -> list[int]:
-    """Return the numbers of players to check, all by default; raises `ArenaError` for one that cannot play."""
-    possible = range(kind.min_players, kind.max_players + 1)
+    """Return the numbers of players to check, all by default; raises `UnsupportedError` for one that cannot play."""
     for number in wanted:
-        if number not in possible:
-            raise ArenaError(f"{kind.name} is for {possible.start} to {possible.stop - 1} players, not {number}")
-    return sorted({*wanted}) or [*possible]
+        check_players(kind, number)
+    return sorted({*wanted}) or [*range(kind.min_players, kind.max_players + 1)]
 
 
 def line(finding: Finding) -> str:

@@ -16,9 +16,8 @@ from engine.game import Game, shown
 PASSED, FAILED, NOT_APPLICABLE = "pass", "fail", "n/a"
 MOST_SHOWN = 40
 """Plies of a match that a finding shows."""
-MATCHES, STATES, TEXTS, OBSERVATIONS, DRAWINGS, KERNELS, PROCESSES, SPEED = (
-    *("Matches", "States", "Texts", "Observations", "Drawings", "Kernels", "Processes", "Speed"),
-)
+MATCHES, STATES, TEXTS, OBSERVATIONS = "Matches", "States", "Texts", "Observations"
+DRAWINGS, KERNELS, PROCESSES, SPEED = "Drawings", "Kernels", "Processes", "Speed"
 
 
 def _named(group: str, claims: dict[Callable[[Probe], str | None], str]) -> list[Check]:
@@ -168,17 +167,9 @@ def run_check(
     begun = time.monotonic()
 
     def found(status: str, detail: str = "") -> Finding:
-        failed = status == FAILED
+        failed, detail = status == FAILED, one_line(" ".join(detail.split()))
         return Finding(
-            *(
-                check.name,
-                check.claim,
-                check.group,
-                game.spec,
-                game.players,
-                status,
-                one_line(" ".join(detail.split())),
-            ),
+            *(check.name, check.claim, check.group, game.spec, game.players, status, detail),
             seed=probe.seed if failed else None,
             plies=tuple(map(shown, probe.plies)) if failed else (),
             seconds=round(time.monotonic() - begun, 3),

@@ -25,6 +25,8 @@ MOST_PLAYED = 60
 """Plies of a match in which each state is cloned."""
 MOST_STATES = 400
 """States of a check among which some with equal keys are looked for."""
+MOST_PAIRS = 6
+"""Pairs of such states that are played on."""
 
 
 def children(probe: Probe) -> None:
@@ -118,18 +120,32 @@ def other_games(probe: Probe) -> None:
 
 def equal_keys(probe: Probe) -> str:
     known: dict[object, State] = {}
-    pairs = 0
+    pairs = [0, 0]  # that were met by chance, and by exchanging plies
     for seed in range(40):
         for ply, state in enumerate(probe.walk(seed)):
-            if ply > 12 or pairs > 5 or len(known) > MOST_STATES:
+            if ply > 12 or len(known) > MOST_STATES:
                 break
-            other = known.setdefault(state.key, state.clone())
-            if other.history() != state.history():
-                pairs += 1
-                _play_on(state.clone(), other.clone(), probe.random(seed))
-    if not pairs:
+            for how, each in enumerate((state.clone(), *_exchanged(state))):
+                other = known.setdefault(each.key, each)
+                if other.history() != each.history() and pairs[how] < MOST_PAIRS:
+                    pairs[how] += 1
+                    _play_on(each.clone(), other.clone(), probe.random(seed))
+    if not any(pairs):
         raise NotApplicableError("no two histories with one key were met")
-    return f"{pairs} pairs"
+    return f"{sum(pairs)} pairs"
+
+
+def _exchanged(state: State) -> list[State]:
+    """Return the state after the same plies the last and the last but two exchanged; none if they are not legal."""
+    history = state.history()
+    if len(history) < 3:
+        return []
+    twin = state.game.new_initial_state()
+    for ply in (*history[:-3], *history[:-4:-1]):
+        if ply not in choices(twin):
+            return []
+        twin.apply_action(ply)
+    return [twin]
 
 
 def _play_on(one: State, other: State, rng: random.Random) -> None:

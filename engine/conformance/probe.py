@@ -34,8 +34,6 @@ class Check:
     group: str
     run: Callable[[Probe], str | None]
     """Returns what it has seen, if that is worth telling; raises `Broken` or `NotApplicableError`."""
-    needs: str = ""
-    """What else a game must have: `kernels` or `processes`."""
 
 
 class Probe:

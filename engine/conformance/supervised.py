@@ -85,12 +85,17 @@ class _Process:
                 return Finding(**json.loads(self._findings.recv_bytes()))
             why = f"it took longer than {self.limit:g} s and its process was ended"
         except (EOFError, OSError):
-            code = self._process.wait()
-            how = signal.Signals(-code).name if code < 0 else f"status {code}"
-            why = f"the game has ended its process ({how})"
+            why = self._how_it_ended()
         self.alive = False
         spent = round(time.monotonic() - begun, 3)
         return Finding(check.name, check.claim, check.group, self.spec, self.players, FAILED, why, seconds=spent)
+
+    def _how_it_ended(self) -> str:
+        try:
+            code = self._process.wait(GRACE)
+        except subprocess.TimeoutExpired:
+            return "the game has closed files that are not its own"
+        return f"the game has ended its process ({signal.Signals(-code).name if code < 0 else f'status {code}'})"
 
     def __enter__(self) -> _Process:
         return self

@@ -297,6 +297,12 @@ def test_a_check_of_kernels_fails_for_compiled_code_that_does_something_else(mon
     assert finding.status == FAILED and finding.detail.isprintable()
 
 
+@pytest.mark.parametrize(("spec", "players"), [("connect_four", 2), ("midgard", 2), ("pyramid_punch", 3)])
+def test_orders_of_plies_that_come_to_one_state_are_met(spec, players):
+    finding = run_check(BY_NAME["equal-keys"], engine.load_game(spec, players))
+    assert finding.status == PASSED and int(finding.detail.removesuffix(" pairs")) >= 6
+
+
 def test_a_failure_is_told_with_the_seed_and_plies_that_show_it(monkeypatch):
     game = made(
         monkeypatch,
@@ -351,9 +357,10 @@ def plug_in(tmp_path, monkeypatch):
     source = Path(__file__).parents[1] / "support" / "count_up.py"
     (folder / "count_up_game.dist-info").mkdir(parents=True)
     text = source.read_text(encoding="utf-8")
-    (folder / "count_up_game.py").write_text(
-        text.replace('if self.late("exit"):\n', 'if self.late("exit"):\n            __import__("os")._exit(3)\n')
-    )
+    text = text.replace('if self.late("exit"):\n', 'if self.late("exit"):\n            __import__("os")._exit(3)\n')
+    closing = '        while self.late("closes"):\n            __import__("os").closerange(3, 99)\n'
+    text = text.replace('        while self.late("hangs"):\n', f'{closing}        while self.late("hangs"):\n')
+    (folder / "count_up_game.py").write_text(text.replace('"refuses", "position"', '"refuses", "position", "closes"'))
     (folder / "count_up_game.dist-info" / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: count-up-game\nVersion: 1\n"
     )
@@ -374,6 +381,7 @@ def test_a_game_that_raises_hangs_exits_or_never_ends_gets_its_findings(plug_in)
     for fault, limit, status, told in (
         ("apply", 60, FAILED, "ZeroDivisionError: count of nothing"),
         ("exit", 60, FAILED, "the game has ended its process (status 3)"),
+        ("closes", 60, FAILED, "the game has closed files that are not its own"),
         ("hangs", 2, FAILED, "it took too long"),
         ("endless", 60, FAILED, "a random match is not over after 20,000 plies"),
         ("ranks", 60, PASSED, "plies"),

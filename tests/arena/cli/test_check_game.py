@@ -40,6 +40,7 @@ def test_the_page_is_one_file_that_loads_nothing_and_shows_what_a_game_says_as_t
     ("words", "told"),
     [
         ("epicycle --players 9", "epicycle is for 2 to 5 players, not 9"),
+        ("midgard --players 3", "midgard is for 2 players, not 3"),
         ("epicycel", "did you mean 'epicycle'"),
         ("midgard(variant=x)", "midgard: variant=x: not a choice"),
     ],
