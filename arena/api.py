@@ -317,6 +317,8 @@ def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
     """Return a row for each seat of a board's matches, in canonical order."""
+    import pandas
+
     from arena.results.matches import board_matches
 
     store, resolved = open_log(target, home)
@@ -325,7 +327,8 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
         for index, board in enumerate(schedule.boards):
             spec = marked(game) if schedule.is_foreign else load_game(game, players).spec
             if (board.game, board.players) == (spec, players):
-                return board_matches(store, schedule, index)
+                frame = board_matches(store, schedule, index)
+                return frame if resolved.has_seats else frame.assign(seat=pandas.array([None] * len(frame), "Int64"))
     raise StoreError(f"{target}: has no board {game} with {players} players")
 
 

@@ -238,7 +238,12 @@ class ResolvedPlan(Model):
             duel=_duel(self.duel, places),
             stages=stages if any(stages) else (),
         )
-        return made if self.foreign is None else ForeignSchedule.of(made, "seat" in self.foreign.columns)
+        return made if self.foreign is None else ForeignSchedule.of(made, self.has_seats)
+
+    @property
+    def has_seats(self) -> bool:
+        """Whether seats mean anything; foreign results may not tell them."""
+        return self.foreign is None or "seat" in self.foreign.columns
 
     def with_progress(self, schedule: Schedule | None) -> Self:
         """Return the plan with as much of its adaptive boards given out as in a schedule of it, or none."""

@@ -147,7 +147,7 @@ z | standard deviations | +.1f | z: deviation of the lead from the predicted one
 
 PLACE = """round | | | | int64: counted from 0
 lineup | | | | int64: seating within the block, counted from 0
-seat | | | | int64: counted from 0"""
+seat | | | | int64: counted from 0; empty for foreign results without seats"""
 
 RESULT = """return_ | -1 to 1 | +.3f | | float64: utility: beating b of n seats and tying with t gives
     (2b + t)/(n - 1) - 1

@@ -23,6 +23,7 @@ from arena.results.columns import MATCHES, check_columns
 from arena.results.leaderboards import DECIMALS
 from arena.results.tables import as_csv, chosen, render_frame
 from arena.schedule.blocks import Block, Schedule
+from arena.schedule.foreign import ForeignSchedule
 from arena.store import Store
 from engine import returns_from_ranks
 
@@ -60,6 +61,7 @@ def match_lines(store: Store, schedule: Schedule, columns: Sequence[str] = ()) -
 def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple[Any, ...]]:
     """Yield a match as rows of the table, one for each seat."""
     name = match_id(match.identity, match.lineup)
+    has_seats = not isinstance(schedule, ForeignSchedule) or schedule.has_seats
     where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)
     returns = [round(value, DECIMALS) for value in returns_from_ranks(match.ranks)]
     total = sum(score or 0 for score in match.scores)
@@ -80,7 +82,7 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
             _as_json([[ply, values[seat]] for ply, (values, _) in match.estimates.items() if values]),
             lines,
         )
-        yield (*where, seat, bot.label, bot.identity, *result)
+        yield (*where, seat if has_seats else None, bot.label, bot.identity, *result)
 
 
 def _as_json(items: list[list[Any]]) -> str | None:
@@ -97,10 +99,12 @@ def seat_frames(store: Store, schedule: Schedule) -> Iterator[pd.DataFrame]:
 
 def _typed(schedule: Schedule, cells: Sequence[Sequence[Any]]) -> pd.DataFrame:
     """Return cells by column as a frame."""
-    fractions = {"score": "Float64"} if any(board.utilities for board in schedule.boards) else {}
+    other = {"score": "Float64"} if any(board.utilities for board in schedule.boards) else {}
+    if isinstance(schedule, ForeignSchedule) and not schedule.has_seats:
+        other["seat"] = "Int64"
     columns = zip(MATCHES.columns, cells, strict=True)
     return pd.DataFrame(
-        {each.name: pd.Series(values, dtype=fractions.get(each.name, each.dtype)) for each, values in columns}
+        {each.name: pd.Series(values, dtype=other.get(each.name, each.dtype)) for each, values in columns}
     )
 
 

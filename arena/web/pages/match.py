@@ -113,7 +113,7 @@ def _without_moves(links: Links, log: Log, plan: Plan, match: StoredMatch) -> Pa
         title=f"Match {name} of {log.name}",
         log=log,
         foreign=plan.resolved.foreign,
-        has_seats="seat" in plan.resolved.foreign.columns if plan.resolved.foreign else False,
+        has_seats=plan.resolved.has_seats,
         match=match,
         seats=sorted(seats, key=lambda each: each[2]),
     )

@@ -40,9 +40,12 @@ class Line(NamedTuple):
     shown: str
     game: str
     players: int
-    plies: int
+    plies: int | None
+    """None where nobody knows moves."""
     ended: str
     seats: list[Seat]
+    has_seats: bool
+    """Whether these are in the order of seats; else in that of places."""
 
 
 def page_of(library: Library, links: Links, name: str, query: Mapping[str, str]) -> Page:
@@ -51,6 +54,8 @@ def page_of(library: Library, links: Links, name: str, query: Mapping[str, str])
     plan = library.plan(log)
     index, view = library.view(log)
     given = {field: query.get(field, "").strip() for field in FIELDS}
+    if not plan.resolved.has_seats:
+        given["seat"] = ""
     for each in ("bot", "opponent"):
         given[each] = plan.label(plan.identity(given[each]) or given[each])
     order = query.get("sort", "") if query.get("sort") in ORDERS else ORDERS[0]
@@ -68,6 +73,7 @@ def page_of(library: Library, links: Links, name: str, query: Mapping[str, str])
         description=f"{found.total:,} matches",
         log=log,
         foreign=plan.resolved.foreign,
+        has_seats=plan.resolved.has_seats,
         given=given,
         order=order,
         orders=ORDERS,
@@ -99,8 +105,11 @@ def _line(view: View, plan: Plan, number: int, id: str) -> Line:
         Seat(plan.label(view.bots[seat["bot"][at]]), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]])
         for at in range(first, first + players)
     ]
+    if not plan.resolved.has_seats:
+        seats.sort(key=lambda seat: seat.place)
     shown = f"{id[:SHOWN]}-{id.rpartition('-')[2]}"
-    return Line(id, shown, game, players, int(match["plies"][number]), view.ended[match["ended"][number]], seats)
+    plies = None if plan.schedule.is_foreign else int(match["plies"][number])
+    return Line(id, shown, game, players, plies, view.ended[match["ended"][number]], seats, plan.resolved.has_seats)
 
 
 def _key(text: str) -> Key | None:
