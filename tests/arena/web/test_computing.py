@@ -59,6 +59,13 @@ def test_a_process_that_is_killed_costs_what_it_was_at_and_another_follows(compu
     assert computer.run(os.getpid)[0] != process
 
 
+def test_a_process_that_is_killed_while_it_has_nothing_to_do_costs_nothing(computer):
+    process, _ = computer.run(os.getpid)
+    os.kill(process, signal.SIGKILL)
+    os.waitid(os.P_PID, process, os.WEXITED | os.WNOWAIT)
+    assert computer.run(os.getpid)[0] != process
+
+
 def test_closing_ends_a_computation_under_way_and_nothing_is_computed_afterwards():
     computer, errors = Computer(), []
     process, _ = computer.run(os.getpid)

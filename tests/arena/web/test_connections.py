@@ -113,7 +113,8 @@ def test_who_does_not_read_is_cut_off(address, monkeypatch):
         assert ended.wait(20)
 
 
-def test_what_is_no_request_is_refused_with_the_headers_of_every_answer(address):
+def test_what_is_no_request_is_refused_with_the_headers_of_every_answer_and_cut_off(address, monkeypatch):
+    monkeypatch.setattr(connections, "RECEIVING", 3600.0)
     with connected(address) as connection:
         connection.sendall(b"nothing like it\r\n\r\n")
         answer = everything(connection)
@@ -123,7 +124,9 @@ def test_what_is_no_request_is_refused_with_the_headers_of_every_answer(address)
 def test_too_many_connections_are_told_to_come_again(address, monkeypatch):
     monkeypatch.setattr(connections, "MOST", 1)
     with connected(address) as first:
-        first.sendall(b"GET / HT")
+        first.sendall(b"GET /games HT")
         assert b"retry-after: 10" in get(address) and b"HTTP/1.1 503" in get(address)
+        first.sendall("TP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
+        assert first.recv(12) == b"HTTP/1.1 200"
     monkeypatch.setattr(connections, "MOST", 5)
     assert get(address).startswith(b"HTTP/1.1 200")
