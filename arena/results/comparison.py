@@ -19,7 +19,7 @@ from arena.core.names import COMPARISONS
 from arena.plan.dice_keys import has_own_dice, shared_in_blocks
 from arena.plan.logs import open_log
 from arena.plan.model import ResolvedPlan
-from arena.results.matches import BoardMatches, choose_boards, read_board
+from arena.results.matches import BoardMatches, chosen_boards, read_board
 from arena.schedule.blocks import Board, Schedule
 from arena.schedule.openings import setup_plies
 from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead
@@ -189,9 +189,8 @@ def _board(
     target: str | Path, schedule: Schedule, entries: tuple[int, int], game: str | None, players: int | None
 ) -> int:
     """Return the number of the board on which two bots play; raises `StoreError` unless it is one."""
-    names = [(board.game, board.players) for board in schedule.boards]
     a, b = (schedule.entries[entry].label for entry in entries)
-    chosen = [names.index(name) for name in choose_boards(target, names, game, players)]
+    chosen = chosen_boards(target, schedule, game, players)
     both = [index for index in chosen if set(entries) <= set(schedule.boards[index].entries)]
     if not both:
         raise StoreError(f"{target}: has no such board on which both {a} and {b} play")

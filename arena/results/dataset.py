@@ -27,7 +27,7 @@ from arena.plan.config import DatasetFormat
 from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.files import check_playable
 from arena.results.match_files import played
-from arena.results.matches import choose_boards
+from arena.results.matches import chosen_boards
 from arena.schedule.blocks import Board, Schedule
 from arena.store import Store
 from engine import Game, State, UnsupportedError, returns_from_ranks
@@ -79,14 +79,13 @@ def write_dataset(store: Store, schedule: Schedule, folder: Path, options: Optio
     for bot in options.bots:
         if bot not in labels:
             raise ConfigError(f"--bots: '{bot}' is in no match of the log{did_you_mean(bot, labels)}")
-    names = [(board.game, board.players) for board in schedule.boards]
-    chosen = choose_boards(store.path, names, options.game, options.players)
+    chosen = chosen_boards(store.path, schedule, options.game, options.players)
     folder = folder.absolute()
     folder.parent.mkdir(parents=True, exist_ok=True)
     with own_folder(folder.parent, f".{folder.name}.") as desk:
         fresh = desk / "new"
         fresh.mkdir()
-        boards = [_write_board(store, schedule, names.index(name), fresh, options) for name in chosen]
+        boards = [_write_board(store, schedule, index, fresh, options) for index in chosen]
         manifest = {"dataset": VERSION, "format": options.format, "bots": [*options.bots] or None, "boards": boards}
         _write(fresh / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n")
         if folder.exists():

@@ -229,6 +229,12 @@ def choose_boards(
     return chosen
 
 
+def chosen_boards(target: str | Path, schedule: Schedule, game: str | None, players: int | None) -> list[int]:
+    """Return the numbers of the boards in a schedule that `choose_boards` chooses."""
+    names = [(board.game, board.players) for board in schedule.boards]
+    return [names.index(name) for name in choose_boards(target, names, game, players)]
+
+
 def board_frames(
     target: str | Path, game: str | None, players: int | None, home: str | Path | None
 ) -> Iterator[tuple[BoardName, pd.DataFrame, dict[int, int], bool]]:
@@ -236,8 +242,7 @@ def board_frames(
     store, resolved = open_log(target, home)
     with store:
         schedule = store.known(resolved.schedule())
-        names = [(board.game, board.players) for board in schedule.boards]
-        for name in choose_boards(target, names, game, players):
-            board = names.index(name)
+        for board in chosen_boards(target, schedule, game, players):
+            name = (schedule.boards[board].game, schedule.boards[board].players)
             out = disqualified(store, schedule, board)
             yield name, seat_frame(read_board(store, schedule, board, out)), out, has_own_dice(schedule, board)

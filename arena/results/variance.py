@@ -10,7 +10,7 @@ import pandas as pd
 from arena.core.errors import StoreError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.logs import open_log
-from arena.results.matches import BoardName, choose_boards, read_board, seat_frame
+from arena.results.matches import BoardName, chosen_boards, read_board, seat_frame
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import ForeignSchedule
 from arena.stats.head_to_head import rounded
@@ -25,14 +25,12 @@ def variance(
     store, resolved = open_log(target, home)
     with store:
         schedule = store.known(resolved.schedule())
-        names = [(board.game, board.players) for board in schedule.boards]
-        for name in choose_boards(target, names, game, players):
-            index = names.index(name)
-            matches = seat_frame(read_board(store, schedule, index))
+        for index in chosen_boards(target, schedule, game, players):
+            board, matches = schedule.boards[index], seat_frame(read_board(store, schedule, index))
             try:
-                found[name] = board_variance(matches, schedule, index)
+                found[board.game, board.players] = board_variance(matches, schedule, index)
             except StoreError as error:
-                raise StoreError(f"{target}: {name[0]}, {name[1]} players: {error}") from None
+                raise StoreError(f"{target}: {board.title}: {error}") from None
     return found
 
 

@@ -25,7 +25,7 @@ from arena.plan.model import ResolvedPlan
 from arena.results.columns import LEADERBOARD
 from arena.results.crosstable import Crosstable, crosstable
 from arena.results.leaderboards import disqualified_lines, faults, leaderboard, leaderboards
-from arena.results.matches import BoardMatches, choose_boards, read_board, seat_frame
+from arena.results.matches import BoardMatches, chosen_boards, read_board, seat_frame
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import single_file, unpacked
 from arena.results.tables import records
@@ -162,8 +162,7 @@ def write_figures(
     """Write one figure of every chosen board that has something to draw, and return the paths."""
     check_figure(what)
     schedule = store.known(resolved.schedule())
-    names = [(board.game, board.players) for board in schedule.boards]
-    paths, chosen = [], [names.index(name) for name in choose_boards(resolved.name, names, game, players)]
+    paths, chosen = [], chosen_boards(resolved.name, schedule, game, players)
     for index in chosen:
         if (made := figure(board_results(store, schedule, index), what)) is not None:
             content = f"{json.dumps(made.spec, indent=1)}\n".encode() if format == "json" else render(made.spec, format)
