@@ -109,6 +109,14 @@ class Hall:
         with self._lock:
             return [place for place in reversed(self._places.values()) if place.owner == owner]
 
+    def release(self) -> None:
+        """Call all listeners, though nothing has changed: who waits for a table is to wait no longer."""
+        with self._lock:
+            places = list(self._places.values())
+        for place in places:
+            for listener in list(place.listeners):
+                listener()
+
     def close(self) -> None:
         """End all tables and analyses."""
         with self._lock:

@@ -60,7 +60,12 @@ def create_app(
     _add_errors(app)
     _add_pages(app)
     add_tables(app, hall, respond)
-    return Guard(app, Names(host, port))
+
+    def release() -> None:
+        app.state.live.release()
+        hall.release()
+
+    return Guard(app, Names(host, port), release)
 
 
 def _add_pages(app: FastAPI) -> None:

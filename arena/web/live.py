@@ -17,6 +17,8 @@ MOST_VIEWERS = 1_000
 """Open streams; who comes later is told to come again."""
 ALIVE = 15.0
 """Seconds after which a stream without news says so, which finds out who has gone."""
+END = b""
+"""An event after which there are no more."""
 
 
 class TooManyError(ArenaError):
@@ -44,11 +46,23 @@ class Channel:
             event = b"data: " + text.encode("utf-8", "replace") + b"\n\n"
             if event != self.latest:
                 self.latest = event
-                for queue in self.viewers:
-                    if queue.full():
-                        queue.get_nowait()  # who is slow misses what is old
-                    queue.put_nowait(event)
+                self.tell(event)
             await asyncio.sleep(EVERY)
+
+    def tell(self, event: bytes) -> None:
+        """Hand something on to everybody."""
+        for queue in self.viewers:
+            if queue.full():
+                queue.get_nowait()  # who is slow misses what is old
+            queue.put_nowait(event)
+
+
+async def _next(queue: asyncio.Queue[bytes]) -> bytes:
+    """Return what comes next, or after a while without news that there is none."""
+    try:
+        return await asyncio.wait_for(queue.get(), ALIVE)
+    except TimeoutError:
+        return b": here\n\n"
 
 
 class Live:
@@ -82,18 +96,20 @@ class Live:
             if channel.task is None or channel.task.done():
                 channel.task = asyncio.create_task(channel.follow())
             yield b"retry: 3000\n\n"
-            while True:
-                try:
-                    yield await asyncio.wait_for(queue.get(), ALIVE)
-                except TimeoutError:
-                    yield b": here\n\n"
+            while (event := await _next(queue)) != END:
+                yield event
         finally:
             channel.viewers.discard(queue)
             if not channel.viewers:
                 self._channels.pop(name, None)
 
+    def release(self) -> None:
+        """End all streams; those who follow them may come again."""
+        for channel in self._channels.values():
+            channel.tell(END)
+
     async def close(self) -> None:
-        """End all streams."""
+        """End all that the streams told of."""
         for channel in self._channels.values():
             if channel.task is not None:
                 channel.task.cancel()

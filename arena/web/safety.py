@@ -97,8 +97,10 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 class Guard:
     """Refuses requests before anything reads them, and gives every answer its headers."""
 
-    def __init__(self, app: App, names: Names) -> None:
+    def __init__(self, app: App, names: Names, release: Callable[[], None] = lambda: None) -> None:
         self.app, self.names = app, names
+        self.release = release
+        """Ends what pages wait for; called before the server ends."""
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer one request, as ASGI has it."""

@@ -48,10 +48,23 @@ def serve(
             proxy_headers=False,
             ws="none",
         )
-        server = uvicorn.Server(config)
+        server = Server(config, app.release)
         ready(address_of(host, port))
         with contextlib.suppress(KeyboardInterrupt):
             asyncio.run(server.serve(sockets=[listening]))
+
+
+class Server(uvicorn.Server):
+    """A server that first ends what pages wait for, so that their connections need no grace."""
+
+    def __init__(self, config: uvicorn.Config, release: Callable[[], None]) -> None:
+        super().__init__(config)
+        self._release = release
+
+    async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
+        """End all connections and the application."""
+        self._release()
+        await super().shutdown(sockets)
 
 
 def bound(host: str, port: int) -> socket.socket:

@@ -118,3 +118,13 @@ def test_rules_are_paged_on_a_terminal(tmp_path):
         assert "Epicycle" in terminal.screen.text and "that was the pager" in terminal.screen.text
     finally:
         terminal.close()
+
+
+def test_a_command_ends_without_collecting_what_ends_with_the_process():
+    """`gc.get_freeze_count` tells how many objects the last collection leaves alone."""
+    script = (
+        "import atexit, gc, sys; atexit.register(lambda: print(gc.get_freeze_count())); sys.argv[1:] = ['--version']"
+    )
+    run = [sys.executable, "-c", f"{script}; from arena.cli.app import main; main()"]
+    done = subprocess.run(run, capture_output=True, text=True, check=True)
+    assert int(done.stdout.splitlines()[-1]) > 0

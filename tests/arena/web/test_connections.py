@@ -6,31 +6,41 @@ import threading
 
 import pytest
 
-from arena.web import connections
+from arena.tables.hall import Hall
+from arena.tables.setup import Setup
+from arena.web import connections, playing, server
 from arena.web.safety import POLICY
-from arena.web.server import serve
 from tests.support.tournaments import PATIENCE, wait_until
 
 
 @pytest.fixture
-def address(tmp_path, monkeypatch):
+def hall(tmp_path):
+    return Hall(tmp_path)
+
+
+@pytest.fixture
+def servers():
+    """The server at the address."""
+    return []
+
+
+@pytest.fixture
+def address(tmp_path, hall, servers, monkeypatch):
     """Return the address of a server in a thread of its own."""
-    import uvicorn
+    ready = threading.Event()
 
-    servers, ready = [], threading.Event()
-
-    class Server(uvicorn.Server):
-        def __init__(self, config):
-            super().__init__(config)
+    class Server(server.Server):
+        def __init__(self, *given):
+            super().__init__(*given)
             servers.append(self)
 
         async def startup(self, sockets=None):
             await super().startup(sockets)
             ready.set()
 
-    monkeypatch.setattr("arena.web.server.uvicorn.Server", Server)
+    monkeypatch.setattr(server, "Server", Server)
     addresses = []
-    thread = threading.Thread(target=serve, args=(tmp_path, "127.0.0.1", 0, addresses.append))
+    thread = threading.Thread(target=server.serve, args=(tmp_path, "127.0.0.1", 0, addresses.append, hall))
     thread.start()
     assert ready.wait(PATIENCE)
     yield ("127.0.0.1", int(addresses[0].rstrip("/").rpartition(":")[2]))
@@ -130,3 +140,18 @@ def test_too_many_connections_are_told_to_come_again(address, monkeypatch):
         assert first.recv(12) == b"HTTP/1.1 200"
     monkeypatch.setattr(connections, "MOST", 5)
     assert get(address).startswith(b"HTTP/1.1 200")
+
+
+def test_pages_that_wait_for_news_get_their_answers_when_the_server_ends(address, hall, servers, monkeypatch):
+    monkeypatch.setattr(playing, "LONG_POLL", 10 * PATIENCE)
+    place = hall.open(Setup("epicycle", ("person", "random")), "me")
+    wait_until(lambda: place.table.is_waiting, "a person is to move")
+    host = "{}:{}".format(*address)
+    with connected(address) as events, connected(address) as table:
+        send(events, f"GET /events HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        assert events.recv(12) == b"HTTP/1.1 200"
+        send(table, f"GET /play/{place.id}/state?after={place.table.version} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
+        wait_until(lambda: place.listeners, "the page of the table waits")
+        servers[0].should_exit = True
+        assert everything(table).startswith(b"HTTP/1.1 204")
+        assert everything(events).endswith(b"\r\n0\r\n\r\n")  # the last chunk of a stream that is whole
