@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from bots.onnx_nodes import random_operator
 from bots.policy import PolicyBot
 from engine import Game, UnsupportedError
 
@@ -88,7 +89,9 @@ class Model:
     """A model that is loaded; raises `UnsupportedError` for one that is no policy."""
 
     def __init__(self, path: Path) -> None:
-        self._session = _session(path.read_bytes())
+        content = path.read_bytes()
+        self._session = _session(content)
+        self._check_draws(content)
         self.inputs = {each.name: Tensor(each.type, tuple(each.shape)) for each in self._session.get_inputs()}
         self.outputs = {each.name: Tensor(each.type, tuple(each.shape)) for each in self._session.get_outputs()}
         self.metadata: dict[str, str] = self._session.get_modelmeta().custom_metadata_map
@@ -98,27 +101,39 @@ class Model:
             self._asked.remove("action")
         self._masked = self.inputs.get("legal_mask")
 
+    def _check_draws(self, content: bytes) -> None:
+        """Refuse a model that draws random numbers: its moves would depend on what its process has played before."""
+        try:
+            drawn = random_operator(content)
+        except ValueError as error:
+            raise UnsupportedError(f"has a model that cannot be loaded: {error}") from None
+        if drawn is not None:
+            raise UnsupportedError(
+                f"has a model that draws random numbers ({drawn}), so its moves do not follow from its seed; leave "
+                "that out, and give a temperature"
+            )
+
     def _check(self) -> None:
         for name in ("game", "observation_version"):
             if name not in self.metadata:
                 raise UnsupportedError(
-                    f"its model has no '{name}' in its metadata; add it by onnx.helper.set_model_props(model, "
+                    f"has a model without '{name}' in its metadata; add it by onnx.helper.set_model_props(model, "
                     "bots.onnx_bot.metadata(game))"
                 )
         if "observation" not in self.inputs or not self.inputs.keys() <= INPUTS.keys():
             raise UnsupportedError(
-                f"its model takes {_listed(self.inputs)}; it must take observation, and may take legal_mask"
+                f"has a model that takes {_listed(self.inputs)}; it must take observation, and may take legal_mask"
             )
         if not self.outputs.keys() & {"logits", "action"}:
-            raise UnsupportedError(f"its model gives {_listed(self.outputs)}; it must give logits or action")
+            raise UnsupportedError(f"has a model that gives {_listed(self.outputs)}; it must give logits or action")
         for name, tensor in {**self.inputs, **self.outputs}.items():
             types, axes = {**INPUTS, **OUTPUTS}.get(name), 1 if name == "action" else 2
             if types is not None and tensor.type not in types:
-                raise UnsupportedError(f"its model has {name} of type {tensor.type}; it must be {' or '.join(types)}")
+                raise UnsupportedError(f"has a model with {name} of {tensor.type}; it must be {' or '.join(types)}")
             if types is not None and len(tensor.shape) != axes and name != "value":
-                raise UnsupportedError(f"its model has {name} of {len(tensor.shape)} axes; it must have {axes}")
+                raise UnsupportedError(f"has a model with {name} of {len(tensor.shape)} axes; it must have {axes}")
             if types is not None and tensor.shape and isinstance(tensor.shape[0], int) and tensor.shape[0] != 1:
-                raise UnsupportedError(f"its model has {name} in batches of {tensor.shape[0]}; they must be free, or 1")
+                raise UnsupportedError(f"has a model with {name} in batches of {tensor.shape[0]}; must be free, or 1")
 
     def misfit(self, game: Game) -> str | None:
         """Return why the model is not for a game, in words that follow the bot's name; None when it is."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 import csv
 import json
 import math
 import re
 import unicodedata
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import date
 from pathlib import Path
@@ -15,6 +17,7 @@ from typing import IO, Any, NamedTuple
 
 from arena.core.errors import RecordError
 from arena.core.files import open_regular
+from arena.core.machine import bounded_memory
 from engine.errors import did_you_mean
 
 COLUMNS = {
@@ -35,7 +38,9 @@ MAX_COLUMNS = 1_000
 MAX_NAME = 200
 """Characters of a name or an id."""
 MAX_GROUP = 2**30
-"""Bytes of a row group of a Parquet file, unpacked."""
+"""Bytes of a row group of a Parquet file, unpacked, as it says itself."""
+MAX_MEMORY = 2**31
+"""Bytes of memory for reading a Parquet file, whatever it says."""
 MAX_DIGITS = 400
 MAX_CELL = 2**12
 """Bytes of a text in a Parquet file, of which a few can stand for any number."""
@@ -86,7 +91,7 @@ def chosen_columns(header: list[str], asked: Mapping[str, str], where: str) -> d
 
     Raises `RecordError` for a column that is missing or given twice.
     """
-    twice = sorted({name for name in header if name and header.count(name) > 1})
+    twice = sorted(name for name, count in Counter(header).items() if name and count > 1)
     if twice:
         raise RecordError(f"{where}: two columns are called '{shown(twice[0])}'; rename one")
     for what, name in asked.items():
@@ -107,8 +112,15 @@ def chosen_columns(header: list[str], asked: Mapping[str, str], where: str) -> d
 @contextmanager
 def open_table(path: Path, kind: str, where: str) -> Iterator[Table]:
     """Open a table; errors name `where`."""
-    with _in_words(where), open_regular(path) as file:
+    with _in_words(where), open_regular(path) as file, contextlib.ExitStack() as bounds:
+        if kind == "parquet":
+            bounds.enter_context(bounded_memory(MAX_MEMORY))
         yield {"csv": _csv, "jsonl": _json_lines, "parquet": _parquet}[kind](file, where)
+
+
+def _check_header(header: Sequence[str], where: str) -> None:
+    if len(header) > MAX_COLUMNS:
+        raise RecordError(f"{where}: has {len(header):,} columns; up to {MAX_COLUMNS:,} are read")
 
 
 def read_rows(table: Table, columns: Mapping[str, str], where: str) -> Iterator[Row]:
@@ -133,18 +145,22 @@ def _csv(file: IO[bytes], where: str) -> Table:
         yield from lines
 
     reader = csv.reader(pieces(), delimiter=delimiter, strict=True)
-    header = [name.strip() for name in next(reader, [])]
-    if len(header) > MAX_COLUMNS:
-        raise RecordError(f"{where}: has {len(header):,} columns; up to {MAX_COLUMNS:,} are read")
+
+    def read(line: int) -> list[str] | None:
+        try:
+            return next(reader, None)
+        except csv.Error as error:
+            why = str(error).partition(" - do you")[0]  # what follows is for programmers
+            raise RecordError(f"{where}, line {line:,}: is no CSV: {why}") from None
+
+    header = [name.strip() for name in read(1) or []]
+    _check_header(header, where)
 
     def rows(columns: Mapping[str, str]) -> Iterator[Cells]:
         places = {what: header.index(name) for what, name in columns.items()}
         while True:
             begins = lines.number + 1
-            try:
-                cells = next(reader, None)
-            except csv.Error as error:
-                raise RecordError(f"{where}, line {begins:,}: is no CSV: {error}") from None
+            cells = read(begins)
             if cells is None:
                 return
             if not cells:
@@ -177,6 +193,8 @@ def _json_lines(file: IO[bytes], where: str) -> Table:
     texts = (line.removeprefix("\ufeff") for line in lines if line.strip())
     first = next(texts, None)
     start = [] if first is None else [(lines.number, read(first))]
+    header = [name for _, data in start for name in data]
+    _check_header(header, where)
 
     def rows(columns: Mapping[str, str]) -> Iterator[Cells]:
         for line, data in start:
@@ -185,7 +203,7 @@ def _json_lines(file: IO[bytes], where: str) -> Table:
             data = read(text)
             yield lines.number, {what: data.get(name) for what, name in columns.items()}
 
-    return Table([str(name) for _, data in start for name in data], rows)
+    return Table(header, rows)
 
 
 def _parquet(file: IO[bytes], where: str) -> Table:
@@ -195,9 +213,12 @@ def _parquet(file: IO[bytes], where: str) -> Table:
     try:
         schema = pq.ParquetFile(file).schema_arrow
         header = list(schema.names)
+        _check_header(header, where)
         packed = [each.name for each in schema if not pa.types.is_nested(each.type)]  # until they are measured
         table = pq.ParquetFile(file, read_dictionary=packed)
         groups = [table.metadata.row_group(number).total_byte_size for number in range(table.num_row_groups)]
+    except RecordError:
+        raise
     except Exception as error:  # the library may raise anything for a damaged file
         raise RecordError(f"{where}: is no Parquet file: {_one_line(error)}") from None
     if max(groups, default=0) > MAX_GROUP:
@@ -213,6 +234,11 @@ def _parquet(file: IO[bytes], where: str) -> Table:
                     yield number, dict(zip(values, row, strict=True))
         except RecordError:
             raise
+        except MemoryError:
+            raise RecordError(
+                f"{where}, after row {number:,}: unpacks to more than {MAX_MEMORY >> 30} GiB; write it with smaller "
+                "row groups"
+            ) from None
         except Exception as error:  # the same
             raise RecordError(f"{where}, after row {number:,}: cannot be read: {_one_line(error)}") from None
 

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from arena.core.errors import ConfigError
-from arena.core.files import in_the_way, own_folder, read_json
+from arena.core.files import in_the_way, made_folder, own_folder, read_json
 from arena.core.match_ids import match_id
 from arena.match.player import MAX_NOTE
 from arena.match.referee import MAX_NOTES
@@ -31,7 +31,7 @@ from arena.results.matches import chosen_boards
 from arena.schedule.blocks import Board, Schedule
 from arena.store import Store
 from engine import Game, State, UnsupportedError, returns_from_ranks
-from engine.errors import did_you_mean
+from engine.errors import did_you_mean, one_line
 from engine.observation import ObservationSpec
 
 VERSION = 1
@@ -81,8 +81,7 @@ def write_dataset(store: Store, schedule: Schedule, folder: Path, options: Optio
             raise ConfigError(f"--bots: '{bot}' is in no match of the log{did_you_mean(bot, labels)}")
     chosen = chosen_boards(store.path, schedule, options.game, options.players)
     folder = folder.absolute()
-    folder.parent.mkdir(parents=True, exist_ok=True)
-    with own_folder(folder.parent, f".{folder.name}.") as desk:
+    with made_folder(folder.parent), own_folder(folder.parent, ".dataset-") as desk:
         fresh = desk / "new"
         fresh.mkdir()
         boards = [_write_board(store, schedule, index, fresh, options) for index in chosen]
@@ -95,11 +94,21 @@ def write_dataset(store: Store, schedule: Schedule, folder: Path, options: Optio
 
 
 def check_folder(folder: Path) -> None:
-    """Raise `ConfigError` unless a dataset can be written there: nothing is, or an empty folder, or a dataset."""
+    """Raise `ConfigError` unless nothing is there, or an empty folder, or a dataset and nothing else."""
     if in_the_way(folder) is not None:
         raise ConfigError(f"{folder}: is a file, or below one; name a folder for the dataset")
-    if folder.is_symlink() or (folder.is_dir() and any(folder.iterdir()) and not is_dataset(folder)):
+    if not folder.is_symlink() and (not folder.is_dir() or not any(folder.iterdir())):
+        return
+    files = None if folder.is_symlink() else files_of(folder)
+    if files is None:
         raise ConfigError(f"{folder}: is there already, and no dataset; name a new folder")
+    for place, folders, names in os.walk(folder):
+        for path in (Path(place, name) for name in sorted(folders) + sorted(names)):
+            if (path.is_symlink() or not path.is_dir()) and path.relative_to(folder).as_posix() not in files:
+                raise ConfigError(
+                    f"{folder}: holds '{one_line(path.name)}', which the dataset there does not list, and would be "
+                    "replaced with it; name a new folder"
+                )
 
 
 def observed(board: Board) -> tuple[Game, ObservationSpec]:
@@ -111,13 +120,15 @@ def observed(board: Board) -> tuple[Game, ObservationSpec]:
         raise ConfigError(f"{board.title}: {error}; a dataset needs them") from None
 
 
-def is_dataset(folder: Path) -> bool:
-    """Return whether a folder holds a dataset."""
+def files_of(folder: Path) -> set[str] | None:
+    """Return the files of the dataset in a folder, as its manifest lists them; None where there is no dataset."""
     try:
         manifest = read_json(folder / MANIFEST)
-    except (OSError, ValueError):
-        return False
-    return isinstance(manifest, dict) and "dataset" in manifest
+        if "dataset" not in manifest:
+            return None
+        return {MANIFEST, *(str(shard["file"]) for board in manifest["boards"] for shard in board["shards"])}
+    except (OSError, ValueError, TypeError, KeyError):
+        return None
 
 
 def _write_board(store: Store, schedule: Schedule, index: int, folder: Path, options: Options) -> dict[str, Any]:

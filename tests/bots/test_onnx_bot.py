@@ -95,18 +95,93 @@ def test_weights_in_other_files_are_refused_wherever_they_lie(tmp_path, where, m
 @pytest.mark.parametrize(
     ("content", "why"),
     [
-        (passed_on("legal_mask", MASKED, LOGITS, {}), "has no 'game' in its metadata"),
-        (passed_on("legal_mask", MASKED, LOGITS, {"game": "connect_four"}), "has no 'observation_version' in its"),
-        (passed_on("x", {"x": (FLOAT, ["n", 7])}, LOGITS), "takes x; it must take observation"),
-        (passed_on("legal_mask", {**MASKED, "y": (FLOAT, [1])}, LOGITS), "takes legal_mask, observation, y; it must"),
-        (passed_on("legal_mask", MASKED, {"q": (FLOAT, ["n", 7])}), "gives q; it must give logits or action"),
-        (passed_on("legal_mask", {**SEEN, "legal_mask": (INT, ["n", 7])}, {"logits": (INT, ["n", 7])}), "of type"),
+        (passed_on("legal_mask", MASKED, LOGITS, {}), "has a model without 'game' in its metadata"),
+        (
+            passed_on("legal_mask", MASKED, LOGITS, {"game": "connect_four"}),
+            "a model without 'observation_version'",
+        ),
+        (passed_on("x", {"x": (FLOAT, ["n", 7])}, LOGITS), "has a model that takes x; it must take observation"),
+        (
+            passed_on("legal_mask", {**MASKED, "y": (FLOAT, [1])}, LOGITS),
+            "model that takes legal_mask, observation, y; it",
+        ),
+        (
+            passed_on("legal_mask", MASKED, {"q": (FLOAT, ["n", 7])}),
+            "has a model that gives q; it must give",
+        ),
+        (
+            passed_on("legal_mask", {**SEEN, "legal_mask": (INT, ["n", 7])}, {"logits": (INT, ["n", 7])}),
+            "of tensor(int64)",
+        ),
         (passed_on("legal_mask", {**SEEN, "legal_mask": (FLOAT, [7])}, {"logits": (FLOAT, [7])}), "must have 2"),
         (passed_on("legal_mask", {**SEEN, "legal_mask": (FLOAT, [4, 7])}, {"logits": (FLOAT, [4, 7])}), "batches of 4"),
     ],
 )
 def test_a_model_that_is_no_policy_is_refused_with_what_would_be_right(tmp_path, content, why):
     assert why in refusal(content, tmp_path)
+
+
+def inside(node):
+    """A loop around nodes, and a choice around the loop."""
+    value, flag = helper.make_tensor_value_info, TensorProto.BOOL
+    kept = helper.make_node("Identity", ["going"], ["goes"])
+    body = helper.make_graph(
+        [kept, node],
+        "body",
+        [value("i", INT, []), value("going", flag, []), value("before", FLOAT, ["n", 7])],
+        [value("goes", flag, []), value("after", FLOAT, ["n", 7])],
+    )
+    loop = helper.make_node("Loop", ["often", "yes", "x"], ["looped"], body=body)
+    there = helper.make_graph([loop], "then", [], [value("looped", FLOAT, ["n", 7])])
+    other = helper.make_node("Identity", ["x"], ["same"])
+    without = helper.make_graph([other], "else", [], [value("same", FLOAT, ["n", 7])])
+    return helper.make_node("If", ["yes"], ["logits"], then_branch=there, else_branch=without)
+
+
+ARRAYS = {
+    "often": np.array(1, np.int64),
+    "yes": np.array(True),
+    "half": np.array(0.5, np.float32),
+    "scale": np.array([0.1], np.float32),
+}
+CAST = helper.make_node("Cast", ["legal_mask"], ["x"], to=FLOAT)
+
+
+def with_nodes(*nodes):
+    return model([CAST, *nodes], MASKED, LOGITS, metadata(FOUR), ARRAYS)
+
+
+@pytest.mark.parametrize(
+    ("node", "operator"),
+    [
+        (helper.make_node("RandomNormalLike", ["x"], ["logits"], seed=3.0), "RandomNormalLike"),
+        (helper.make_node("Dropout", ["x", "half", "yes"], ["logits"]), "Dropout"),
+        (inside(helper.make_node("RandomUniformLike", ["before"], ["after"])), "RandomUniformLike"),
+    ],
+)
+def test_a_model_that_draws_random_numbers_is_refused(tmp_path, node, operator):
+    assert f"has a model that draws random numbers ({operator})" in refusal(with_nodes(node), tmp_path)
+
+
+def test_a_function_of_the_model_that_draws_is_refused(tmp_path):
+    content = load_model_from_string(with_nodes(helper.make_node("Blur", ["x"], ["logits"], domain="own")))
+    imports = [helper.make_opsetid("", 17), helper.make_opsetid("own", 1)]
+    body = [helper.make_node("RandomNormalLike", ["a"], ["b"])]
+    content.functions.append(helper.make_function("own", "Blur", ["a"], ["b"], body, imports[:1]))
+    content.opset_import.append(imports[1])
+    assert "draws random numbers (RandomNormalLike)" in refusal(content.SerializeToString(), tmp_path)
+
+
+@pytest.mark.parametrize(
+    "node",
+    [
+        helper.make_node("Dropout", ["x", "half"], ["logits"]),
+        inside(helper.make_node("Mul", ["before", "scale"], ["after"])),
+    ],
+)
+def test_a_model_with_the_same_structure_that_draws_nothing_plays(tmp_path, node):
+    bot = make_bot(bot_of(with_nodes(node), tmp_path), FOUR, 0, 1)
+    assert bot.choose(FOUR.new_initial_state()) == 0
 
 
 def test_a_model_is_refused_by_games_that_it_was_not_made_for(tmp_path):

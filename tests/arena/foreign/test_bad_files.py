@@ -1,16 +1,21 @@
 """Files that cannot be taken are refused in one line that names file, line and column, and nothing is left of them."""
 
+import json
 import re
+import resource
 import subprocess
 import time
 
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
+from arena.foreign import rows
+from arena.foreign.rows import MAX_COLUMNS
 from arena.transfer.foreign_results import import_results
 from tests.arena.foreign.tables import results, write
 from tests.support.tournaments import ARENA, PATIENCE
@@ -59,6 +64,11 @@ REFUSED = {
         "two games would have files of the same name",
     ),
     "no CSV": (HEAD + '1,"a"b,1\n', "line 2: is no CSV"),
+    "old line ends": (
+        "match,bot,place\r1,a,1\r1,b,2\r",
+        "line 1: is no CSV: new-line character",
+    ),
+    "an open quote in the header": ('"match,bot,place\n1,a,1\n', "line 1: is no CSV"),
     "an open quote": (HEAD + '1,"a,1\n', "line 2: is no CSV"),
     "a long line": (HEAD + "1," + "a" * 2**21 + ",1\n", "line 2: has more than 1 MiB"),
     "latin 1": (HEAD.encode() + b"1,J\xf6rg,1\n", "line 2: is not UTF-8 text (byte 3)"),
@@ -125,6 +135,34 @@ def test_texts_of_parquet_that_unpack_to_much_memory_are_refused_before_that(tmp
     before = pool.max_memory()
     assert "column 'block': has a cell of 100,000 bytes" in refusal(tmp_path, "bad.parquet", None)
     assert pool.max_memory() < before + 100_000_000, "unpacked, they are 400 MB"
+
+
+def test_parquet_that_unpacks_to_more_than_it_says_is_refused_and_takes_no_more_memory(tmp_path, monkeypatch):
+    monkeypatch.setattr(rows, "MAX_GROUP", 2**62)  # as if the file's own counts were forged: they are only read
+    monkeypatch.setattr(rows, "MAX_MEMORY", 2**28)
+    names = pa.chunked_array([["x" * 1_000_000 + str(row)] for row in range(600)])
+    table = pa.table({"match": ["1"] * 600, "bot": names, "place": [1] * 600})
+    pq.write_table(table, tmp_path / "bad.parquet", compression="zstd", use_dictionary=False, write_statistics=False)
+    assert (tmp_path / "bad.parquet").stat().st_size < 1_000_000
+    del table, names
+    before = resource.getrlimit(resource.RLIMIT_DATA)
+    assert "after row 0: unpacks to more than" in refusal(tmp_path, "bad.parquet", None)
+    assert resource.getrlimit(resource.RLIMIT_DATA) == before
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_more_columns_than_are_read_are_refused_whatever_they_are_called(tmp_path, kind):
+    names = ["match", "bot", "place", *(f"c{number}" for number in range(MAX_COLUMNS))]
+    row = dict.fromkeys(names, "1")
+    if kind == "parquet":
+        pq.write_table(pa.table({name: ["1"] for name in names}), tmp_path / "bad.parquet")
+    content = {"csv": ",".join(names) + "\n", "jsonl": json.dumps(row) + "\n", "parquet": None}[kind]
+    assert said_of_columns(tmp_path, f"bad.{kind}", content) == "has 1,003 columns; up to 1,000 are read"
+
+
+def said_of_columns(tmp_path, path, content):
+    """What is said of a file, after its name."""
+    return refusal(tmp_path, path, content).partition(": ")[2]
 
 
 def test_categories_of_parquet_are_read_as_what_they_stand_for(tmp_path):

@@ -206,6 +206,34 @@ def test_a_dataset_is_replaced_and_nothing_else_is(home, tmp_path):
     assert files(tmp_path / "mine") == {"thesis.txt": b"mine"}
 
 
+@pytest.mark.parametrize("name", ["weights.onnx", "epicycle_3p/notes.txt", "epicycle_3p/more/notes.txt", "link"])
+def test_a_dataset_with_files_of_somebody_s_own_beside_it_stays(home, tmp_path, name):
+    out = tmp_path / "data"
+    api.dataset("teaching", out, Options(game="epicycle"), home)
+    (out / name).parent.mkdir(exist_ok=True)
+    if name == "link":
+        (out / name).symlink_to(tmp_path)
+    else:
+        (out / name).write_text("mine")
+    before = files(out)
+    with pytest.raises(ArenaError, match=f"holds '{(out / name).name}', which the dataset there does not list"):
+        api.dataset("teaching", out, home=home)
+    assert files(out) == before and os.path.lexists(out / name)
+
+
+@pytest.mark.parametrize("manifest", ['{"dataset": 1}', '{"dataset": 1, "boards": [{"shards": 3}]}', "7", "[" * 9_999])
+def test_a_folder_whose_manifest_lists_no_files_is_no_dataset(home, tmp_path, manifest):
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out" / "manifest.json").write_text(manifest)
+    with pytest.raises(ArenaError, match="is there already, and no dataset"):
+        api.dataset("teaching", tmp_path / "out", home=home)
+
+
+def test_a_name_of_a_folder_may_be_as_long_as_names_are(home, tmp_path):
+    api.dataset("teaching", tmp_path / "a" / ("b" * 255), Options(game="epicycle"), home)
+    assert os.listdir(tmp_path / "a") == ["b" * 255]
+
+
 def test_mistakes_are_one_line_and_leave_nothing(home, tmp_path, capsys):
     out = tmp_path / "out"
     for options, told in (
@@ -227,7 +255,7 @@ def test_a_match_that_cannot_be_replayed_leaves_nothing(home, tmp_path):
         db.execute("UPDATE matches SET moves = ? WHERE block = ? AND lineup = ?", (f"{text} {text}", block, lineup))
     db.close()
     with pytest.raises(ArenaError, match="match "):
-        api.dataset("teaching", tmp_path / "out", home=tmp_path)
+        api.dataset("teaching", tmp_path / "new" / "out", home=tmp_path)
     assert os.listdir(tmp_path) == ["teaching"]
 
 
