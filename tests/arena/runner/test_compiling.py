@@ -133,6 +133,16 @@ def test_ctrl_c_while_code_is_compiled_ends_a_command_at_once(tmp_path):
     assert marks == [], "it ends before the first piece of code is compiled"
 
 
+@pytest.fixture
+def compiled(cache):
+    """Compiled code of this machine, which the cache has without the marks that say so."""
+    real = cache_root() / "numba"
+    for path in real.glob("*/*/*.nb[ci]"):
+        (cache / path.parent.name).mkdir(parents=True, exist_ok=True)
+        with contextlib.suppress(FileNotFoundError):  # it has just been written anew
+            shutil.copy(path, cache / path.parent.name)
+
+
 COUNTS = """
 from pathlib import Path
 
@@ -150,23 +160,13 @@ class Counts(Bot):
 """
 
 
-def test_no_code_of_a_bot_of_ones_own_runs_before_its_matches(tmp_path):
+def test_no_code_of_a_bot_of_ones_own_runs_before_its_matches(compiled, tmp_path):
     log = tmp_path / "prepared"
     (tmp_path / "counts.py").write_text(COUNTS.replace("{log!r}", repr(str(log))))
     bots = [{"bot": str(tmp_path / "counts.py")}, {"bot": "random"}]
     games = [{"game": "epicycle", "players": 2}]
     api.run({"name": "counted", "blocks": 2, "games": games, "bots": bots}, home=tmp_path, workers=1)
     assert len(log.read_text().split()) == 4
-
-
-@pytest.fixture
-def compiled(cache):
-    """Compiled code of this machine, which the cache has without the marks that say so."""
-    real = cache_root() / "numba"
-    for path in real.glob("*/*/*.nb[ci]"):
-        (cache / path.parent.name).mkdir(parents=True, exist_ok=True)
-        with contextlib.suppress(FileNotFoundError):  # it has just been written anew
-            shutil.copy(path, cache / path.parent.name)
 
 
 class Watched(CompileStage):
