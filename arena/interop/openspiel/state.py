@@ -87,7 +87,7 @@ class OpenSpielState(State):
     is followed by `~` and the action's number, and an action that is not legal is written by its number alone.
     """
 
-    __slots__ = ("_before", "_names", "native")
+    __slots__ = ("_before", "_names", "_numbers", "native")
 
     game: OpenSpielGame
 
@@ -99,6 +99,7 @@ class OpenSpielState(State):
         """The plies of the position string that it was made from, if any; `_history` are those since."""
         self._history = []
         self._names: dict[int, str] | None = None
+        self._numbers: dict[str, int] | None = None
 
     def current_player(self) -> int:
         return int(self.native.current_player())
@@ -143,7 +144,7 @@ class OpenSpielState(State):
         action = self.checked(action)
         self.native.apply_action(action)
         self._history.append(action)
-        self._names = None
+        self._names = self._numbers = None
 
     @property
     def names(self) -> dict[int, str]:
@@ -168,9 +169,10 @@ class OpenSpielState(State):
         return f"{NUMBERED}{action}"
 
     def string_to_action(self, text: str) -> int:
-        for action, word in self.names.items():
-            if word == text:
-                return action
+        if self._numbers is None:
+            self._numbers = {word: action for action, word in self.names.items()}
+        if isinstance(text, str) and text in self._numbers:
+            return self._numbers[text]
         number = text.removeprefix(NUMBERED) if isinstance(text, str) else ""
         if number.isascii() and number.isdigit() and len(number) < 10 and f"{NUMBERED}{int(number)}" == text:
             action = int(number)
@@ -195,7 +197,8 @@ class OpenSpielState(State):
 
     def clone(self) -> OpenSpielState:
         state = OpenSpielState(self.game, self.native.clone())
-        state._before, state._history, state._names = self._before, self._history.copy(), self._names
+        state._before, state._history = self._before, self._history.copy()
+        state._names, state._numbers = self._names, self._numbers
         return state
 
     @property
