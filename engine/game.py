@@ -345,6 +345,13 @@ class State(ABC):
         """
         return None
 
+    def parts(self, action: int) -> tuple[str, ...] | None:
+        """Return the parts that an action's number stands for here, legal or not; None where that is not known.
+
+        For a legal action those of `targets`. For games with reasons to override, so that moves in notation have them.
+        """
+        return (self.targets() or {}).get(action)
+
     def why_illegal(self, parts: Sequence[str]) -> str | None:
         """Return in one sentence why the first of these parts that cannot be clicked, after those before it, cannot.
 

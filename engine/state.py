@@ -363,6 +363,12 @@ class KernelState(State):
             return None
         return self.game.type.module("targets").targets(self)
 
+    def parts(self, action: int) -> tuple[str, ...] | None:
+        if self._who < 0 or find_spec(f"{self.game.type.package}.targets") is None:
+            return None
+        targets = self.game.type.module("targets")
+        return targets.parts(self, action) if hasattr(targets, "parts") else super().parts(action)
+
     def reason(self, parts: tuple[str, ...]) -> str | None:
         if find_spec(f"{self.game.type.package}.reasons") is None:
             return None

@@ -6,6 +6,7 @@ import importlib.util
 import re
 import secrets
 import sys
+import textwrap
 import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
@@ -194,7 +195,7 @@ def _ask(table: Table, view: View, analyses: Analyses) -> None:
                 case _:
                     return table.choose_text(words)
         except Refused as error:
-            print(error)
+            print(textwrap.fill(str(error), WIDTH))
 
 
 def _hint(table: Table, view: View, analyses: Analyses, words: str) -> None:

@@ -7,6 +7,7 @@ those which keep a state have the same one again.
 
 from __future__ import annotations
 
+import contextlib
 import threading
 import time
 from collections.abc import Callable
@@ -113,7 +114,15 @@ class Table:
                 action = self._state.string_to_action(text)
             except EngineError as error:
                 raise Refused(str(error)) from None
+            if why := self._why_illegal(action):
+                raise Refused(f"{text} is not legal. {why}")
             self.choose(action)
+
+    def _why_illegal(self, action: int) -> str | None:
+        """Return the rule that forbids an action; None for a legal one, and where the game tells no reason."""
+        with contextlib.suppress(Exception):  # whatever a plug-in's reasons do: `choose` says what is legal
+            return self._state.why_illegal(self._state.parts(action) or ())
+        return None
 
     def resign(self, version: int | None = None) -> None:
         """Give up for the person to move; raises `Refused` as `choose` does."""

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 def targets(state: KernelState) -> dict[int, tuple[str, ...]]:
     """Return the parts to click for every legal action, in order."""
-    seat, gap = state.current_player(), int(state.record.gap)
-    return {
-        action: (f"hand-{seat}-{ACTIONS[action][0]}", f"slot-{(gap + int(offset_of(action))) % SLOTS}")
-        for action in state.legal_actions()
-    }
+    return {action: parts(state, action) for action in state.legal_actions()}
+
+
+def parts(state: KernelState, action: int) -> tuple[str, ...]:
+    """Return the parts of an action, legal or not."""
+    slot = (int(state.record.gap) + int(offset_of(action))) % SLOTS
+    return f"hand-{state.current_player()}-{ACTIONS[action][0]}", f"slot-{slot}"

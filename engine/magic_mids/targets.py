@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 def targets(state: KernelState) -> dict[int, tuple[str, ...]]:
     """Return the parts to click for every legal action, in order."""
-    seat = state.current_player()
-    names = {action: ACTIONS[action] for action in state.legal_actions()}
-    return {action: (f"hand-{seat}-{name[0]}", f"cell-{name[1:]}") for action, name in names.items()}
+    return {action: parts(state, action) for action in state.legal_actions()}
+
+
+def parts(state: KernelState, action: int) -> tuple[str, ...]:
+    """Return the parts of an action, legal or not."""
+    name = ACTIONS[action]
+    return f"hand-{state.current_player()}-{name[0]}", f"cell-{name[1:]}"

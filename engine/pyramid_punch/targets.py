@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from engine.pyramid_punch.rules import STEP_X, STEP_Y
+from engine.pyramid_punch.rules import STEP_X, STEP_Y, on_table
 from engine.pyramid_punch.text import ACTIONS, SIDE_LETTERS
 
 if TYPE_CHECKING:
@@ -18,6 +18,13 @@ if TYPE_CHECKING:
 def targets(state: KernelState) -> dict[int, tuple[str, ...]]:
     """Return the parts to click for every legal action, in order."""
     return {action: _parts(state, ACTIONS[action]) for action in state.legal_actions()}
+
+
+def parts(state: KernelState, action: int) -> tuple[str, ...] | None:
+    """Return the parts of an action, legal or not; None for a place beside a tile that does not lie on the table."""
+    name = ACTIONS[action]
+    beside = name[2] if name[1] in "@>" else ""
+    return _parts(state, name) if not beside.isdigit() or on_table(state.record, int(beside)) else None
 
 
 def place_part(x: int, y: int) -> str:

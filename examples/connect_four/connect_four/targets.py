@@ -12,4 +12,9 @@ if TYPE_CHECKING:
 
 def targets(state: KernelState) -> dict[int, tuple[str, ...]]:
     """Return the part to click for every legal action."""
-    return {action: (f"column-{ACTIONS[action]}",) for action in state.legal_actions()}
+    return {action: parts(state, action) for action in state.legal_actions()}
+
+
+def parts(state: KernelState, action: int) -> tuple[str, ...]:
+    """Return the part of an action, legal or not."""
+    return (f"column-{ACTIONS[action]}",)
