@@ -5,9 +5,11 @@ import random
 import pytest
 
 from arena.core.errors import ConfigError
+from arena.tables import analysis
 from arena.tables.analysis import Analyses, question
 from arena.tables.table import Refused
 from engine import EngineError, load_game
+from tests.support.tournaments import PATIENCE
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +69,8 @@ def test_a_match_that_is_over_is_not_searched(analyses):
     assert (found.line, found.best) == ("it is over", ())
 
 
-def test_more_positions_than_there_are_workers_are_refused_while_all_are_looked_at(analyses):
+def test_more_positions_than_there_are_workers_are_refused_while_all_are_looked_at(analyses, monkeypatch):
+    monkeypatch.setattr(analysis, "LOOKING", PATIENCE)
     game = load_game("epicycle", 3)
     first, state = question(game, None)
     analyses.look(first, state, 5_000_000)

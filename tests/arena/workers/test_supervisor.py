@@ -94,21 +94,20 @@ def test_a_driver_killed_while_it_ends_a_worker_leaves_neither_it_nor_its_folder
 
 
 def test_a_worker_whose_supervisor_is_killed_ends_with_it_and_is_replaced(temporary, worker):
-    old = workers_of(os.getpid())
-    (supervisor,) = supervisors_of(os.getpid())
-    os.kill(supervisor, signal.SIGKILL)
-    wait_until(lambda: gone(old), "it ends")
+    old = worker._worker  # there may be others, of tests before
+    os.kill(worker._supervisor._number, signal.SIGKILL)
+    wait_until(lambda: gone([old]), "it ends")
     death = worker.call(Hello(), Greeting)
     assert isinstance(death, Death) and death.how == "killed by SIGKILL, perhaps for want of memory"
     worker.start()
-    assert worker.call(Hello(), Greeting).process not in old
+    assert worker.call(Hello(), Greeting).process != old
     worker.stop()
     assert os.listdir(temporary) == []
 
 
 def test_a_worker_that_is_stopped_is_found_and_ended_in_a_while(worker, monkeypatch):
     monkeypatch.setattr(process, "STILL_LIMIT", 0.2)
-    (number,) = workers_of(os.getpid())
+    number = worker._worker
     os.kill(number, signal.SIGSTOP)
     death = worker.call(Hello(), Greeting, START_LIMIT)
     assert isinstance(death, Death) and (death.cause, death.how) == ("crash", "it was stopped")
