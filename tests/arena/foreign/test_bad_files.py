@@ -114,7 +114,8 @@ def test_wrong_json_lines_are_refused_in_one_line(tmp_path, content, expected):
 
 
 def test_wrong_parquet_is_refused_in_one_line(tmp_path):
-    assert "is no Parquet file" in refusal(tmp_path, "bad.parquet", b"PAR1" + b"\0" * 50 + b"PAR1")
+    refused = refusal(tmp_path, "bad.parquet", b"PAR1" + b"\0" * 50 + b"PAR1")
+    assert re.search(r"is no Parquet file: \S+ \S+", refused), "it says why"
     whole = write(tmp_path / "good.parquet", results(0, matches=400)).read_bytes()
     broken = bytearray(whole)
     broken[100 : len(broken) // 2] = bytes(len(broken) // 2 - 100)
