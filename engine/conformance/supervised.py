@@ -10,12 +10,14 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
 from multiprocessing.connection import Connection, Pipe
+from pathlib import Path
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -29,6 +31,11 @@ GRACE = 5.0
 """Seconds beyond its time that a check may take to notice; after that its process is killed."""
 STARTING = 60.0
 """Seconds beyond that for the first check of a process, which has to start."""
+MEMORY = 2**32
+"""Bytes of memory that a game may take beyond what its process has at first."""
+LONGEST = 2**24
+"""Bytes of a finding."""
+MEDDLED = "the game has closed files that are not its own, or written to them"
 LOADED = Check("loads", "the game is loaded", ENDS.group, lambda probe: None)
 """What is told before the first check."""
 
@@ -82,10 +89,12 @@ class _Process:
         late, self._patience = self._patience, self.limit + GRACE
         try:
             if self._findings.poll(late):
-                return Finding(**json.loads(self._findings.recv_bytes()))
+                return Finding(**json.loads(self._findings.recv_bytes(LONGEST)))
             why = f"it took longer than {self.limit:g} s and its process was ended"
         except (EOFError, OSError):
             why = self._how_it_ended()
+        except (TypeError, ValueError):
+            why = MEDDLED
         self.alive = False
         spent = round(time.monotonic() - begun, 3)
         return Finding(check.name, check.claim, check.group, self.spec, self.players, FAILED, why, seconds=spent)
@@ -94,7 +103,7 @@ class _Process:
         try:
             code = self._process.wait(GRACE)
         except subprocess.TimeoutExpired:
-            return "the game has closed files that are not its own"
+            return MEDDLED
         return f"the game has ended its process ({signal.Signals(-code).name if code < 0 else f'status {code}'})"
 
     def __enter__(self) -> _Process:
@@ -109,6 +118,14 @@ class _Process:
 
 def _time_up(number: int, frame: FrameType | None) -> None:
     raise TimeUpError
+
+
+def _bound_memory() -> None:
+    """Let more than `MEMORY` be a `MemoryError`, before the machine is full; on systems other than Linux do nothing."""
+    with contextlib.suppress(OSError, ValueError):
+        pages = int(Path("/proc/self/statm").read_text().split()[5])
+        _, hard = resource.getrlimit(resource.RLIMIT_DATA)
+        resource.setrlimit(resource.RLIMIT_DATA, (pages * resource.getpagesize() + MEMORY, hard))
 
 
 @contextlib.contextmanager
@@ -139,6 +156,7 @@ def main() -> None:
     spec, number, seed, seconds, descriptor, *names = sys.argv[1:]
     players, limit = int(number), float(seconds)
     signal.signal(signal.SIGALRM, _time_up)
+    _bound_memory()
     checks: dict[str, Any] = {check.name: check for check in (LOADED, *CHECKS)}
     with Connection(int(descriptor), readable=False) as pipe:
         game = _loaded(spec, players, limit)

@@ -359,8 +359,19 @@ def plug_in(tmp_path, monkeypatch):
     text = source.read_text(encoding="utf-8")
     text = text.replace('if self.late("exit"):\n', 'if self.late("exit"):\n            __import__("os")._exit(3)\n')
     closing = '        while self.late("closes"):\n            __import__("os").closerange(3, 99)\n'
-    text = text.replace('        while self.late("hangs"):\n', f'{closing}        while self.late("hangs"):\n')
-    (folder / "count_up_game.py").write_text(text.replace('"refuses", "position"', '"refuses", "position", "closes"'))
+    writing = "            for number in range(3, 99):\n"
+    writing += "                with __import__('contextlib').suppress(OSError):\n"
+    writing += (
+        "                    __import__('os').write(number, b'\\0\\0\\0\\2{}' if self.late('forges') else b'x' * 64)\n"
+    )
+    writing = f'        while self.late("writes") or self.late("forges"):\n{writing}'
+    growing = '        while self.late("grows"):\n            kept = [*locals().get("kept", []), bytearray(2**30)]\n'
+    text = text.replace(
+        '        while self.late("hangs"):\n', f'{closing}{writing}{growing}        while self.late("hangs"):\n'
+    )
+    (folder / "count_up_game.py").write_text(
+        text.replace('"refuses", "position"', '"refuses", "position", "closes", "writes", "forges", "grows"')
+    )
     (folder / "count_up_game.dist-info" / "METADATA").write_text(
         "Metadata-Version: 2.1\nName: count-up-game\nVersion: 1\n"
     )
@@ -382,6 +393,9 @@ def test_a_game_that_raises_hangs_exits_or_never_ends_gets_its_findings(plug_in)
         ("apply", 60, FAILED, "ZeroDivisionError: count of nothing"),
         ("exit", 60, FAILED, "the game has ended its process (status 3)"),
         ("closes", 60, FAILED, "the game has closed files that are not its own"),
+        ("writes", 60, FAILED, "or written to them"),
+        ("forges", 60, FAILED, "or written to them"),
+        ("grows", 60, FAILED, "MemoryError"),
         ("hangs", 2, FAILED, "it took too long"),
         ("endless", 60, FAILED, "a random match is not over after 20,000 plies"),
         ("ranks", 60, PASSED, "plies"),
