@@ -13,11 +13,20 @@ from tests.system.test_browser import DESK, PHONE, browser  # noqa: F401 - a fix
 LONG = 120_000
 """Milliseconds that a page may take whose kernels have to be compiled."""
 
+SERVE = """
+from arena.cli.app import main
+from arena.tables import hall
+
+make = hall.Analyses
+hall.Analyses = lambda **options: make(20, **options)  # positions of pages that were just closed are in nobody's way
+main()
+"""
+
 
 @pytest.fixture(scope="module")
 def address(tmp_path_factory):
     """Return the address of a server with a home of its own."""
-    with Installed(tmp_path_factory.mktemp("wheel")).start("-m", "arena", "serve", "--port", "0") as server:
+    with Installed(tmp_path_factory.mktemp("wheel")).start("-c", SERVE, "serve", "--port", "0") as server:
         yield server.stdout.readline().split()[0]
         server.terminate()
 

@@ -100,13 +100,15 @@ def visit(browser, server):
 def addresses(server):
     """Return one address of each kind of page, with everything on them computed."""
     matches = read(server, "/tournaments/shown/matches")
-    wait_until(lambda: "being computed" not in read(server, "/tournaments/shown"), "the figures are there")
-    return [
+    found = [
         *("/", "/bots", "/games", "/games/epicycle", "/games/midgard", "/bot?name=greedy", "/tournaments/shown"),
         *("/tournaments/shown/matches", "/tournaments/shown/matches?bot=greedy&seat=1&sort=longest"),
         re.search(r"/tournaments/shown/matches/[0-9a-f]{32}-\d", matches)[0],
         *("/comparisons/two", "/tournaments/shown/pair?board=epicycle_2p&a=greedy&b=random"),
     ]
+    for place in found:  # a page that waits for something loads itself again
+        wait_until(lambda place=place: 'http-equiv="refresh"' not in read(server, place), f"{place} is complete")
+    return found
 
 
 def read(server, place):
