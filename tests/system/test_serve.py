@@ -106,8 +106,8 @@ def addresses(server):
         re.search(r"/tournaments/shown/matches/[0-9a-f]{32}-\d", matches)[0],
         *("/comparisons/two", "/tournaments/shown/pair?board=epicycle_2p&a=greedy&b=random"),
     ]
-    for place in found:  # a page that waits for something loads itself again
-        wait_until(lambda place=place: 'http-equiv="refresh"' not in read(server, place), f"{place} is complete")
+    refreshed = 'http-equiv="refresh"'  # what a page has that waits for something
+    wait_until(lambda: not any(refreshed in read(server, place) for place in found), "every page is complete")
     return found
 
 
