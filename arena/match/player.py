@@ -20,6 +20,10 @@ from engine.specs import Value
 
 MAX_NOTE = 200
 """Characters that are kept of a bot's note on a move."""
+VISITS_ARE = "visits "
+"""How a note begins that says, for datasets, how often each action was tried."""
+MAX_NOTES = {False: 4000, True: 40_000}
+"""Characters that are kept of all notes of a match, by whether they are such notes."""
 
 
 class Answer(NamedTuple):

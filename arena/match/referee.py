@@ -24,13 +24,21 @@ from arena.match.game_faults import (
     most_plies,
 )
 from arena.match.heartbeat import NOBODY, STARVED
-from arena.match.player import Absent, Answer, Contestant, Entrant, First, LocalPlayer, Player
+from arena.match.player import (
+    MAX_NOTES,
+    VISITS_ARE,
+    Absent,
+    Answer,
+    Contestant,
+    Entrant,
+    First,
+    LocalPlayer,
+    Player,
+)
 from arena.match.result import Forfeit, Result, final_hash, final_scores, ranks_with_forfeits
 from engine import CHANCE, TERMINAL, Game
 from engine.state import KernelGame
 
-MAX_NOTES = 4000
-"""Characters that are kept of all notes of a match."""
 BEFORE_PLAY = -1
 KILLS = 2
 """Times that a match is played again after a bot's process was killed from outside."""
@@ -161,7 +169,7 @@ class Match:
     dropped: dict[int, int] = field(default_factory=dict)
     """By seat: evaluations and lines that were wrong."""
     calls: list[int] = field(default_factory=list)
-    noted: int = 0
+    noted: dict[bool, int] = field(default_factory=lambda: dict.fromkeys(MAX_NOTES, 0))
     """Characters of notes so far."""
     timed: bool = False
     clocked: set[int] = field(default_factory=set)
@@ -455,10 +463,12 @@ class Match:
         self.decided = len(self.forfeits) >= self.game.players - 1
 
     def keep_note(self, note: str | None) -> None:
-        """Keep a bot's note on its move, unless notes are too long already."""
-        if note and self.noted < MAX_NOTES:
-            self.noted += len(note)
-            self.notes.append((len(self.movers), note))
+        """Keep a bot's note on its move, unless notes of its kind are too long already."""
+        if note:
+            kind = note.startswith(VISITS_ARE)
+            if self.noted[kind] < MAX_NOTES[kind]:
+                self.noted[kind] += len(note)
+                self.notes.append((len(self.movers), note))
 
     def keep_estimate(self, seat: int, given: Given) -> None:
         """Keep what a bot expects, unless there are too many already, and count what was wrong."""

@@ -19,8 +19,7 @@ import numpy as np
 from arena.core.errors import ConfigError
 from arena.core.files import in_the_way, made_folder, own_folder, read_json
 from arena.core.match_ids import match_id
-from arena.match.player import MAX_NOTE
-from arena.match.referee import MAX_NOTES
+from arena.match.player import MAX_NOTE, MAX_NOTES, VISITS_ARE
 from arena.match.replay import check_game, walk
 from arena.match.stored import StoredMatch
 from arena.plan.config import DatasetFormat
@@ -41,7 +40,6 @@ FOLDER = "dataset"
 """Beside the log, where a run writes one that its configuration asks for."""
 ROWS = 16_384
 """Decisions in a shard by default."""
-VISITS_ARE = "visits "
 VISITS = re.compile(r"visits((?: \d{1,6}:\d{1,9})+)", re.ASCII)
 """A bot's note on how often it has tried actions."""
 
@@ -196,7 +194,8 @@ class Shard:
         name, estimates, notes = match_id(match.identity, match.lineup), match.estimates, dict(match.notes)
         returns, ranks = returns_from_ranks(match.ranks), [rank + 1 for rank in match.ranks]
         observation = np.zeros(self.spec.size, np.float32)
-        full = max(notes) if sum(map(len, notes.values())) >= MAX_NOTES else math.inf  # after that ply none are kept
+        told = {ply: len(note) for ply, note in notes.items() if note.startswith(VISITS_ARE)}
+        full = max(told) if sum(told.values()) >= MAX_NOTES[True] else math.inf  # after that ply none are kept
         telling: set[int] = set()
         for ply, seat, legal, action in decisions_of(match, self.game, observation):
             if bots and labels[seat] not in bots:

@@ -1,5 +1,6 @@
 """Datasets: every decision of the log, as the engine tells it when matches are played through again."""
 
+import itertools
 import json
 import os
 import shutil
@@ -14,10 +15,12 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
 from arena.core.match_ids import match_id
-from arena.match.player import clean_note
+from arena.match.player import MAX_NOTES, clean_note
 from arena.results.dataset import Options, visits_of
 from arena.results.match_files import played
+from arena.verify.verification import verify
 from engine import CHANCE, UnsupportedError, load_game, returns_from_ranks
+from tests.arena.verify.logs import changing
 
 BOARDS = [("epicycle", 3), ("magic_mids", 2), ("pyramid_punch", 2)]
 BOTS = """
@@ -294,11 +297,19 @@ def test_a_note_that_may_have_been_cut_tells_no_visits_rather_than_wrong_ones():
     assert note is not None and visits_of(note, legal) == {action: 5000 + action for action in range(100, 120)}
 
 
-def test_what_is_not_kept_of_visits_is_counted(tmp_path):
+def test_what_is_not_kept_of_visits_is_counted(tmp_path, monkeypatch):
     (tmp_path / "own.py").write_text(TALKING)
     bots = [{"bot": f"{tmp_path / 'own.py'}:{name}"} for name in ("Long", "Many")]
     games = [{"game": "magic_mids", "players": 2}]
     api.run({"name": "talk", "blocks": 1, "games": games, "bots": bots}, tmp_path, workers=1, backend="local")
+    monkeypatch.setitem(MAX_NOTES, True, 1000)
+    with changing(tmp_path / "talk" / api.LOG) as db:  # no match is as long as would be needed
+        for block, lineup, notes in db.execute("SELECT block, lineup, notes FROM matches").fetchall():
+            sums = itertools.accumulate([len(note) for _, note in json.loads(notes)], initial=0)
+            kept = [each for each, before in zip(json.loads(notes), sums, strict=False) if before < MAX_NOTES[True]]
+            place = json.dumps(kept), block, lineup
+            db.execute("UPDATE matches SET notes = ? WHERE block = ? AND lineup = ?", place)
+    assert verify(tmp_path / "talk" / api.LOG, workers=1).sound
     manifest = api.dataset("talk", tmp_path / "out", home=tmp_path)
     (rows,) = rows_of(tmp_path / "out", manifest).values()
     store, plan = api.open_log("talk", home=tmp_path)
