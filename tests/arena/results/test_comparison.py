@@ -17,6 +17,7 @@ from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.stats.estimates import fixed_estimate
 from arena.stats.sprt import Sprt, score_from_elo
+from arena.store.shape import OF_SQLITE
 from arena.transfer.foreign_results import import_results
 from tests.arena.foreign.tables import by_match, results, write
 from tests.support import samples
@@ -207,14 +208,21 @@ def said(capsys, *words, code=0):
     return " ".join((found.out if code == 0 else found.err).split())
 
 
+def files_of(folder):
+    """All files by path, but for those that SQLite makes to read a log."""
+    return {
+        path: path.read_bytes() for path in folder.rglob("*") if path.is_file() and not path.name.endswith(OF_SQLITE)
+    }
+
+
 def test_the_command_prints_what_a_fixed_comparison_prints_and_writes_nothing(pairs, capsys, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
     home = pairs.folder.parent.parent
-    before = {path: path.read_bytes() for path in home.rglob("*") if path.is_file()}
+    before = files_of(home)
     asked = ("compare", "greedy", "cautious", "--home", home)
     there = said(capsys, *asked, "--from", "pairs")
     told = json.loads(said(capsys, *asked, "--from", "pairs", "--json", "--elo1", "50"))
-    assert {path: path.read_bytes() for path in home.rglob("*") if path.is_file()} == before
+    assert files_of(home) == before
     played = said(capsys, *asked, "--game", "epicycle", "--fixed", 14, "--name", "pairs", "--workers", 1)
     for part in ("Elo of A over B", "return of A minus B"):
         assert there.partition(part)[2].partition(" to ")[0] == played.partition(part)[2].partition(" to ")[0] != ""
