@@ -19,7 +19,7 @@ from arena.core.names import COMPARISONS
 from arena.plan.dice_keys import has_own_dice, shared_in_blocks
 from arena.plan.logs import open_log
 from arena.plan.model import ResolvedPlan
-from arena.results.matches import BoardMatches, chosen_boards, read_board
+from arena.results.matches import BoardMatches, chosen_boards, read_board, two_entries
 from arena.schedule.blocks import Board, Schedule
 from arena.schedule.openings import setup_plies
 from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead
@@ -28,7 +28,6 @@ from arena.stats.repeats import Repeats
 from arena.stats.sprt import Sprt, Verdict, block_values
 from arena.store import Store, read_moves
 from engine import load_game
-from engine.errors import did_you_mean
 
 PAIR = 2
 """Matches of a block of a comparison."""
@@ -169,13 +168,7 @@ def compare_in(
     store, resolved = open_log(target, home)
     with store:
         schedule = store.known(resolved.schedule())
-        labels = [entry.label for entry in schedule.entries]
-        for label in (a, b):
-            if label not in labels:
-                raise StoreError(f"{target}: has no bot '{label}'{did_you_mean(label, labels)}")
-        if a == b:
-            raise ConfigError(f"A and B are the same bot, {a}: there is nothing to compare")
-        entries = labels.index(a), labels.index(b)
+        entries = two_entries(target, schedule, a, b)
         index = _board(target, schedule, entries, game, players)
         found = read_board(store, schedule, index)
         met = _duels(found, schedule, entries) if schedule.duel else _meetings(found, entries)

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.core.errors import StoreError
+from arena.core.errors import ConfigError, StoreError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.logs import open_log
@@ -20,6 +20,7 @@ from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import ForeignSchedule
 from arena.stats.bootstrap import distinct_share
 from arena.store import Store, read_moves
+from engine.errors import did_you_mean
 
 BoardName = tuple[str, int]
 """Canonical game spec and number of players."""
@@ -233,6 +234,17 @@ def chosen_boards(target: str | Path, schedule: Schedule, game: str | None, play
     """Return the numbers of the boards in a schedule that `choose_boards` chooses."""
     names = [(board.game, board.players) for board in schedule.boards]
     return [names.index(name) for name in choose_boards(target, names, game, players)]
+
+
+def two_entries(target: str | Path, schedule: Schedule, a: str, b: str) -> tuple[int, int]:
+    """Return the entries of two bots by their labels; raises an `ArenaError` unless they are two of the schedule's."""
+    labels = [entry.label for entry in schedule.entries]
+    for label in (a, b):
+        if label not in labels:
+            raise StoreError(f"{target}: has no bot '{label}'{did_you_mean(label, labels)}")
+    if a == b:
+        raise ConfigError(f"A and B are the same bot, {a}: there is nothing to compare")
+    return labels.index(a), labels.index(b)
 
 
 def board_frames(

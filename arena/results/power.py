@@ -13,10 +13,9 @@ from arena.core.errors import ConfigError, StoreError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.logs import open_log
 from arena.results.columns import POWER
-from arena.results.matches import board_matches
+from arena.results.matches import board_matches, two_entries
 from arena.schedule.blocks import Schedule
 from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
-from engine.errors import did_you_mean
 
 MOST_SURE = 0.9999
 """Largest confidence and power allowed."""
@@ -88,13 +87,7 @@ def power(
     store, resolved = open_log(target, home)
     with store:
         schedule = store.known(resolved.schedule())
-        labels = [entry.label for entry in schedule.entries]
-        for label in (a, b):
-            if label not in labels:
-                raise StoreError(f"{target}: has no bot '{label}'{did_you_mean(label, labels)}")
-        two = labels.index(a), labels.index(b)
-        if two[0] == two[1]:
-            raise ConfigError(f"A and B are the same bot, {a}: there is nothing to compare")
+        two = two_entries(target, schedule, a, b)
         found = []
         for index, board in enumerate(schedule.boards):
             named = game in (None, board.game, board.game.partition("(")[0]) and players in (None, board.players)
