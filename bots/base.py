@@ -81,7 +81,7 @@ class Bot(ABC):
     which they were submitted.
     """
     games: ClassVar[Collection[str] | None] = None
-    """Names of the games it plays; None for every game."""
+    """The games it plays: `midgard` with any options, or `midgard(variant=odin)`; None for every game."""
     players: ClassVar[Collection[int] | None] = None
     """Numbers of players that it plays with; None for any."""
     needs: ClassVar[Collection[str]] = ()
@@ -141,8 +141,8 @@ class Bot(ABC):
     @classmethod
     def refusal(cls, game: Game) -> str | None:
         """Return why this bot does not play that game, in words that follow its name; None when it does."""
-        if cls.games is not None and game.name not in cls.games:
-            return f"plays {', '.join(sorted(cls.games))}, not {game.name}"
+        if cls.games is not None and not game.is_named_by(cls.games):
+            return f"plays {', '.join(sorted(cls.games))}, not {game.spec}"
         if cls.players is not None and game.players not in cls.players:
             return f"plays with {', '.join(map(str, sorted(cls.players)))} players, not {game.players}"
         missing = [need for need in cls.needs if not getattr(game, need, False)]

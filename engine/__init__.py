@@ -19,7 +19,7 @@ from engine.errors import (
 )
 from engine.game import CHANCE, TERMINAL, Game, State, returns_from_ranks
 from engine.game_types import Bounds, Credit, GameType
-from engine.loading import load_game
+from engine.loading import canonical_spec, load_game
 from engine.registry import game_names, game_type, register_game
 from engine.specs import Parameter
 
@@ -40,6 +40,7 @@ __all__ = [
     "State",
     "UnknownNameError",
     "UnsupportedError",
+    "canonical_spec",
     "game_names",
     "game_type",
     "load_game",

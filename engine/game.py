@@ -7,7 +7,7 @@ import operator
 import reprlib
 from abc import ABC, abstractmethod
 from bisect import bisect_right
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, ClassVar
@@ -51,6 +51,14 @@ class Game(ABC):
     def spec(self) -> str:
         """The canonical spec, `name(key=value,...)`; players are not part of it."""
         return self.type.spec(self.params)
+
+    def is_named_by(self, specs: Iterable[str]) -> bool:
+        """Return whether one of these specs names the game; options that a spec leaves out may be any."""
+        return any(self._has(*split_game_spec(spec)) for spec in specs)
+
+    def _has(self, name: str, options: Mapping[str, str]) -> bool:
+        wanted = self.type.resolve(options) if name == self.name else {}
+        return name == self.name and all(self.params[option] == wanted[option] for option in options)
 
     @property
     def num_distinct_actions(self) -> int:

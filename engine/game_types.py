@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import importlib
+import itertools
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from engine.specs import Parameter, Value, canonical_options, resolve
+
+VARIANT = "variant"
+"""Name of an option whose choices are games that people know by name."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +90,11 @@ class GameType:
         """Return the canonical spec, `name(key=value,...)`."""
         options = canonical_options(self.parameters, params)
         return f"{self.name}({options})" if options else self.name
+
+    def variants(self) -> dict[str, str]:
+        """Return the specs of the game's variants by name; none for a game without an option of that name."""
+        choices = (option.choices for option in self.parameters if option.name == VARIANT)
+        return {str(each): self.spec(self.resolve({VARIANT: each})) for each in itertools.chain(*choices)}
 
     def module(self, part: str) -> Any:
         """Import and return the game's `rules`, `text` or `drawing` module."""

@@ -26,6 +26,12 @@ def load_game(spec: str, players: int | None = None, **options: object) -> Game:
     return load(kind, players, {**given, **options})
 
 
+def canonical_spec(spec: str) -> str:
+    """Return the canonical form of a game spec; raises an `EngineError` where there is none such."""
+    kind = game_type(spec)
+    return kind.spec(kind.resolve(split_game_spec(spec)[1]))
+
+
 def load(kind: GameType, players: int, options: Mapping[str, object]) -> Game:
     """Return the game for that many players; raises an `EngineError` for options or players that it does not know."""
     params = kind.resolve(options)

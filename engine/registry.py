@@ -6,12 +6,21 @@ Whole libraries of games come by a *provider*, an entry point of the group `aren
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from engine.errors import DuplicateNameError, UnknownNameError, UnsupportedError, did_you_mean, in_short
+from engine.errors import (
+    DuplicateNameError,
+    EngineError,
+    UnknownNameError,
+    UnsupportedError,
+    did_you_mean,
+    in_short,
+    nearest,
+)
 from engine.game_types import GameType
 from engine.specs import split_game_spec
 
@@ -110,12 +119,25 @@ def is_provided(spec: str) -> bool:
     return bool(dot) and prefix in provider_names() and name not in {*_installed(), *_registered}
 
 
+def _hint(name: str) -> str:
+    """Return the end of an error about a name that no game has: the variant of that name, else the nearest game."""
+    variants: dict[str, str] = {}
+    for game in game_names():
+        with contextlib.suppress(EngineError):  # a plug-in that cannot be loaded has no variants
+            variants |= game_type(game).variants()
+    if near := nearest(name, [*variants, *game_names()]):
+        return f"; did you mean '{variants.get(near, near)}'?"
+    return did_you_mean(name, game_names())
+
+
 def game_type(spec: str) -> GameType:
     """Return the game type of a name or a spec; raises `UnknownNameError` with the nearest known name.
 
     Of a provider's game it is the type for the options of the spec, which may narrow the numbers of players.
     """
     name = spec.partition("(")[0].strip()
+    if "=" in name:
+        split_game_spec(spec)  # which says how options are written
     if name in _registered:
         return _registered[name]
     if name in _installed():
@@ -123,5 +145,5 @@ def game_type(spec: str) -> GameType:
     prefix, dot, _ = name.partition(".")
     provider = _provider(prefix) if dot else None
     if provider is None:
-        raise UnknownNameError(f"no game '{name}'{did_you_mean(name, game_names())}")
+        raise UnknownNameError(f"no game '{name}'{_hint(name)}")
     return provider(*split_game_spec(spec))

@@ -127,8 +127,14 @@ def split_game_spec(spec: str) -> tuple[str, dict[str, str]]:
     match = GAME_SPEC.fullmatch(spec.strip())
     parts = None if match is None else _outside_brackets(match["options"] or "")
     if match is None or parts is None:
-        raise NotationError(f"game spec '{spec}' cannot be read; write name or name(key=value,...)")
+        raise NotationError(f"game spec '{spec}' cannot be read; write {_as_game(spec)}")
     return match["name"], _split_options(parts, spec)
+
+
+def _as_game(spec: str) -> str:
+    """Return how a game spec is written, with the options of one that is written like a bot's, or without a name."""
+    options = re.fullmatch(r"(?:(\w+):)?(\w+=[^():\s]+)", spec.strip())
+    return f"{options[1] or 'GAME'}({options[2]})" if options else "name or name(key=value,...)"
 
 
 def _outside_brackets(text: str) -> list[str] | None:
@@ -159,9 +165,13 @@ def split_bot_spec(spec: str) -> tuple[str, dict[str, str]]:
             raise NotationError(f"bot spec '{spec}' cannot be read; write path/to/file.py:ClassName")
         name = f"{name}:{class_name}"
     is_path = "/" in name or name.partition(":")[0].endswith((".py", ".toml"))
-    if not name or (not is_path and any(c in name for c in "(),= \t\n")):
+    if re.fullmatch(r"\w+=\S*", spec):
+        raise NotationError(
+            f"'{spec}' is an option and no bot; write {_as_game(spec)} for a game's, BOT:{spec} for a bot's"
+        )
+    if not name or (not is_path and any(c in name for c in "(),= \t\n")) or (spec.endswith(":") and not rest):
         raise NotationError(f"bot spec '{spec}' cannot be read; write name or name:key=value,...")
-    return name, _split_options(rest.split(",") if rest.strip() else [], spec)
+    return name, _split_options(rest.split(",") if rest else [], spec)
 
 
 def _split_options(parts: list[str], spec: str) -> dict[str, str]:

@@ -8,8 +8,8 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict, dataclass
 from typing import Any
 
-from engine.conformance import copies, kernels, observations, pictures, processes, texts, turns
-from engine.conformance.probe import Broken, Check, NotApplicableError, Probe
+from engine.conformance import copies, kernels, observations, pictures, playouts, processes, texts, turns
+from engine.conformance.probe import MOST_MATCHES, Broken, Check, NotApplicableError, Probe, home
 from engine.errors import in_short, one_line
 from engine.game import Game, shown
 
@@ -29,6 +29,14 @@ ENDS = Check("ends", "random matches are played to their end", MATCHES, turns.en
 
 CHECKS: list[Check] = [
     ENDS,
+    # what other checks rely on comes first, so that a fault is told at its cause
+    *_named(
+        STATES,
+        {
+            copies.replays: "a history leads to the same state again",
+            copies.clones: "a clone and its state go their own ways, also at the end",
+        },
+    ),
     *_named(
         MATCHES,
         {
@@ -52,12 +60,10 @@ CHECKS: list[Check] = [
         STATES,
         {
             copies.children: "a child leaves its parent alone",
-            copies.clones: "a clone and its state go their own ways",
             copies.played_out: "a playout leaves the state alone and is the one that its draws lead to",
             copies.copies: "copies and deep copies are clones",
             copies.pickles: "a pickled state plays on alike",
             copies.pickled_games: "a pickled game is the same game",
-            copies.replays: "a history leads to the same state again",
             copies.equality: "states are equal to themselves, however they came about, and not to others",
             copies.other_games: "states for other numbers of players are never equal",
             copies.equal_keys: "states with equal keys play on alike",
@@ -104,8 +110,9 @@ CHECKS: list[Check] = [
             kernels.used_words: "the used words of a record hold the whole state",
             kernels.random_actions: "a random action is any legal one, all equally likely",
             kernels.sampled_outcomes: "sampled outcomes follow their weights",
-            kernels.playouts: "compiled playouts depend on their seed alone",
-            kernels.playouts_and_steps: "compiled playouts agree with matches played step by step",
+            playouts.playouts: "compiled playouts depend on their draws alone",
+            playouts.playouts_by_draws: "a compiled playout is the match that its draws lead to step by step",
+            playouts.playouts_and_steps: "compiled playouts end as matches step by step do: result, length, position",
         },
     ),
     *_named(
@@ -157,13 +164,18 @@ class TimeUpError(BaseException):
 
 
 def run_check(
-    check: Check, game: Game, seed: int = 0, limit: Callable[[], AbstractContextManager[None]] = nullcontext
+    check: Check,
+    game: Game,
+    seed: int = 0,
+    limit: Callable[[], AbstractContextManager[None]] = nullcontext,
+    most_matches: int = MOST_MATCHES,
 ) -> Finding:
     """Run one check of a game; whatever the game raises is a finding.
 
-    `limit` gives what is entered around the check; it may raise `TimeUpError`.
+    `limit` gives what is entered around the check; it may raise `TimeUpError`. A check of many random matches plays at
+    most `most_matches` each way.
     """
-    probe = Probe(game, seed)
+    probe = Probe(game, seed, most_matches)
     begun = time.monotonic()
 
     def found(status: str, detail: str = "") -> Finding:
@@ -189,5 +201,5 @@ def run_check(
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # a game may raise SystemExit too
-        return found(FAILED, in_short(error))
+        return found(FAILED, in_short(error, within=home(game)))
     return found(PASSED, told or "")

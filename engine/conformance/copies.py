@@ -5,21 +5,27 @@ from __future__ import annotations
 import copy
 import pickle
 import random
+import time
 
 from engine.conformance.matches import choices
 from engine.conformance.probe import (
+    Broken,
     NotApplicableError,
     Probe,
     alike,
     expect,
+    method_place,
+    played,
     replayed,
     same,
     snapshot,
     unchanged,
     without_history,
 )
+from engine.errors import IllegalActionError
 from engine.game import State
 from engine.loading import load_game
+from engine.state import KernelState
 
 MOST_PLAYED = 60
 """Plies of a match in which each state is cloned."""
@@ -27,6 +33,20 @@ MOST_STATES = 400
 """States of a check among which some with equal keys are looked for."""
 MOST_PAIRS = 6
 """Pairs of such states that are played on."""
+ENDS_CLONED = 40
+"""Ended states that are cloned."""
+COIN_SHARE = 0.03
+REPLAYED = 915
+"""Matches that are played again: with a fair coin hidden in that share of matches, once in a million none differs."""
+REPLAYING_SECONDS = 10.0
+"""Processor time after which fewer matches are enough."""
+FEWEST = 3
+"""Matches that are played again however long that takes."""
+MOST_COMPARED = 100
+"""Times that a match is played ply by ply to find where it differs."""
+MADE_BY_PLIES = ("position", "who", "legal", "outcomes", "rolling", "history")
+MADE_BY_METHODS = {"scores": "scores", "ended": "ended", "ranks": "ranks", "returns": "returns", "drawing": "__str__"}
+"""Parts of a snapshot that tell of a ply, and those that a method tells, each with the method."""
 
 
 def children(probe: Probe) -> None:
@@ -49,6 +69,20 @@ def clones(probe: Probe) -> None:
         ahead = snapshot(clone)
         state.apply_action(rng.choice(choices(state)))
         alike("the clone after a ply in the state", snapshot(clone), ahead)
+    for seed in range(17, 17 + ENDS_CLONED):
+        _clones_of_the_end(probe.finished(seed))
+
+
+def _clones_of_the_end(end: State) -> None:
+    """Compare clones of an ended state, and of the one before the last ply."""
+    alike("a clone of an ended state", snapshot(end.clone()), snapshot(end))
+    *plies, last = end.history()
+    state = played(end.game, plies)
+    clone, before = state.clone(), snapshot(state)
+    state.apply_action(last)
+    alike("the clone after the last ply in the state", snapshot(clone), before)
+    clone.apply_action(last)
+    alike("the clone after the last ply, too", snapshot(clone), snapshot(end))
 
 
 def played_out(probe: Probe) -> None:
@@ -87,10 +121,52 @@ def pickled_games(probe: Probe) -> None:
     alike("its first state", snapshot(made.new_initial_state()), snapshot(probe.start()))
 
 
-def replays(probe: Probe) -> None:
-    for seed in range(3):
+def replays(probe: Probe) -> str:
+    begun, count = time.process_time(), min(REPLAYED, probe.most)
+    for seed in range(count):
+        if seed >= FEWEST and time.process_time() - begun > REPLAYING_SECONDS:
+            return replays_told(seed)
         end = probe.finished(seed)
-        alike("the end, played again from its history", snapshot(replayed(end)), snapshot(end))
+        try:
+            alike("the end, played again from its history", snapshot(replayed(end)), snapshot(end))
+        except (Broken, IllegalActionError):
+            _first_difference(probe, seed, end.history())
+            raise
+    return replays_told(count)
+
+
+def replays_told(matches: int) -> str:
+    """Return how many matches were played again, and what that leaves open if they are fewer than `REPLAYED`."""
+    missed = (1 - COIN_SHARE / 2) ** matches
+    open_ = f"; a fair coin hidden in {COIN_SHARE:.0%} of matches is missed with probability {missed:.1g}"
+    return f"{matches:,} matches{open_ if matches < REPLAYED else ''}"
+
+
+def _words(state: State) -> bytes:
+    """Return the record of a state, if it is one."""
+    return state.words.tobytes() if isinstance(state, KernelState) else b""
+
+
+def _first_difference(probe: Probe, seed: int, history: list[int]) -> None:
+    """Raise `Broken` with the first ply after which two states differ, each made by the same plies."""
+    for _ in range(MOST_COMPARED):
+        one, other = probe.game.new_initial_state(), probe.game.new_initial_state()
+        for number, ply in enumerate(history, start=1):
+            probe.at(seed, history[:number])
+            cause = method_place(one, "apply_action")
+            try:
+                one.apply_action(ply)
+                other.apply_action(ply)
+            except IllegalActionError as error:
+                raise Broken(
+                    f"{cause}: plies that were legal are refused when they are played again: {error}"
+                ) from error
+            seen, wanted = snapshot(one), snapshot(other)
+            moved = _words(one) != _words(other)
+            for key in [*MADE_BY_PLIES, *MADE_BY_METHODS]:
+                method = None if moved else MADE_BY_METHODS.get(key)
+                what = method_place(one, method) if method else cause
+                same(f"{what}: {key} after the same plies, played twice", seen.get(key), wanted.get(key))
 
 
 def equality(probe: Probe) -> None:

@@ -6,7 +6,7 @@ import hashlib
 import random
 from collections.abc import Iterator
 
-from engine.game import Game, State
+from engine.game import Game, State, rolled
 
 
 def choices(state: State) -> list[int]:
@@ -33,16 +33,32 @@ def walk(game: Game, seed: int) -> Iterator[State]:
     yield state
 
 
+def finish(state: State, rng: random.Random) -> None:
+    """Play a state to its end as `State.playout` does."""
+    while True:
+        if legal := state.legal_actions():
+            state.apply_action(legal[int(rng.random() * len(legal))])
+        elif (chances := state.chances())[0]:
+            state.apply_action(rolled(*chances, rng))
+        else:
+            return
+
+
 def stretched(game: Game, seed: int) -> Iterator[State]:
-    """Yield the states of a match in which dice and seats shun whatever ends it at once, and its end."""
+    """Yield the states of a match in which seats shun whatever ends it at once, and its end; dice are random."""
     rng = random.Random(seed)
     state = game.new_initial_state()
     while not state.is_terminal():
         yield state
-        possible = choices(state)
-        rng.shuffle(possible)
-        state.apply_action(next((each for each in possible if not state.child(each).is_terminal()), possible[0]))
+        state.apply_action(drawn(state, rng) if state.is_chance_node() else _delaying(state, rng))
     yield state
+
+
+def _delaying(state: State, rng: random.Random) -> int:
+    """Return a random action that does not end the match, if there is one."""
+    legal = state.legal_actions()
+    rng.shuffle(legal)
+    return next((action for action in legal if not state.child(action).is_terminal()), legal[0])
 
 
 def plies(state: State) -> tuple[int, int]:

@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import inspect
 import random
-from collections.abc import Callable, Iterator
+import sys
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from engine.conformance.matches import drawn, is_stop, stretched
-from engine.errors import EngineError, in_short
+from engine.errors import EngineError, in_short, place
 from engine.game import Game, State, shown
+from engine.registry import is_provided
+from engine.state import KernelGame
 
+MOST_MATCHES = 50_000
+"""Matches that a check of distributions plays each way, where they are quick."""
 MOST_PLIES = 20_000
 """Plies of a random match of a game that does not tell its bounds."""
 
@@ -39,9 +46,11 @@ class Check:
 class Probe:
     """The matches of one check. It remembers where it is, so that a failure can be told with its seed and plies."""
 
-    def __init__(self, game: Game, seed: int = 0) -> None:
+    def __init__(self, game: Game, seed: int = 0, most: int = MOST_MATCHES) -> None:
         self.game = game
         self.base = seed
+        self.most = most
+        """Matches that the check may play each way."""
         self.seed: int | None = None
         self.plies: list[Any] = []
 
@@ -164,9 +173,40 @@ def without_history(seen: dict[str, Any]) -> dict[str, Any]:
     return {key: value for key, value in seen.items() if key not in ("history", "drawing", "ended")}
 
 
+def home(game: Game) -> str:
+    """Return the file or folder of a game's own code; "" for a game of another library, whose code is anywhere."""
+    if is_provided(game.spec):
+        return ""
+    module = sys.modules[game.rules.__name__ if isinstance(game, KernelGame) else type(game).__module__]
+    file = getattr(module, "__file__", None) or ""
+    return str(Path(file).parent) if "." in module.__name__ or hasattr(module, "__path__") else file
+
+
+def code_place(function: Any) -> str:
+    """Return file and line of a function, a kernel or a property."""
+    function = getattr(function, "py_func", getattr(function, "fget", function))
+    code = inspect.unwrap(function).__code__
+    return place(code.co_filename, code.co_firstlineno)
+
+
+def method_place(state: State, method: str) -> str:
+    """Return the name of what a game has for a method of states, with file and line."""
+    found = getattr(type(state), method)
+    if isinstance(state.game, KernelGame):
+        if method == "apply_action" and state.is_chance_node():
+            method = "apply_chance"
+        found = vars(state.game.rules).get(method, found)
+    return f"{method} ({code_place(found)})"
+
+
+def played(game: Game, plies: Iterable[int]) -> State:
+    """Return the state that plies lead to from the start."""
+    state = game.new_initial_state()
+    for ply in plies:
+        state.apply_action(ply)
+    return state
+
+
 def replayed(state: State) -> State:
     """Return the state that the same plies lead to from the start."""
-    again = state.game.new_initial_state()
-    for action in state.history():
-        again.apply_action(action)
-    return again
+    return played(state.game, state.history())

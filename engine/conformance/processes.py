@@ -1,77 +1,97 @@
 """Checks in processes of their own: the same matches whatever the order of hashes, and with interpreted kernels.
 
-    python -m engine.conformance.processes SPEC PLAYERS SEED
+    python -m engine.conformance.processes SPEC PLAYERS SEED MATCHES SECONDS
 
-prints the digest that is compared.
+prints, a line for each match, the digests that are compared.
 """
 
 from __future__ import annotations
 
 import hashlib
+import itertools
 import os
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 
+from engine.conformance.copies import REPLAYED, replays_told
 from engine.conformance.kernels import kernel_game
-from engine.conformance.matches import drawn, playthrough, seen
+from engine.conformance.matches import drawn, finished, playthrough, seen
 from engine.conformance.observations import observes
-from engine.conformance.probe import Broken, NotApplicableError, Probe, expect
+from engine.conformance.playouts import Playouts, blamed
+from engine.conformance.probe import Broken, NotApplicableError, Probe, method_place
 from engine.errors import EngineError
-from engine.game import Game
+from engine.game import Game, State
 from engine.loading import load_game
 from engine.playouts import random_playouts
 from engine.registry import game_type
+from engine.state import KernelGame
 
-MATCHES = 2
+IN_WORDS = 2
+"""Matches that are compared in words, with what seats see of them; of others the ends are."""
+SECONDS = 5.0
+"""Processor time after which another process ends, with fewer matches."""
 LONGEST = 600
 """Seconds after which another process is given up."""
 
 
-def digest(game: Game, seed: int) -> str:
-    """Return one digest of a few random matches step by step, of observations, and of compiled playouts."""
-    parts = [playthrough(game, seed + each) for each in range(MATCHES)]
-    if observes(game):
-        parts.append(seen(game, seed))
-    if game.kernels:
-        played = random_playouts(game, 4, seed=seed)
-        parts.append(f"{played.actions} {played.plies} {played.rank_sums.tolist()} {played.ended}")
-    return hashlib.blake2b("\n\n".join(parts).encode(), digest_size=8).hexdigest()
+def digests(game: Game, seed: int) -> Iterator[tuple[str, ...]]:
+    """Yield digests match by match, without end: of a match step by step, a compiled playout, and observations."""
+    compiled = Playouts(game, seed) if isinstance(game, KernelGame) else None
+    for number in itertools.count():
+        in_words = number < IN_WORDS
+        parts = (
+            playthrough(game, seed + number) if in_words else _end(finished(game, seed + number)),
+            compiled.told() if compiled else "",
+            seen(game, seed + number) if in_words and observes(game) else "",
+        )
+        yield tuple(hashlib.blake2b(str(part).encode(), digest_size=8).hexdigest() for part in parts)
 
 
-def another_process(probe: Probe) -> None:
-    _compare(probe, "in another process, with another order of hashes,", {"PYTHONHASHSEED": "4711"})
+def _end(end: State) -> tuple[object, ...]:
+    position = end.position if end.game.position else ""
+    return end.history(), end.ranks(), end.returns(), end.scores(), end.ended, position
 
 
-def interpreted(probe: Probe) -> None:
+def another_process(probe: Probe) -> str:
+    return _compare(probe, "in another process, with another order of hashes", {"PYTHONHASHSEED": "4711"})
+
+
+def interpreted(probe: Probe) -> str:
     kernel_game(probe)
-    _compare(probe, "interpreted", {"NUMBA_DISABLE_JIT": "1"})
+    return _compare(probe, "interpreted", {"NUMBA_DISABLE_JIT": "1"})
 
 
-def _compare(probe: Probe, how: str, environment: dict[str, str]) -> None:
-    """Expect the digest of this process from one with another environment."""
+def _compare(probe: Probe, how: str, environment: dict[str, str]) -> str:
+    """Compare digests of this process with those of one with another environment."""
     game = probe.game
-    probe.at(0, [])
-    wanted = digest(game, probe.base)
-    command = [
-        sys.executable,
-        "-P",
-        "-m",
-        "engine.conformance.processes",
-        game.spec,
-        str(game.players),
-        str(probe.base),
-    ]
+    given = (game.spec, game.players, probe.base, min(REPLAYED, probe.most), SECONDS)
     run = subprocess.run(
-        command, env={**os.environ, **environment}, capture_output=True, text=True, timeout=LONGEST, check=False
+        [sys.executable, "-P", "-m", "engine.conformance.processes", *map(str, given)],
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=LONGEST,
+        check=False,
     )
-    lines = run.stdout.split()
+    lines = run.stdout.splitlines()
     if run.returncode == 2:
         raise NotApplicableError("another process does not find the game; it is not installed")
     if run.returncode or not lines:
         last = (run.stderr.strip().splitlines() or [f"exit status {run.returncode}"])[-1]
         raise Broken(f"matches {how} fail: {last}")
-    expect(lines[-1] == wanted, f"matches {how} are others: the rules depend on more than the plies")
+    for number, (line, here) in enumerate(zip(lines, digests(game, probe.base), strict=False)):
+        match, playout, observed = (there == own for there, own in zip(line.split(), here, strict=True))
+        where = f"of {len(lines):,}, {how}"
+        if not match:
+            end = probe.finished(number)
+            raise Broken(f"{method_place(end, 'apply_action')}: match {number} {where}, is another one")
+        if not playout:
+            raise Broken(f"{blamed(kernel_game(probe))}: compiled playout {number} {where}, is another one")
+        if not observed:
+            raise Broken(f"what seats see in match {number} {where}, is something else")
+    return replays_told(len(lines))
 
 
 def speed(probe: Probe) -> str:
@@ -98,13 +118,19 @@ def speed(probe: Probe) -> str:
 
 
 def main() -> int:
-    """Print the digest of the game that the command line names; 2 when there is no such game."""
-    spec, players, seed = sys.argv[1:]
+    """Print digests of the game that the command line names; return 2 when there is no such game."""
+    spec, players, seed, matches, seconds = sys.argv[1:]
     try:
         game_type(spec.partition("(")[0])
     except EngineError:
         return 2
-    print(digest(load_game(spec, int(players)), int(seed)))
+    made = digests(load_game(spec, int(players)), int(seed))
+    print(*next(made))  # for which everything is compiled
+    begun = time.process_time()
+    for _ in range(1, int(matches)):
+        if time.process_time() - begun > float(seconds):
+            break
+        print(*next(made))
     return 0
 
 

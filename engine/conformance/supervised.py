@@ -15,7 +15,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from multiprocessing.connection import Connection, Pipe
 from pathlib import Path
 from types import FrameType, TracebackType
@@ -40,13 +40,15 @@ LOADED = Check("loads", "the game is loaded", ENDS.group, lambda probe: None)
 """What is told before the first check."""
 
 
-def check_game(spec: str, players: int, seed: int = 0, limit: float = 120.0) -> Iterator[Finding]:
-    """Yield the finding of every check of a game for a number of players, as soon as it is there.
+def check_game(
+    spec: str, players: int, seed: int = 0, limit: float = 120.0, checks: Iterable[Check] = CHECKS
+) -> Iterator[Finding]:
+    """Yield the finding of every check of a game for a number of players, as soon as it is there; or of some checks.
 
     A check that takes longer than `limit` seconds, or ends its process, fails; the next one gets a new process. When
     the game cannot be loaded, or its random matches do not end, the other checks are not applicable.
     """
-    waiting = [LOADED, *CHECKS]
+    waiting = [LOADED, *checks]
     while waiting:
         with _Process(spec, players, seed, limit, waiting) as process:
             while waiting and process.alive:

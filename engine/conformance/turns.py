@@ -184,8 +184,9 @@ def bounds_told(probe: Probe) -> str | None:
 def bounds_kept(probe: Probe) -> str:
     game = probe.game
     longest = 0
+    kinds = [probe.walk] if game.type.bounds is None else [probe.walk, probe.stretched]
     for seed in range(4):
-        for match in (probe.walk(seed), probe.stretched(seed)):
+        for match in (kind(seed) for kind in kinds):
             rolls = nodes = plies = 0
             for state in match:
                 outcomes = len(state.chance_outcomes())

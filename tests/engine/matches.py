@@ -2,10 +2,10 @@
 
 import engine
 from engine import GameType, Parameter
-from engine.conformance.matches import finished, plies, stops, stretched, walk
+from engine.conformance.matches import finished, plies, stops, walk
 from engine.specs import Value
 
-__all__ = ["finished", "option_sets", "plies", "stops", "stretched", "tables", "walk"]
+__all__ = ["finished", "option_sets", "plies", "stops", "tables", "walk"]
 
 
 def option_sets(kind: GameType) -> list[dict[str, Value]]:

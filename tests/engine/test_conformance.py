@@ -6,19 +6,28 @@ import itertools
 import shutil
 from contextlib import contextmanager
 from dataclasses import replace
+from fractions import Fraction
+from math import comb
 from pathlib import Path
 from types import SimpleNamespace
 
 import connect_four
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from numba.core.errors import TypingError
 
 import engine
 from engine import CHANCE, Bounds, Game, IllegalActionError, PositionError, State, registry
-from engine.conformance import CHECKS, FAILED, NOT_APPLICABLE, PASSED, check_game, run_check
+from engine.conformance import CHECKS, FAILED, NOT_APPLICABLE, PASSED, check_game, playouts, run_check, samples
 from engine.conformance.checks import KERNELS, PROCESSES, SPEED, TimeUpError
+from engine.conformance.copies import REPLAYED
+from engine.errors import in_short
+from engine.kernel import kernel
 from engine.observation import Block, ObservationSpec, Symmetry
 from tests.engine.test_plain_game import NIM, Nim, NimState
+from tests.support import odd_four, pig
 
 BY_NAME = {check.name: check for check in CHECKS}
 LOG: list[int] = []
@@ -244,11 +253,22 @@ OF_KERNELS = {
     "random-actions": ("connect_four", "random_action", lambda old: lambda record, rng, legal: 0),
     "sampled-outcomes": ("magic_mids", "sample_chance", lambda old: lambda record, rng: 0),
     "playouts": ("connect_four", "playouts", lambda old: lambda *given: (len(LOG), LOG.append(1) or len(LOG))),
+    "playouts-by-draws": ("epicycle", "playouts", lambda old: lambda *given: with_swapped_ranks(old, *given)),
     "playouts-and-steps": (
         *("connect_four", "playouts"),
         lambda old: lambda *given: (lambda told: (told[0], told[1] * 2))(old(*given)),
     ),
 }
+SOME = 2_000
+"""Matches that a check of a test may play each way."""
+
+
+def with_swapped_ranks(playouts, start, count, rng, actions, scratch, place, *sums):
+    """Play a compiled playout; in 3 % of them winner and loser are exchanged."""
+    told = playouts(start, count, rng, actions, scratch, place, *sums)
+    if rng[0] % 33 == 0:
+        place[:] = place[::-1].copy()
+    return told
 
 
 def bounds_of(players, params):
@@ -257,9 +277,9 @@ def bounds_of(players, params):
 
 def made(monkeypatch, what="state", rolled=False, kind=None, changed=None):
     """Return a game for two, registered as nim, of classes with changes."""
-    own = dict(changed or {})
+    own = {"__module__": __name__, **(changed or {})}
     state = type("Broken", (WholeState,), {"__slots__": (), **own}) if what == "state" else WholeState
-    game = type("BrokenGame", (Whole,), {"state": state, **(own if what == "game" else {})})
+    game = type("BrokenGame", (Whole,), {"state": state, "__module__": __name__, **(own if what == "game" else {})})
     registered = replace(NIM, factory=game, **{"bounds": bounds_of, **(kind or {})})
     monkeypatch.setattr(registry, "_registered", {"nim": registered})
     return engine.load_game("nim", 2, rolled=rolled)
@@ -290,11 +310,127 @@ def test_a_check_fails_for_a_game_that_breaks_it_and_says_so_in_a_line(monkeypat
 @pytest.mark.parametrize("name", OF_KERNELS)
 def test_a_check_of_kernels_fails_for_compiled_code_that_does_something_else(monkeypatch, name):
     spec, kernel, broken = OF_KERNELS[name]
-    assert run_check(BY_NAME[name], engine.load_game(spec, 2)).status in (PASSED, NOT_APPLICABLE)
+    assert run_check(BY_NAME[name], engine.load_game(spec, 2), most_matches=SOME).status == PASSED
     game = engine.load_game(spec, 2)
     game.compiled = SimpleNamespace(**{**vars(game.compiled), kernel: broken(getattr(game.compiled, kernel))})
-    finding = run_check(BY_NAME[name], game)
+    finding = run_check(BY_NAME[name], game, most_matches=SOME)
     assert finding.status == FAILED and finding.detail.isprintable()
+
+
+def first_failure(monkeypatch, kind, most=SOME, **options):
+    """Return the first finding of `arena check-game` in this process that is a failure; None if there is none."""
+    monkeypatch.setattr(registry, "_registered", {kind.name: kind})
+    game = engine.load_game(kind.name, 2, **options)
+    checks = (check for check in CHECKS if check.group not in (PROCESSES, SPEED))
+    findings = (run_check(check, game, most_matches=most) for check in checks)
+    return next((finding for finding in findings if finding.status == FAILED), None)
+
+
+def test_a_game_of_dice_without_a_longest_match_passes(monkeypatch):
+    assert first_failure(monkeypatch, pig.GAME) is None
+
+
+@pytest.mark.parametrize(
+    ("fault", "check", "kernel"),
+    [
+        ("diagonals", "playouts-and-steps", "random_finish"),
+        ("full_board", "playouts-and-steps", "random_finish"),
+        ("coin", "replays", "apply_action"),
+        ("playout_coin", "playouts", "random_finish"),
+    ],
+)
+def test_the_first_failure_of_a_faulty_kernel_names_it_and_its_file(monkeypatch, fault, check, kernel):
+    finding = first_failure(monkeypatch, odd_four.GAME, 5_000, fault=fault)
+    assert finding.check == check
+    assert finding.detail.startswith(f"{kernel} (odd_four/rules.py, line ")
+
+
+def test_a_kernel_that_is_right_in_its_own_way_passes(monkeypatch):
+    assert first_failure(monkeypatch, odd_four.GAME) is None
+
+
+@pytest.mark.system
+@pytest.mark.parametrize(("fault", "status"), [("none", PASSED), ("full_board", FAILED)])
+def test_distributions_alone_show_a_result_of_one_match_in_four_hundred(monkeypatch, fault, status):
+    monkeypatch.setattr(registry, "_registered", {"odd_four": odd_four.GAME})
+    monkeypatch.setattr(playouts, "MOST_READ", 0)
+    finding = run_check(BY_NAME["playouts-and-steps"], engine.load_game("odd_four", 2, fault=fault))
+    assert finding.status == status, finding.detail
+    assert ("full board" if status == FAILED else "50,000 matches each") in finding.detail
+
+
+def test_a_hidden_coin_is_missed_once_in_a_million_by_as_many_matches_as_are_played_again():
+    for matches, rare in ((REPLAYED, True), (REPLAYED - 1, False)):
+        missed = sum(
+            comb(matches, tossed) * Fraction(3, 100) ** tossed * Fraction(97, 100) ** (matches - tossed) / 2**tossed
+            for tossed in range(matches + 1)
+        )
+        assert (missed <= Fraction(1, 10**6)) == rare
+
+
+@pytest.mark.parametrize("forgets", ["winner", "_history"])
+def test_clones_of_ended_states_are_compared(monkeypatch, forgets):
+    def clone(self):
+        state = WholeState.clone(self)
+        if self.who == -4:
+            setattr(state, forgets, {"winner": -1, "_history": []}[forgets])
+        return state
+
+    finding = run_check(BY_NAME["clones"], made(monkeypatch, changed={"clone": clone}))
+    assert finding.status == FAILED and "ended state" in finding.detail
+
+
+def test_an_error_that_a_game_provokes_elsewhere_is_told_in_its_own_file(monkeypatch):
+    def scores(self):
+        return np.linalg.inv(np.zeros((2, 2)))
+
+    finding = run_check(BY_NAME["scores"], made(monkeypatch, changed={"scores": scores}))
+    assert finding.status == FAILED and "(engine/test_conformance.py, line" in finding.detail
+
+
+def test_a_kernel_that_does_not_compile_is_told_in_a_line_with_its_place(monkeypatch):
+    @kernel
+    def unknown(state):
+        return state.seat.no_such_part
+
+    record = np.zeros(1, np.dtype((np.record, [("seat", np.int64)])))[0]
+    with pytest.raises(TypingError) as raised:
+        unknown(record)
+    told = in_short(raised.value)
+    line = unknown.py_func.__code__.co_firstlineno + 2
+    assert told.endswith(f"(engine/test_conformance.py, line {line})") and "no_such_part" in told
+    assert told.count("File") == 0
+
+
+@given(chance=st.integers(1, 19), draws=st.integers(1, 40), count=st.integers(0, 40))
+def test_the_surprise_of_a_count_bounds_its_probability(chance, draws, count):
+    count = min(count, draws)
+    share = Fraction(chance, 20)
+    exact = [comb(draws, k) * share**k * (1 - share) ** (draws - k) for k in range(draws + 1)]
+    tail = sum(exact[count:]) if count >= draws * share else sum(exact[: count + 1])
+    assert float(tail) <= np.exp(-samples.surprise(count, draws, chance / 20)) * (1 + 1e-9)
+
+
+@given(size=st.integers(1, 40), counts=st.tuples(st.integers(0, 40), st.integers(0, 40)))
+def test_the_surprise_of_two_counts_bounds_the_probability_of_their_split(size, counts):
+    one, other = (min(count, size) for count in counts)
+    total = one + other
+    ways = [comb(size, k) * comb(size, total - k) for k in range(max(0, total - size), min(size, total) + 1)]
+    high = max(one, other) - max(0, total - size)
+    tail = Fraction(sum(ways[high:]), sum(ways))
+    (surprise,) = samples.surprises(np.array([one]), np.array([other]), size)
+    assert float(tail) <= np.exp(-surprise) * (1 + 1e-9)
+
+
+def test_samples_of_one_distribution_agree_and_of_others_do_not():
+    rng = np.random.default_rng(3)
+    one, same, other = (rng.binomial(60, p, 20_000) for p in (0.5, 0.5, 0.51))
+    assert samples.odd_threshold(one, same, 60) is None and samples.odd_threshold(one, other, 60) is not None
+    assert samples.odd_category(one.tolist(), same.tolist(), 60) is None
+    assert samples.odd_category([*"ab"] * 200, [*"aa"] * 200, 2) == ("b", 200, 0)
+    words = rng.integers(0, 2**63, (50, 3)).astype(np.uint64)
+    bits = [sum(int(row[bit // 64]) >> bit % 64 & 1 for row in words) for bit in range(192)]
+    assert samples.bit_counts(words).tolist() == bits
 
 
 @pytest.mark.parametrize(("spec", "players"), [("connect_four", 2), ("midgard", 2), ("pyramid_punch", 3)])
@@ -382,8 +518,8 @@ def plug_in(tmp_path, monkeypatch):
     return folder
 
 
-def found(fault, limit=60.0):
-    return {finding.check: finding for finding in check_game(f"count_up(fault={fault})", 2, 0, limit)}
+def found(fault, limit=60.0, checks=CHECKS):
+    return {finding.check: finding for finding in check_game(f"count_up(fault={fault})", 2, 0, limit, checks)}
 
 
 @pytest.mark.system
@@ -400,24 +536,25 @@ def test_a_game_that_raises_hangs_exits_or_never_ends_gets_its_findings(plug_in)
         ("endless", 60, FAILED, "a random match is not over after 20,000 plies"),
         ("ranks", 60, PASSED, "plies"),
     ):
-        findings = found(fault, limit)
-        assert list(findings) == names
+        findings = found(fault, limit, CHECKS if status == FAILED else CHECKS[:1])
+        assert list(findings) == names[: len(findings)]
         assert findings["ends"].status == status and told in findings["ends"].detail
         if status == FAILED:
             assert {finding.status for finding in itertools.islice(findings.values(), 2, None)} == {NOT_APPLICABLE}
-    assert found("ranks")["ranks-and-returns"].status == FAILED
+    assert found("ranks", checks=[BY_NAME["ranks-and-returns"]])["ranks-and-returns"].status == FAILED
     findings = found("set_up")
     assert findings["loads"].status == FAILED and "KeyError: 'no board'" in findings["loads"].detail
 
 
 @pytest.mark.system
 def test_another_process_shows_what_depends_on_the_order_of_hashes(plug_in):
-    assert found("none")["another-process"].status == PASSED
+    check = BY_NAME["another-process"]
+    assert found("none", checks=[check])[check.name].status == PASSED
     source = plug_in / "count_up_game.py"
     odd = source.read_text().replace("else None", "else [float(hash('chance'))] * self.game.players")
     source.write_text(odd)
-    finding = found("none")["another-process"]
-    assert finding.status == FAILED and "the rules depend on more than the plies" in finding.detail
+    finding = found("none", checks=[check])[check.name]
+    assert finding.status == FAILED and "is another one" in finding.detail and finding.where
 
 
 @pytest.mark.system
@@ -434,7 +571,8 @@ def test_interpreted_matches_show_rules_that_are_compiled_into_others(tmp_path, 
     (tmp_path / "odd_four.dist-info" / "METADATA").write_text("Metadata-Version: 2.1\nName: odd-four\nVersion: 1\n")
     (tmp_path / "odd_four.dist-info" / "entry_points.txt").write_text("[arena.games]\nodd_four = odd_four:GAME\n")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    findings = {finding.check: finding for finding in check_game("odd_four", 2)}
+    checks = [BY_NAME["another-process"], BY_NAME["interpreted"]]
+    findings = {finding.check: finding for finding in check_game("odd_four", 2, checks=checks)}
     assert findings["another-process"].status == PASSED
     assert findings["interpreted"].status == FAILED
     assert "interpreted" in findings["interpreted"].detail
