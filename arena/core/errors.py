@@ -1,6 +1,9 @@
 """Errors, each with one line for the user."""
 
+import contextlib
 import errno
+import tempfile
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from engine.errors import ArenaError as ArenaError
@@ -20,23 +23,28 @@ class StoreError(ArenaError):
     """A match log cannot be opened, is in use, or does not hold what was asked for."""
 
 
+class UnknownTargetError(StoreError):
+    """There is no log where one was named, or it does not hold the board, bot or match that was asked for."""
+
+
 class LockedError(StoreError):
     """A log cannot be read for now, because another program keeps it locked."""
 
 
-class OlderLogError(StoreError):
-    """A log of an older version, where one of this version is needed."""
+class LogVersionError(StoreError):
+    """A log of another version than the one that this arena reads."""
 
 
 class UnwritableError(StoreError):
-    """Something cannot be written for now: a full disk, a lock, a folder that is read-only. What was written stays."""
+    """Something cannot be written for now: a full disk, a lock, a folder that is read-only."""
 
-    def __init__(self, what: str, remedy: str, command: str = "with the same command") -> None:
-        super().__init__(f"{what}; all matches written before are saved. {remedy}, then go on: {command}")
-        self.what, self.remedy = what, remedy
+    def __init__(self, what: str, remedy: str, state: str = "", command: str = "with the same command") -> None:
+        """Take what is wrong, what helps, what has become of all that was to be written, and the command to repeat."""
+        super().__init__(f"{what}{'; ' * bool(state)}{state}. {remedy}, then go on: {command}")
+        self.what, self.remedy, self.state = what, remedy, state
 
     def __reduce__(self) -> tuple[Any, ...]:
-        return type(self), (self.what, self.remedy)  # Ray workers send it
+        return type(self), (self.what, self.remedy, self.state)  # Ray workers send it
 
 
 class WorkerError(ArenaError):
@@ -59,3 +67,17 @@ def has_no_room(error: OSError) -> bool:
 def no_room(error: OSError, where: str) -> UnwritableError:
     """Return the error of a full disk for the user; `where` stands for a file that it does not name."""
     return UnwritableError(f"{error.filename or where}: {error.strerror}", "Make room")
+
+
+@contextlib.contextmanager
+def telling_what_is_kept(state: Callable[[], str]) -> Iterator[None]:
+    """Add to errors of full disks and the like within what has become of all that was to be written."""
+    try:
+        yield
+    except UnwritableError as error:
+        raise UnwritableError(error.what, error.remedy, state()) from None
+    except OSError as error:
+        if not has_no_room(error):
+            raise
+        shortage = no_room(error, tempfile.gettempdir())
+        raise UnwritableError(shortage.what, shortage.remedy, state()) from None

@@ -17,6 +17,8 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path, PurePosixPath
 from typing import IO, Any
 
+from arena.core.errors import ConfigError
+
 MAX_JSON = 2**26
 """Most bytes of a JSON file."""
 RANDOM = "?" * 8
@@ -142,6 +144,14 @@ def is_plain_path(name: str) -> bool:
 def in_the_way(folder: Path) -> Path | None:
     """Return what stands where a folder, or one above it, is to be; None where nothing does."""
     return next((path for path in (folder, *folder.parents) if os.path.lexists(path) and not os.path.isdir(path)), None)
+
+
+def check_file(path: Path, option: str) -> None:
+    """Raise `ConfigError` when an option names a file that is a folder, or in a folder that is not there."""
+    if path.is_dir():
+        raise ConfigError(f"{option} {path}: is a folder; name a file")
+    if not path.parent.is_dir():
+        raise ConfigError(f"{option} {path}: no folder {path.parent}")
 
 
 @contextlib.contextmanager

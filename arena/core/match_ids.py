@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from enum import IntEnum
 
-from arena.core.errors import StoreError
+from arena.core.errors import UnknownTargetError
 
 MATCH_PERSON = b"arena match v2"
 MATCH_ID = re.compile(r"[0-9a-f]{1,32}(-[0-9]{1,9})?")
@@ -19,11 +19,9 @@ class Kind(IntEnum):
 
     PUBLIC = 0
     """The block's id, with keys that follow from the tournament's seed."""
-    VERSION_1 = 1
-    """The block's id, with a secret key, and bots' seeds with a public one; in logs of version 3."""
-    SECRET = 2
+    SECRET = 1
     """Each match's own id, with a secret key; bots' seeds likewise."""
-    COMMON = 3
+    COMMON = 2
     """The block's id, with a secret key; bots' seeds likewise."""
 
     @property
@@ -39,7 +37,6 @@ def listed_dice(kinds: Sequence[Kind]) -> str:
 
 WORDS = {
     Kind.PUBLIC: "public",
-    Kind.VERSION_1: "secret, version 1",
     Kind.SECRET: "secret, each match its own",
     Kind.COMMON: "secret, common to a block",
 }
@@ -59,6 +56,8 @@ def match_id(identity: bytes, lineup: int) -> str:
 
 
 def check_match_id(text: str) -> None:
-    """Raise `StoreError` for a text that is neither a match id nor the beginning of one."""
+    """Raise `UnknownTargetError` for a text that is neither a match id nor the beginning of one."""
     if not MATCH_ID.fullmatch(text):
-        raise StoreError(f"'{text}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash")
+        raise UnknownTargetError(
+            f"'{text}' is no match id; an id looks like 3f9a0c...-1 and may be shortened before the dash"
+        )

@@ -14,14 +14,27 @@ from arena.core.errors import ConfigError
 from arena.core.files import read_regular
 from engine.errors import did_you_mean
 
-PLAIN_WORDS = {
-    "integer": "a whole number",
-    "number": "a number",
-    "string": "a text",
-    "tuple": "a list",
-    "boolean": "true or false",
-    "dictionary": "a table",
+SENTENCES = {
+    "greater_than_equal": "must be {ge:,} or more",
+    "greater_than": "must be more than {gt:,}",
+    "less_than_equal": "must be at most {le:,}",
+    "less_than": "must be less than {lt:,}",
+    "finite_number": "must be a finite number",
+    "int_type": "must be a whole number",
+    "float_type": "must be a number",
+    "string_type": "must be a text",
+    "bool_type": "must be true or false",
+    "tuple_type": "must be a list",
+    "list_type": "must be a list",
+    "dict_type": "must be a table",
+    "model_type": "must be a table",
+    "too_short": "must have at least {min_length:,}",
+    "too_long": "must have at most {max_length:,}",
+    "string_too_short": "must have at least {min_length:,} letters",
+    "string_too_long": "must have at most {max_length:,} letters",
+    "string_pattern_mismatch": "must be of the form {pattern}",
 }
+"""What is wrong with a value, by the kind of pydantic's error."""
 MAX_TOML = 2**24
 """Most bytes of a TOML file."""
 
@@ -91,13 +104,9 @@ def validated(model: type[AnyModel], data: dict[str, Any], source: str, parts: M
 
 
 def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[str, type[Model]]) -> str:
-    problem = _most_telling(error.errors(include_url=False, include_context=False), model)
+    problem = _most_telling(error.errors(include_url=False), model)
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")
-    message = re.sub("^(Input|String|Tuple) should ", "must ", problem["msg"].removeprefix("Value error, "))
-    message = re.sub(
-        f"a valid ({'|'.join(PLAIN_WORDS)})( or instance of .*)?", lambda kind: PLAIN_WORDS[kind[1]], message
-    )
-    message = re.sub(" after validation, not 0$", "", message)
+    message = _sentence(problem)
     if problem["type"] == "missing":
         return f"{where}: is missing"
     if not where:
@@ -124,6 +133,15 @@ def _most_telling(problems: list[Any], model: type[Model]) -> Any:
         near = (each for each in unknown if did_you_mean(str(each["loc"][0]), list(model.model_fields)).endswith("?"))
         return next(near, problems[0])
     return problems[0]
+
+
+def _sentence(problem: Any) -> str:
+    """Return what is wrong with a value in words."""
+    if problem["type"] not in SENTENCES:
+        return re.sub("^Input should ", "must ", problem["msg"].removeprefix("Value error, "))
+    context = problem.get("ctx", {}).items()
+    whole = {name: int(value) if isinstance(value, float) and value.is_integer() else value for name, value in context}
+    return SENTENCES[problem["type"]].format(**whole)
 
 
 def _short(value: object) -> str:

@@ -16,10 +16,13 @@ from pathlib import Path
 PR_SET_PDEATHSIG, PR_SET_DUMPABLE, PR_SET_CHILD_SUBREAPER = 1, 4, 36
 STOPPED, WAITING = frozenset("T"), frozenset("RDt")
 """States of threads by the kernel's letters: stopped by a signal; waiting for a processor, disk or debugger."""
+AT_REST = frozenset("TtXZ")
+"""States of threads that run no code: stopped, by a signal or for a tracer, or ended."""
 PATIENCE = 5.0
 LOOK = 0.1
 """Seconds between two checks of a process that is waited for."""
-PAGE = os.sysconf("SC_PAGE_SIZE")
+HELD = ("VmRSS:", "VmPTE:")
+"""Lines of a process's status, in KiB, that tell what memory it holds."""
 LISTED = Path("/proc/thread-self/children").exists()
 """Whether the kernel lists the children of processes; else all processes are searched."""
 
@@ -71,6 +74,21 @@ def thread_states(process: int) -> set[str]:
     return {_stat(path)[0] for path in Path(f"/proc/{process}/task").glob("*")}
 
 
+def is_stopped(process: int) -> bool:
+    """Return whether all threads of a process are stopped by a signal; one that has ended is."""
+    stat = _stat(process)
+    if stat[0] not in AT_REST:
+        return False
+    if len(stat) <= 17 or stat[17] == "1":
+        return True
+    threads = _threads(process)
+    return all(_stat(thread)[0] in AT_REST for thread in threads) and threads == _threads(process)
+
+
+def _threads(process: int) -> set[Path]:
+    return set(Path(f"/proc/{process}/task").glob("*"))
+
+
 def wake(process: int) -> None:
     """Continue a process that a signal has stopped."""
     if _stat(process)[0] in STOPPED:
@@ -103,11 +121,12 @@ def threads_of(process: int) -> int:
 
 
 def resident(process: int) -> int:
-    """Return a process's resident memory in bytes; 0 when it is gone."""
+    """Return the memory in bytes that a process holds, with its page tables; 0 when it is gone."""
     try:
-        return int(Path(f"/proc/{process}/statm").read_text().split()[1]) * PAGE
-    except (OSError, IndexError):
+        lines = Path(f"/proc/{process}/status").read_text().splitlines()
+    except OSError:
         return 0
+    return sum(int(line.split()[1]) for line in lines if line.startswith(HELD)) * 1024
 
 
 def in_session(leader: int) -> list[int]:

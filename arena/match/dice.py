@@ -9,7 +9,6 @@ import bisect
 import hashlib
 from collections.abc import Sequence
 
-from arena.core.match_ids import Kind
 from engine import State
 
 DICE_PERSON = b"arena dice v1"
@@ -41,12 +40,10 @@ def single_key(seed: int) -> bytes:
     return public_key(seed, SINGLE_PERSON)
 
 
-def key_pair(kind: Kind, seed: int, secret: bytes | None) -> KeyPair:
+def key_pair(seed: int, secret: bytes | None) -> KeyPair:
     """Return the keys of a block's dice and of its bots' seeds; `secret` is the block's secret key, if any."""
     if secret is None:
         return public_key(seed, DICE_PERSON), public_key(seed, BOTS_PERSON)
-    if kind == Kind.VERSION_1:
-        return secret, public_key(seed, BOTS_PERSON)
     return secret, hashlib.blake2b(secret, digest_size=32, person=SECRET_BOTS_PERSON).digest()
 
 

@@ -27,10 +27,17 @@ class Fault(Exception):
 
 
 class Killed(Fault):
-    """A bot's process was killed from outside: neither by us, nor for a limit of its own, nor by itself."""
+    """A bot's process ended by a signal that anybody may have sent, the bot included."""
 
     def __init__(self, how: str) -> None:
-        super().__init__("memory", how)
+        super().__init__("crash", how)
+
+
+class Lingered(Fault):
+    """A bot went on while others were to move, which a starved machine may have had a part in."""
+
+    def __init__(self, detail: str) -> None:
+        super().__init__("timeout", detail)
 
 
 class Charge(NamedTuple):
@@ -41,13 +48,15 @@ class Charge(NamedTuple):
     cause: str
     how: str = ""
     """How the worker ended, in words."""
-    known: str = ""
+    known: str | None = None
     """What is kept of a fault that is no such end, and was found when the match was played before."""
 
     @property
     def detail(self) -> str:
         """What is kept of the fault."""
-        return self.known or f"the worker process ended while this bot was at work{f': {self.how}' if self.how else ''}"
+        if self.known is not None:
+            return self.known
+        return f"the worker process ended while this bot was at work{f': {self.how}' if self.how else ''}"
 
 
 def fault_of_player(error: BaseException, guarded: bool) -> Fault:

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
-from arena.core.errors import ArenaError, RecordError, StoreError
+from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError
 from arena.core.files import open_regular
 from arena.core.match_ids import Kind, match_id
 from arena.core.models import Model, as_tuple, validated
@@ -51,7 +51,7 @@ class Line(Model):
     lineup: Count
     opening: Count
     seed: Count
-    dice: Literal["public", "version_1", "secret", "common"]
+    dice: Literal["public", "secret", "common"]
     dice_key_hash: Annotated[str, Field(pattern="^[0-9a-f]{64}$")] | None
     bots: list[str]
     specs: list[str]
@@ -183,7 +183,7 @@ def read_records(path: Path) -> Iterator[tuple[int, Record]]:
                 if line.strip():
                     yield number, _record(line, f"{path}, line {number}")
     except FileNotFoundError:
-        raise RecordError(f"{path}: no such file") from None
+        raise ConfigError(f"{path}: no such file") from None
     except OSError as error:
         raise RecordError(f"{path}: cannot be read: {error.strerror}") from None
 
@@ -232,5 +232,5 @@ def _made(line: Line) -> Record:
     plies = len(line.moves.split())
     row = MatchRow(line.lineup, line.ended, plies, line.timed, line.final, line.moves, line.notes, seats)
     row = row._replace(estimates=pack(in_steps_of(line.evaluations)))
-    match = stored_match(place, row, line.specs)
+    match = replace(stored_match(place, row, line.specs), labels=list(line.bots))
     return Record(match, tuple(line.bots), tuple(line.identities), line.rules_version, line.dice_key_hash or "")

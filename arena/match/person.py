@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
-from arena.match.player import Answer, MatchView, Player
+from arena.match.player import Answer, MatchView, Player, WithoutProcess
 
 
 @dataclass
@@ -23,7 +23,7 @@ class Person:
         return PersonPlayer(self, match, seat)
 
 
-class PersonPlayer:
+class PersonPlayer(WithoutProcess):
     """A person in a seat of one match. Whoever asks keeps the person's clock, if there is one."""
 
     guarded = False

@@ -79,6 +79,12 @@ class Player(Protocol):
     def cpu(self) -> float:
         """Return the seconds of processor time that its process has used since some fixed moment."""
 
+    def between(self) -> float:
+        """Return the seconds of processor time that its process has used so far between answers and questions."""
+
+    def pause(self) -> None:
+        """Return when its process is stopped, if it has one; raises `Fault`."""
+
     def close(self) -> None:
         """Drop the bot."""
 
@@ -103,7 +109,17 @@ class Contestant:
         return LocalPlayer(self, match, seat)
 
 
-class LocalPlayer:
+class WithoutProcess:
+    """A player that has no process to pause."""
+
+    def between(self) -> float:
+        return 0.0
+
+    def pause(self) -> None:
+        """Do nothing."""
+
+
+class LocalPlayer(WithoutProcess):
     """A bot in the referee's own process."""
 
     guarded = True
@@ -132,7 +148,7 @@ class LocalPlayer:
         self.bot = None
 
 
-class Absent:
+class Absent(WithoutProcess):
     """A bot that could not take its seat."""
 
     guarded = False

@@ -13,7 +13,7 @@ from arena.core.text import without_controls
 from arena.match.alarm import Alarm, Clock
 from arena.match.dice import Dice, Streams
 from arena.match.estimates import MOST, Given, Kept
-from arena.match.faults import CLOCK_CAUSES, MAX_DETAIL, Charge, Fault, Killed, fault_of_player
+from arena.match.faults import CLOCK_CAUSES, MAX_DETAIL, Charge, Fault, Killed, Lingered, fault_of_player
 from arena.match.game_faults import (
     GameFailed,
     check_end,
@@ -35,13 +35,13 @@ from arena.match.player import (
     LocalPlayer,
     Player,
 )
-from arena.match.result import Forfeit, Result, final_hash, final_scores, ranks_with_forfeits
+from arena.match.result import PER_CALL, Forfeit, Result, final_hash, final_scores, ranks_with_forfeits
 from engine import CHANCE, TERMINAL, Game
 from engine.state import KernelGame
 
 BEFORE_PLAY = -1
 KILLS = 2
-"""Times that a match is played again after a bot's process was killed from outside."""
+"""Times that a match is played again for one bot whose process anybody may have killed."""
 
 
 @dataclass(frozen=True)
@@ -109,8 +109,9 @@ def play_match(
     """Play a match from the start to its end and return it; a bot's fault forfeits its seat and nothing else.
 
     `opening` is the number of random opening plies. `charges` are faults of earlier tries, which ended their workers.
-    When a bot's process is killed from outside, the match is played again as a whole, `KILLS` times at most; for the
-    seats in `spent` it is a fault at once.
+    When a bot's process ends by a signal that anybody may have sent, the match is played again with what was played so
+    far as its course, and faults so far stand: a bot that ends itself draws nothing anew. That is done `KILLS` times at
+    most for each seat, then it is a fault; for the seats in `spent` at once.
     `course` is what was played before: bots see the match as they did then, so those that keep a state have it again,
     and one that now answers otherwise (it looks at a clock) is not heard.
     `begun` is called with the match, and with that of a second try.
@@ -118,14 +119,15 @@ def play_match(
     with the same moves up to there; a bot that chooses otherwise on the way gets no second chance.
     """
     faults = {charge.seat: charge for charge in charges}
-    first = None
+    first, timed = None, False
     killed: list[int] = []
     with Alarm() as alarm:
         while True:
             match = Match(game, streams, limits or Limits(), faults, alarm, report, clock or Clock(), first)
             match.begin(course)
             begun(match)
-            match.spent = spent if len(killed) < KILLS else range(game.players)
+            match.timed = timed
+            match.spent = {*spent, *(seat for seat in killed if killed.count(seat) >= KILLS)}
             try:
                 result = match.play(entrants, opening)
                 result.killed = tuple(killed)
@@ -135,6 +137,7 @@ def play_match(
                     first = replay.overrun
                 else:
                     killed.append(replay.killed)
+                    course, faults, timed = match.so_far(), match.known_faults(), match.timed
             finally:
                 match.dismiss()
 
@@ -194,6 +197,8 @@ class Match:
         self.course = Course()
         self.direct: dict[int, LocalPlayer] = {}
         """By seat: players of bots that are asked directly."""
+        self.rested: dict[int, int] = {}
+        """By seat: microseconds of processor time that its process has used between its calls."""
         self._moves: list[str] = []
         self.movers: list[int] = []
         """By ply: the seat that moved, or `CHANCE`."""
@@ -210,6 +215,19 @@ class Match:
                 self.state = self.game.state_from_position(course.position)
             except Exception as error:
                 raise GameFailed(fault_of(error, [], None)) from error
+
+    def so_far(self) -> Course:
+        """Return what was played, here or before."""
+        played = self.state.history()
+        return self.course if len(played) < len(self.course.actions) else self.course._replace(actions=played)
+
+    def known_faults(self) -> dict[int, Charge]:
+        """Return faults by seat, those that are to come again and those so far."""
+        found = dict(self.charges)
+        for seat, forfeit in self.forfeits.items():
+            if seat not in found or forfeit.ply < found[seat].ply:
+                found[seat] = Charge(seat, forfeit.ply, forfeit.cause, known=forfeit.detail)
+        return found
 
     def play(self, entrants: Sequence[Entrant], opening: int) -> Result:
         """Seat the bots, have them prepare, and play to the end."""
@@ -278,7 +296,7 @@ class Match:
     def dismiss(self) -> None:
         """Drop the bots, each under its clock: dropping runs code of theirs too. It is no fault any more."""
         for seat, player in enumerate(self.players):
-            if seat in self.charges:
+            if seat in self.charges and self.charges[seat].known is None:
                 _kept_for_ever.append(player)
             elif player.guarded and seat not in self.direct:
                 self.drop(seat, player)
@@ -398,7 +416,7 @@ class Match:
             fault = fault_of_player(error, guarded=True)
         took = wall() - started
         spent = int(took * 1e6 + 0.5)
-        self.calls += seat, self.ply, spent, spent
+        self.calls += seat, self.ply, spent, spent, 0
         if took > self.at_least or not self.playing:  # else the match has no clock
             limit = self.allowed(seat) if self.playing else self.limits.seconds_to_prepare
             if took > limit + self.margin(seat) and fault is None:
@@ -437,21 +455,38 @@ class Match:
             fault = fault_of_player(error, guarded)
         wall, used = clock.wall() - started, cpu_time() - cpu
         self.report(NOBODY, ply, 0.0)
-        self.calls += seat, ply, int(wall * 1e6 + 0.5), int(used * 1e6 + 0.5)
+        self.calls += seat, ply, int(wall * 1e6 + 0.5), int(used * 1e6 + 0.5), self.between(seat)
         if ply >= 0:
             self.left[seat] += self.limits.increment - wall
         if guarded and (alarm.rang or (wall > latest and fault is None)):  # whatever the bot made of the alarm
             fault = overrun(wall, limit, used)
+        fault = fault or self.paused(player)
         return value if fault is None else self.judge(seat, fault, starved=used < STARVED * wall)
+
+    def between(self, seat: int) -> int:
+        """Return the microseconds of processor time that a seat's process has used since it was asked before."""
+        before = self.rested.get(seat, 0)
+        self.rested[seat] = int(self.players[seat].between() * 1e6 + 0.5)
+        return self.rested[seat] - before
+
+    def paused(self, player: Player) -> Fault | None:
+        """Wait until a player's process is stopped, on nobody's time; return the fault of one that went on for long."""
+        try:
+            player.pause()
+        except Fault as fault:
+            return fault
+        return None
 
     def judge(self, seat: int, fault: Fault, starved: bool) -> None:
         """Have a seat forfeit for a fault, or raise `Replay` for one that may not be its own."""
-        if isinstance(fault, Killed) and seat not in self.spent:
-            raise Replay(killed=seat)
+        if isinstance(fault, Killed):
+            if seat not in self.spent:
+                raise Replay(killed=seat)
+            self.timed = True  # played again it may go otherwise
         may_be_starved = fault.cause == "timeout" and self.first is None and seat not in self.clocked
-        if may_be_starved and starved:
+        if may_be_starved and (starved or isinstance(fault, Lingered)):
             actions, others = self.state.history(), dict(self.forfeits)
-            raise Replay(Overrun(seat, self.ply, str(fault), self.calls[-4:], actions, others))
+            raise Replay(Overrun(seat, self.ply, str(fault), self.calls[-PER_CALL:], actions, others))
         self.forfeit(seat, fault.cause, str(fault))
 
     def forfeit(self, seat: int, cause: str, detail: str) -> None:

@@ -29,6 +29,17 @@ class Clocking(NamedTuple):
     """-1: preparations."""
     wall: float
     cpu: float
+    between: float = 0.0
+    """Processor time that the bot used since its answer before."""
+
+
+PER_CALL = len(Clocking._fields)
+"""Numbers by which a call of a bot is kept."""
+
+
+def clocking(seat: int, ply: int, wall: int, cpu: int, between: int) -> Clocking:
+    """Return a call's durations, given in microseconds."""
+    return Clocking(seat, ply, wall / 1e6, cpu / 1e6, between / 1e6)
 
 
 @dataclass
@@ -45,11 +56,11 @@ class Result:
     forfeits: dict[int, Forfeit]
     notes: list[tuple[int, str]]
     calls: list[int]
-    """Durations of all calls of bots, flat: seat, ply, microseconds of wall clock and of processor time."""
+    """Durations of all calls of bots, flat: seat, ply, microseconds of wall clock, of processor time and between."""
     retried: bool = False
     """Whether it was played once more because a bot overran its time while it had little of the processor."""
     killed: tuple[int, ...] = ()
-    """Seats whose processes were killed from outside: for each of them the match was played again from its start."""
+    """Seats whose processes were killed: for each of them the match was played again."""
     estimates: list[Kept] = field(default_factory=list)
     """What bots expected at their moves."""
     dropped: Mapping[int, int] = field(default_factory=dict)
@@ -58,8 +69,7 @@ class Result:
     @property
     def clocks(self) -> list[Clocking]:
         """Durations of all calls of bots."""
-        calls = zip(*[iter(self.calls)] * 4, strict=True)
-        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
+        return [clocking(*call) for call in zip(*[iter(self.calls)] * PER_CALL, strict=True)]
 
 
 class SeatRow(NamedTuple):
@@ -93,7 +103,7 @@ class MatchRow(NamedTuple):
     """By seat that forfeited: what its bot said of it."""
     seconds: float = 0.0
     clocks: str = ""
-    """Durations of all calls of bots: `seat,ply,wall,cpu` in microseconds, separated by spaces."""
+    """Durations of all calls of bots: `seat,ply,wall,cpu,between`, times in microseconds, separated by spaces."""
     retried: bool = False
     """Whether it was played once more, because the machine starved a bot."""
     estimates: str = ""
@@ -119,7 +129,7 @@ def row_of(result: Result, lineup: int, seconds: float) -> MatchRow:
         seats,
         {seat: forfeit.detail for seat, forfeit in result.forfeits.items()},
         round(seconds, 6),
-        ("%d,%d,%d,%d " * (len(result.calls) // 4) % tuple(result.calls)).rstrip(),
+        ("%d,%d,%d,%d,%d " * (len(result.calls) // PER_CALL) % tuple(result.calls)).rstrip(),
         result.retried,
         pack(result.estimates) if result.estimates else "",
         dict(result.dropped),

@@ -10,7 +10,7 @@ from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, match_id, stream_ids
 from arena.match.dice import KeyPair, Streams, key_hash, key_pair
 from arena.match.estimates import Estimate, estimate_of, unpack
-from arena.match.result import Clocking, MatchRow
+from arena.match.result import Clocking, MatchRow, clocking
 
 
 @dataclass(frozen=True)
@@ -69,11 +69,18 @@ class StoredMatch(Place):
     """What bots expected at their moves, as in `MatchRow.estimates`."""
     dropped: dict[int, int] = field(default_factory=dict)
     """By seat: evaluations and lines that were wrong, and are not kept."""
+    labels: list[str] = field(default_factory=list, compare=False)
+    """Names of the bots in the plan, by seat; empty where the match is of no plan that is known."""
 
     def __repr__(self) -> str:
-        places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.bots, self.ranks, strict=True))
+        places = ", ".join(f"{bot} {rank + 1}" for bot, rank in zip(self.names, self.ranks, strict=True))
         name = match_id(self.identity, self.lineup)
         return f"<match {name} of {self.game}, {len(self.moves)} plies, ended {self.ended}; places: {places}>"
+
+    @property
+    def names(self) -> list[str]:
+        """What persons call the bots: their labels, or else their specs."""
+        return self.labels or self.bots
 
     @cached_property
     def estimates(self) -> dict[int, Estimate]:
@@ -84,7 +91,7 @@ class StoredMatch(Place):
     @property
     def keys(self) -> KeyPair:
         """Of its dice and of its bots' seeds; raises `StoreError` when a secret one is damaged."""
-        return key_pair(self.dice, self.seed, self.secret.checked() if self.secret else None)
+        return key_pair(self.seed, self.secret.checked() if self.secret else None)
 
     def streams(self, keys: KeyPair) -> Streams:
         """Return its random streams."""
@@ -115,7 +122,6 @@ def stored_match(place: Place, row: MatchRow, bots: Sequence[str] = ()) -> Store
 def read_clocks(text: str) -> list[Clocking]:
     """Parse `MatchRow.clocks`: what each call of a bot took."""
     try:
-        calls = [[int(part) for part in call.split(",")] for call in text.split()]
-        return [Clocking(seat, ply, wall / 1e6, cpu / 1e6) for seat, ply, wall, cpu in calls]
-    except ValueError:
+        return [clocking(*map(int, call.split(","))) for call in text.split()]
+    except (ValueError, TypeError):
         raise StoreError("the log is damaged: a match's clocks cannot be read") from None

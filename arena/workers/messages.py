@@ -121,6 +121,8 @@ class WorkerPlan(NamedTuple):
     """Files of bundles, by hash and path."""
     games: dict[str, bytes]
     """Files of plug-in games, by path."""
+    names_refusals: bool = False
+    """Whether faults in the sandbox tell which system calls were refused."""
 
     def bundle_of(self, bot: PlannedBot) -> Bundle:
         """Return a bot's bundle; raises `BotError` for a path that leads elsewhere."""
@@ -153,7 +155,7 @@ class PlayChunk(NamedTuple):
 
     matches: Sequence[MatchOrder]
     spent: Sequence[int]
-    """Entries for which no match is replayed any more when their process is killed from outside."""
+    """Entries for which no match is replayed any more when their process is killed."""
     listens: bool
     """Whether to tell what bots printed."""
 
@@ -263,7 +265,7 @@ class Played(NamedTuple):
 
     rows: Sequence[MatchRow]
     killed: Mapping[int, Sequence[int]]
-    """By number of the match in the chunk: entries whose processes were killed from outside."""
+    """By number of the match in the chunk: entries whose processes were killed."""
     printed: Mapping[int, Mapping[int, str]]
     """By number of the match and by seat: the end of what its bot printed, where that was asked for."""
 
@@ -303,7 +305,7 @@ class Death(NamedTuple):
     how: str = ""
     """How the process ended, in words."""
     killed: bool = False
-    """Whether by SIGKILL, which may have come from anywhere."""
+    """Whether by a signal that anybody may have sent."""
 
     def charge(self) -> Charge:
         """Return the fault that the seat at work is charged with."""

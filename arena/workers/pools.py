@@ -55,7 +55,7 @@ class Chunk:
     worker: tuple[int, int] = (0, 0)
     """The pool and the worker that it went to."""
     spent: tuple[int, ...] = ()
-    """Entries for which no match is replayed any more when their process is killed from outside."""
+    """Entries for which no match is replayed any more when their process is killed."""
     listens: bool = False
     """Whether it matters what bots print."""
 

@@ -16,6 +16,7 @@ from typing import NamedTuple, TypeVar
 
 from arena.core import records
 from arena.core.errors import UnwritableError, WorkerError, has_no_room, no_room
+from arena.core.exit_codes import in_words, may_be_from_outside
 from arena.core.files import own_folder
 from arena.core.process_trees import PATIENCE, STOPPED, WAITING, end_session, end_tree, send, thread_states, wait_for
 from arena.core.versions import code_hash
@@ -275,7 +276,7 @@ class WorkerProcess:
             how = "it hung" if cause == "timeout" else "it does not answer" if code is None else in_words(code)
         self.stop()
         return messages.Death(
-            activity.number, activity.seat, activity.ply, cause, starved, how, code == -signal.SIGKILL
+            activity.number, activity.seat, activity.ply, cause, starved, how, may_be_from_outside(code)
         )
 
     def _starved(self) -> bool:
@@ -314,14 +315,6 @@ def _plays_bots() -> bool:
     """Return whether this process is itself one in which bots run."""
     program = getattr(sys.modules.get("__main__"), "__spec__", None)
     return program is not None and program.name.startswith(("arena.workers.preloaded", "arena.workers.sandbox."))
-
-
-def in_words(code: int) -> str:
-    """Say how a process ended, from its exit code, which is negative for a signal."""
-    if code >= 0:
-        return f"it ended with code {code}"
-    name = signal.Signals(-code).name if -code in set(signal.Signals) else f"signal {-code}"
-    return f"killed by {name}{', perhaps for want of memory' if -code == signal.SIGKILL else ''}"
 
 
 def processor_time(process: int) -> int:

@@ -83,7 +83,8 @@ class IsolatedBots:
         from arena.workers.sandbox.process_pool import RemoteContestant
         from arena.workers.sandbox.process_source import RemoteBot
 
-        remote = RemoteBot(bot.name, bundle, bot.class_name, bot.params, bot.isolation, key, bot.options)
+        names = self._plan is not None and self._plan.names_refusals
+        remote = RemoteBot(bot.name, bundle, bot.class_name, bot.params, bot.isolation, key, bot.options, names)
         return RemoteContestant(remote, self.pool)
 
     def describe(self, request: messages.Describe) -> messages.Description:
@@ -163,7 +164,7 @@ class LoadedPlan:
         No code of a bot that is not our own runs here: it belongs under its clock. Errors are left for its first match.
         """
         if board == RATINGS:
-            from arena.stats.bootstrap import warm_up as rate  # of no use to who only plays
+            from arena.stats.board import warm_up as rate  # of no use to who only plays
 
             with self.code.compiling(board, entry, self._wait):
                 return rate()
@@ -212,7 +213,7 @@ class LoadedPlan:
     def play(
         self, order: messages.MatchOrder, spent: Sequence[int], sitting: Sitting | None = None
     ) -> tuple[MatchRow, list[int], dict[int, str]]:
-        """Play one match; return its result, the entries whose processes were killed from outside, what was printed.
+        """Play one match; return its result, the entries whose processes were killed, what was printed.
 
         For the entries in `spent` being killed is a fault. What was printed is by seat, the end of it. `sitting` has
         the persons who play in it.

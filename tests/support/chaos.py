@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
@@ -133,11 +133,13 @@ class Drivers:
         unheard: bool = False,
         checkpoint: int = 30,
         signals: int = 0,
+        command: Sequence[object] = (),
         environment: Mapping[str, str] = MappingProxyType({}),
         **constants: float,
     ) -> Ended:
-        """`arena run` of a tournament; `meanwhile` is called with its process, `unheard` closes its output.
+        """`arena run` of a tournament, or another command there.
 
+        `meanwhile` is called with its process, `unheard` closes its output.
         `signals`: it dies when it has sent so many.
         Names of constants have `__` for a dot: `arena__store__writing__LOCKED_LIMIT = 1`.
         """
@@ -145,7 +147,7 @@ class Drivers:
         for name in dotted:
             pkgutil.resolve_name(name)  # raises here what the driver would die of
         home = home_of(config)
-        arguments = ["run", config, "--home", home, "--backend", "local", "--workers", workers]
+        arguments = command or ["run", config, "--home", home, "--backend", "local", "--workers", workers]
         temporary = config.parent / "temporary"
         temporary.mkdir(exist_ok=True)
         order = {

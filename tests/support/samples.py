@@ -72,7 +72,7 @@ def row(lineup: int, ranks: list[int], **changes) -> MatchRow:
         seats=[SeatRow(rank, None) for rank in ranks],
         details={},
         seconds=0.25,
-        clocks="0,-1,100000,90000",
+        clocks="0,-1,100000,90000,70000",
         retried=False,
         dropped={},
     )

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
+import json
 import os
 import random
 import re
@@ -18,12 +19,17 @@ import struct
 import subprocess
 import sys
 import time
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
 from arena.core import process_trees as trees
+from arena.core.exit_codes import FROM_ANYBODY
+from arena.match.referee import KILLS
+from arena.plan.files import logged_plan
 from arena.store import Store
+from arena.store.digests import row_digest
 from arena.workers.sandbox.levels import missing_requirements
 from engine.cache import cache_root
 from tests.support import chaos, tournaments
@@ -236,7 +242,7 @@ def stopped_for_want_of_room(ended, config) -> str:
     *said, line = ended.err.splitlines()
     assert ended.code == 1, ended.err
     assert line.startswith("error: ") and not [other for other in said if "error" in other.lower()], ended.err
-    assert re.search("all matches written before are saved. Make room(, or [a-z ]+)?, then go on: arena run ", line)
+    assert re.search(r"(; all [a-z ]+ are saved)?\. Make room(, or [a-z ]+)?, then go on: arena run ", line)
     assert str(config) in line
     return line
 
@@ -268,7 +274,7 @@ def test_a_full_temporary_folder_or_cache_stops_a_run_in_one_line_and_is_no_bots
     cache = tmp_path / "cache"
     full = {"LD_PRELOAD": str(drivers.library), "CHAOS_FULL": str(cache / "bundles"), "ARENA_CACHE": str(cache)}
     ended = drivers.run(config, environment=full)
-    assert ended.code == 1
+    assert ended.code == 2, "a bot cannot be loaded"
     assert "No space left on device" in ended.err.splitlines()[-1]
     assert "Traceback" not in ended.err
     assert count(config) == 0
@@ -346,6 +352,53 @@ def test_a_run_waits_for_a_program_that_locks_the_log_says_so_and_gives_up_at_la
         assert (ended.code, reader.totals()[0]) == (0, begun), ended.err
     assert "waiting for the log, which another program has locked" in ended.err
     finish(drivers, config, expected)
+
+
+# Halves are merged, and clocks are wrong
+
+
+def half_of(log: Path, half: int, to: Path, started: str, blocks: int) -> None:
+    """A log with some of the matches, of every third block none, whose machine's clock and plan were others."""
+    to.parent.mkdir(parents=True, exist_ok=True)
+    shutil.copy(log, to)
+    with contextlib.closing(sqlite3.connect(to)) as connection, connection:
+        for table in ("matches", "seats", "timings", "faults", "estimates"):
+            connection.execute(f"DELETE FROM {table} WHERE block % 3 IN (2, {half})")
+        connection.execute("DELETE FROM blocks WHERE block NOT IN (SELECT block FROM matches)")
+        run, plan, versions, *_ = connection.execute("SELECT * FROM runs").fetchone()
+        plan = json.loads(plan)
+        for board in plan["boards"]:
+            board["blocks"] = blocks
+        row = (run, json.dumps(plan, indent=None, sort_keys=True), versions, started, None)
+        connection.execute("DELETE FROM runs")
+        connection.execute("INSERT INTO runs VALUES (?, ?, ?, ?, ?, ?)", (*row, row_digest("runs", row)))
+
+
+def test_a_merge_that_dies_at_any_moment_with_clocks_ahead_or_behind_leaves_the_log_as_it_was_or_merged(
+    drivers, expected, config, chaos_in_full
+):
+    """And the plan that counts stays that of the log, whatever was said of when others played."""
+    rng = random.Random(7)
+    assert drivers.run(config).code == 0
+    whole = Path(shutil.copy(log_of(config), config.parent / "whole.db"))
+    for clock in ("1970-01-01T00:00:00+00:00", "2999-01-01T00:00:00+00:00"):
+        shutil.rmtree(home_of(config))
+        log, other = log_of(config), config.parent / "other.db"
+        half_of(whole, 0, log, "2026-01-01T00:00:00+00:00", 8)
+        half_of(whole, 1, other, clock, 2)
+        command = ["merge", other, "--into", "small", "--home", home_of(config)]
+        states = {count(config)}
+        for mode in [KILL, TEAR, POWER] * (30 if chaos_in_full else 1):
+            ended = drivers.run(config, mode, rng.randint(1, 40), rng.randrange(2**31), command=command)
+            assert ended.code in (0, -signal.SIGKILL) and "error" not in ended.err, ended.err
+            states.add(count(config))
+        assert drivers.run(config, command=command).code == 0
+        assert drivers.run(config, command=command).out.startswith("0 matches merged")
+        assert len(states | {count(config)}) == 2, "all of a merge, or nothing"
+        with Store.open(log) as store:
+            assert {board.blocks for board in logged_plan(store).boards} == {8}
+        assert not list(home_of(config).rglob(".merge-*"))
+        finish(drivers, config, expected)
 
 
 # The power is cut
@@ -483,26 +536,49 @@ def test_workers_that_are_stopped_are_replaced_and_the_results_are_the_same(
     finish(drivers, config, expected, workers=2, meanwhile=harm, arena__workers__process__STILL_LIMIT=2.0)
 
 
-def kill_bots(config: Path, times: int):
-    """Kill a sandboxed bot's own process now and then, as matches come in."""
+WORKERS = 3
+
+
+def is_forked(process: int) -> bool:
+    """Whether a process is an isolated Python bot's, or in the sandbox the fork server of one."""
+    with contextlib.suppress(OSError):
+        parent = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()[1]
+        return all(b"forkserver.py" in Path(f"/proc/{each}/cmdline").read_bytes() for each in (process, parent))
+    return False
+
+
+def end_bots(config: Path, seed: int, hits: Counter[int]):
+    """Send signals to isolated bots' own processes now and then, as matches come in: so many to each worker's."""
+    rng = random.Random(seed)
 
     def harm(driver: int) -> None:
-        for _ in range(times):
-            saved = count(config)
+        saved = -1
+        while Path(f"/proc/{driver}").exists() and (len(hits) < WORKERS or min(hits.values()) < KILLS):
             wait_until(lambda: count(config) > saved or not Path(f"/proc/{driver}").exists(), "it goes on")  # noqa: B023
-            known = tournaments.processes()
-            parents = {pid for pid in trees.below(driver) if "forkserver.py" in known.get(pid, (0, ""))[1]}
-            for bot in sorted(pid for pid in parents if known[pid][0] in parents)[:1]:
-                trees.send(bot, signal.SIGKILL)
+            saved = count(config)
+            time.sleep(rng.uniform(0.0, 0.05))
+            for worker in tournaments.workers_of(driver):
+                bots = list(filter(is_forked, trees.below(worker)))
+                if bots and hits[worker] < KILLS:
+                    hits[worker] += 1
+                    trees.send(rng.choice(bots), rng.choice(FROM_ANYBODY))
 
     return harm
 
 
 @pytest.mark.chaos
-@pytest.mark.skipif("sandbox" not in NAMES, reason="no sandbox here")
-def test_bots_that_are_killed_from_outside_are_not_charged_and_the_results_are_the_same(drivers, expected, tmp_path):
-    config = write(tmp_path / "tournament", CONFIGS["sandbox"].replace("blocks = 6", "blocks = 20"), BOTS)
-    finish(drivers, config, expected, workers=2, meanwhile=kill_bots(config, 6))
+@pytest.mark.parametrize("name", [name for name in ("processes", "sandbox") if name in NAMES])
+def test_bots_that_are_ended_from_outside_are_not_charged_and_the_results_are_the_same(
+    drivers, expected, tmp_path, name
+):
+    """A worker's bots get no more signals than a match has further tries, as all may hit the same one."""
+    sent = 0
+    for seed in range(2):
+        config = write(tmp_path / f"{seed}", CONFIGS[name].replace("blocks = 6", "blocks = 20"), BOTS)
+        hits: Counter[int] = Counter()
+        finish(drivers, config, expected, workers=WORKERS, meanwhile=end_bots(config, seed, hits))
+        sent += hits.total()
+    assert sent, "bots were there"
 
 
 @pytest.mark.chaos
@@ -520,7 +596,7 @@ def test_workers_that_die_of_a_bot_or_are_killed_cost_nobody_else_anything(drive
     for seed in range(10):
         other = write(tmp_path / f"{seed}", WITH_DEADLY, bots)
         ended = drivers.run(other, workers=2, meanwhile=harm_workers(other, seed, 6))
-        if ended.code == 2:  # the harm came on top of a bot's three times: nobody is charged
+        if ended.code == 3:  # the harm came on top of a bot's three times: nobody is charged
             assert "its worker process ended 3 times (" in ended.err
             ended = drivers.run(other)
         assert ended.code == 0, ended.err

@@ -258,5 +258,5 @@ def test_a_run_whose_head_is_killed_says_how_to_go_on_and_resumed_gives_the_same
 
 def test_a_cluster_that_is_not_there_is_an_error_of_one_line(tmp_path):
     with pytest.raises(ClusterError) as error:
-        ray_pool.RayPool(1, b"{}", queue.SimpleQueue(), "127.0.0.1:9")
+        ray_pool.RayPool(1, b"{}", queue.SimpleQueue(), "127.0.0.1:9").join()
     assert str(error.value).startswith("the Ray cluster at 127.0.0.1:9 cannot play: nothing answers at 127.0.0.1:9 (")

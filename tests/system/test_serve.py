@@ -7,7 +7,6 @@ import json
 import re
 import signal
 import subprocess
-import sys
 import urllib.request
 from pathlib import Path
 
@@ -17,7 +16,7 @@ from playwright.sync_api import Page, expect, sync_playwright
 
 from engine import load_game
 from tests.support.installed import Installed
-from tests.support.tournaments import wait_until
+from tests.support.tournaments import PATIENCE, wait_until
 from tests.system.test_browser import DESK, OPTIONS, PHONE, PROGRAM, canonical
 
 CONFIG = """
@@ -106,8 +105,7 @@ def addresses(server):
         re.search(r"/tournaments/shown/matches/[0-9a-f]{32}-\d", matches)[0],
         *("/comparisons/two", "/tournaments/shown/pair?board=epicycle_2p&a=greedy&b=random"),
     ]
-    refreshed = 'http-equiv="refresh"'  # what a page has that waits for something
-    wait_until(lambda: not any(refreshed in read(server, place) for place in found), "every page is complete")
+    wait_until(lambda: not any("being computed" in read(server, place) for place in found), "every page is complete")
     return found
 
 
@@ -176,6 +174,23 @@ def test_the_filter_finds_matches_by_clicks_and_stands_in_the_address(visit, ser
     expect(page).to_have_url(f"{server}/tournaments/shown/matches")
 
 
+def test_what_is_computed_comes_by_itself_and_the_page_is_not_loaded_again(installed, browser):
+    fresh = installed.start("-m", "arena", "serve", "--port", "0")
+    try:
+        page = browser.new_page(viewport=DESK)
+        page.goto(fresh.stdout.readline().split()[0].rstrip("/") + "/tournaments/shown")
+        page.evaluate("window.sameDocument = true")
+        expect(page.locator(".waiting")).to_have_count(0, timeout=1000 * PATIENCE)
+        assert page.locator("figure .picture svg").count() >= 8
+        assert page.locator("[data-figure]:not([hidden])").count() >= 8, "they can be explored"
+        assert page.locator("#live table").first.locator("tbody tr").count() == 3
+        assert page.evaluate("window.sameDocument"), "the page was loaded again"
+        assert page.locator("meta[http-equiv=refresh]").count() == 0
+        page.close()
+    finally:
+        ended(fresh)
+
+
 def test_a_figure_becomes_interactive_with_no_eval_and_no_network(visit, addresses):
     page = visit("/tournaments/shown")
     for name in ("Ratings", "Head to head", "Convergence"):
@@ -215,21 +230,11 @@ def test_two_servers_share_a_home_and_a_taken_port_is_named(installed, server):
     port = server.rpartition(":")[2]
     taken = installed.start("-m", "arena", "serve", "--port", port)
     _, said = taken.communicate(timeout=60)
-    assert (taken.returncode, said.count("\n")) == (1, 1) and f"--port {port}: is in use" in said
+    assert (taken.returncode, said.count("\n")) == (2, 1) and f"--port {port}: is in use" in said
     second = installed.start("-m", "arena", "serve", "--port", "0")
     address = second.stdout.readline().split()[0].rstrip("/")
     assert "shown" in read(address, "/") and "shown" in read(server, "/")
     assert ended(second) == "" and second.returncode == 0
-
-
-def test_a_missing_extra_is_named_in_one_line(installed):
-    hide = "import sys; sys.modules['uvicorn'] = None; from arena.cli.app import run_command; "
-    hide += "sys.exit(run_command(['serve']))"
-    done = subprocess.run(
-        [sys.executable, "-c", hide], cwd=installed.here, env=installed.environment, capture_output=True, text=True
-    )
-    assert done.returncode == 1 and done.stderr.count("\n") == 1
-    assert "uvicorn" in done.stderr and "pip install 'pyramid-arena[web]'" in done.stderr
 
 
 def test_the_events_of_a_tournament_are_json_that_names_its_state(server):

@@ -37,6 +37,7 @@ import ray
 from ray.util.scheduling_strategies import NodeAffinitySchedulingStrategy
 
 from arena.core.errors import WorkerError
+from arena.core.process_trees import end_below
 from arena.core.versions import code_hash, differences, versions
 from arena.workers import messages
 from arena.workers.process import WorkerProcess
@@ -49,6 +50,9 @@ START_LIMIT = 180.0
 """The same before the first worker has played."""
 STOP_LIMIT = 2.0
 KNOCK_LIMIT = 10.0
+EMPTY_SETTINGS = b"\0\0\0\4\0\0\0\0\0"
+"""A frame of HTTP/2 (RFC 9113, 4.1), which gRPC uses: length, kind, flags, stream. Both sides send settings first."""
+GREETING = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + EMPTY_SETTINGS
 SURVEY_LIMIT = 30.0
 LOSSES = 8
 """Workers that a node may lose in a row, for each of its processors, before it is left out."""
@@ -123,27 +127,35 @@ class Driver:
         self.numbers = itertools.count()
         self.remarks: set[str] = set()
         self.alone_until = time.monotonic() + START_LIMIT
-        self.ended = False
+        self.joined = self.ended = False
 
     def run(self) -> None:
         """Run until told to stop, or until there is nothing left to play on."""
+        threading.Thread(target=self.listen, daemon=True).start()  # a pool may go while Ray waits for a head
         connect(self.order)
+        self.joined = True
         self.home = ray.get_runtime_context().get_node_id()
         self.plan = ray.put(self.order.plan)
-        for task in (self.listen, self.watch):
-            threading.Thread(target=task, daemon=True).start()
+        threading.Thread(target=self.watch, daemon=True).start()
         while not self.ended:
             self.events.get()()
         self.close()
 
     def listen(self) -> None:
-        """Turn what the pool says into events; a pool that is gone says stop."""
+        """Turn what the pool says into events until it is gone, then end: at once where Ray was started here."""
         with contextlib.suppress(EOFError, OSError):
             while (message := self.connection.recv()) is not None:
                 self.events.put(functools.partial(self.play, message))
-        self.events.put(self.stop)
-        time.sleep(4 * STOP_LIMIT)
-        os._exit(1)  # Ray does not let go
+        if self.order.address is not None and self.joined:
+            self.events.put(self.stop)
+            time.sleep(4 * STOP_LIMIT)
+        self.leave()  # at once what is ours; Ray does not always let go of a cluster
+
+    def leave(self) -> None:
+        """End this process and all that it has started, whatever its threads are doing."""
+        end_below(os.getpid())
+        shutil.rmtree(self.order.folder, ignore_errors=True)  # a pool that was killed cannot
+        os._exit(1)
 
     def watch(self) -> None:
         """Look which nodes there are, time and again. Without a head this blocks for ever, which the pool notices."""
@@ -301,14 +313,21 @@ def connect(order: messages.ClusterOrder) -> None:
 
 
 def knock(address: str) -> None:
-    """Raise `WorkerError` when nothing answers at a head's address; Ray itself would go on trying for minutes."""
+    """Raise `WorkerError` when no head answers at an address; Ray itself would try for minutes, or for ever."""
     host, _, port = address.removeprefix("ray://").rpartition(":")
     if not host or not port.isdecimal():
         return
+    remedy = "`ray start --head` starts a head"
     try:
-        socket.create_connection((host.strip("[]"), int(port)), KNOCK_LIMIT).close()
+        with socket.create_connection((host.strip("[]"), int(port)), KNOCK_LIMIT) as connection:
+            if os.environ.get("RAY_USE_TLS", "0") not in ("1", "true"):
+                connection.sendall(GREETING)
+                if connection.recv(len(EMPTY_SETTINGS), socket.MSG_WAITALL)[3:4] != EMPTY_SETTINGS[3:4]:
+                    raise WorkerError(f"what answers at {address} is no head of Ray; {remedy}")
+    except TimeoutError:
+        raise WorkerError(f"nothing answers at {address} in {KNOCK_LIMIT:g} s; {remedy}") from None
     except (OSError, OverflowError) as error:
-        raise WorkerError(f"nothing answers at {address} ({error}); `ray start --head` starts a head") from None
+        raise WorkerError(f"nothing answers at {address} ({error}); {remedy}") from None
 
 
 def _reason(error: BaseException) -> str:
@@ -367,5 +386,4 @@ def main(descriptor: int) -> None:
         driver.run()
     except Exception as error:
         driver.send(messages.ClusterFailed(_reason(error)))
-        shutil.rmtree(driver.order.folder, ignore_errors=True)  # a pool that was killed cannot
-        os._exit(1)
+        driver.leave()

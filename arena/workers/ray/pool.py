@@ -13,11 +13,13 @@ import sys
 import tempfile
 import threading
 import time
+from collections.abc import Callable
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
 from arena.core.errors import ClusterError
+from arena.core.process_trees import end_tree
 from arena.schedule.blocks import MatchSpec
 from arena.workers import messages
 from arena.workers.pools import IN_FLIGHT, LISTEN, Chunk
@@ -37,12 +39,17 @@ class RayPool:
     """Workers on a Ray cluster: one for every processor that it has at the time."""
 
     def __init__(
-        self, count: int, plan: messages.WorkerPlan, replies: queue.SimpleQueue[Any], address: str | None
+        self,
+        count: int,
+        plan: messages.WorkerPlan,
+        replies: queue.SimpleQueue[Any],
+        address: str | None,
+        hurries: Callable[[], bool] = lambda: False,
     ) -> None:
-        """Wait until the first worker can play; raises `ClusterError` when none will."""
+        """Begin to join the cluster at an address, or to start Ray here; once it `hurries`, nothing is waited for."""
         self.remarks: list[str] = []
         """Lines for the user: nodes left out, and why."""
-        self._replies, self._address = replies, address
+        self._replies, self._address, self._hurries = replies, address, hurries
         self._load: dict[int, int] = {}
         """By worker that can play: chunks that it holds."""
         self._chunks: dict[int, tuple[int, Chunk]] = {}
@@ -53,13 +60,17 @@ class RayPool:
         self._ended = threading.Event()
         self._folder = tempfile.mkdtemp(prefix="arena-ray-", dir="/tmp")  # Ray's sockets: 107 bytes of path at most
         self._process, self._connection = _start_driver(self._folder)
-        try:
+        with contextlib.suppress(OSError):  # it has ended, which `join` reports
             self._connection.send(messages.ClusterOrder(address, count, self._folder, plan))
-            self._silent, self._looked = 0.0, time.monotonic()
-            while not self._load:
+        self._silent, self._looked = 0.0, time.monotonic()
+
+    def join(self) -> None:
+        """Wait until the first worker can play, or the pool is closed; raises `ClusterError` when none will."""
+        try:
+            while not (self._load or self._closed):
                 self._take(JOIN_LIMIT)
         except BaseException:
-            self._end(wait=address is None)
+            self._end(lost=True)
             raise
 
     @property
@@ -82,21 +93,18 @@ class RayPool:
         with contextlib.suppress(OSError):  # the cluster is lost, which `serve` reports
             self._connection.send(messages.Ticket(worker, ticket, chunk.message()))
 
-    def serve(self, wanted: bool = True) -> None:
-        """Pass replies on until the pool is closed, or the cluster lost: then a `ClusterError` is the last of them.
-
-        A pool that is no longer `wanted` ends at once.
-        """
+    def serve(self) -> None:
+        """Pass replies on until the pool is closed, or the cluster lost: then a `ClusterError` is the last of them."""
         lost = False
         try:
-            while wanted and not self._closed:
+            while not self._closed:
                 self._take(SILENCE)
         except Exception as error:
             lost = True
             failure = error if isinstance(error, ClusterError) else ClusterError(f"Ray failed: {error}")
             self._replies.put((0, Chunk([], 0), failure))
         finally:
-            self._end(wait=not lost or self._address is None)
+            self._end(lost)
 
     def _take(self, limit: float) -> None:
         """Take what the driver says next, if it says something soon; raises `ClusterError` when the head was silent."""
@@ -155,16 +163,19 @@ class RayPool:
         self._closed = True
         self._ended.wait()
 
-    def _end(self, wait: bool) -> None:
-        """End the driver, which takes its actors with it; one that may be stuck is not waited for."""
-        with contextlib.suppress(OSError):
-            self._connection.send(None)
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self._process.wait(LEAVE_LIMIT if wait else 0)
-        self._process.kill()
-        self._process.wait()
+    def _end(self, lost: bool = False) -> None:
+        """End the driver, and with it its actors, and Ray if that was started here.
+
+        It is left to do so by itself when this process `hurries`, and not asked when it may be stuck.
+        """
         self._connection.close()
-        shutil.rmtree(self._folder, ignore_errors=True)
+        until = time.monotonic() + LEAVE_LIMIT
+        while not lost and self._process.poll() is None and time.monotonic() < until and not self._hurries():
+            time.sleep(LISTEN)
+        if lost or not self._hurries():
+            end_tree(self._process.pid)
+            self._process.wait()
+            shutil.rmtree(self._folder, ignore_errors=True)
         self._ended.set()
 
 

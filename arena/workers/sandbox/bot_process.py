@@ -10,11 +10,11 @@ import select
 import signal
 import time
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.core.process_trees import below, resident, threads_of, wake
-from arena.match.faults import MAX_TRACEBACK, Fault
+from arena.core.errors import WorkerError
+from arena.core.process_trees import below, is_stopped, resident, threads_of, wake
+from arena.match.faults import MAX_TRACEBACK, Fault, Lingered
 from arena.workers.sandbox.launch import MOST_FILES
 
 MAX_LINE = 65_536
@@ -24,6 +24,16 @@ LOOK = 0.05
 """Seconds between two looks at a busy process."""
 MOST_THREADS = 256
 """Threads that a bot may have, those of its children included."""
+BETWEEN_SECONDS = 0.5
+BETWEEN_SECONDS_PER_ANSWER = 0.005
+"""Processor time that a bot may use in a match between its answers and the next questions, all in all.
+
+A thread that is at work, a garbage collection, or a runtime's helpers go on for a moment until they are stopped.
+"""
+STOP_SECONDS = 60.0
+"""A process that Linux cannot stop for so long hangs in a device: that is the machine's fault."""
+STOP_LOOKS_SECONDS = (0.00005, 0.005)
+"""Pauses between two looks whether a process has stopped: the first, and the longest."""
 DYING = 1.0
 """Seconds that a process may take to end once it has closed a pipe; on a starved machine it takes some."""
 READ = 65_536
@@ -62,10 +72,13 @@ class BotProcess:
         self.pid, self.pidfd = pid, pidfd
         self.memory = memory * 2**20 + resident(self.pid)
         self.cpu = 0.0
+        self.between = 0.0
+        """Processor time that it has used between its answers and the next questions, of all that it has used."""
+        self.allowed_between = BETWEEN_SECONDS
+        """How much of that it may have used before its match ends."""
         self.seconds = seconds
         self.asked = time.monotonic()
         """When it was last continued."""
-        self.oom_kills = oom_kills()
         self.open = True
         self.greeted = False
         self._said = b""
@@ -82,15 +95,44 @@ class BotProcess:
         """
         self.asked = time.monotonic()
         try:
+            if self.greeted:
+                self._look_at_rest()
             self._signal(signal.SIGCONT)
             line = self._exchange(json.dumps(message, separators=(",", ":")).encode() + b"\n", limit, slack)
-            self._signal(signal.SIGSTOP)
             self._look_at_clock()
+            self.allowed_between += BETWEEN_SECONDS_PER_ANSWER
+            self._signal(signal.SIGSTOP)
             return self._understood(line)
         except Fault:
             self._look_at_clock()
             self.close()
             raise
+
+    def pause(self) -> None:
+        """Return when all its threads are stopped, so that somebody else may move.
+
+        Raises `Lingered` when it has gone on for too long, `WorkerError` when Linux cannot stop it.
+        """
+        until, pause = time.monotonic() + STOP_SECONDS, STOP_LOOKS_SECONDS[0]
+        while self.open and not is_stopped(self.pid):
+            if time.monotonic() > until:
+                raise WorkerError(f"the process of a bot could not be stopped within {STOP_SECONDS:g} s")
+            time.sleep(pause)
+            pause = min(2 * pause, STOP_LOOKS_SECONDS[1])
+            self._signal(signal.SIGSTOP)  # again: somebody may have continued it
+            self._look_at_rest()
+
+    def _look_at_rest(self) -> None:
+        """Add what it has used since the last look to what it used while others were to move."""
+        before = self.cpu
+        self._look_at_clock()
+        self.between += self.cpu - before
+        if self.between > self.allowed_between:
+            self.close()
+            raise Lingered(
+                f"used more than {BETWEEN_SECONDS:g} s of processor time between its moves, "
+                f"and {BETWEEN_SECONDS_PER_ANSWER:g} s for each"
+            )
 
     def tell(self, message: dict[str, Any]) -> None:
         """Leave a message that asks for no answer, to be read when the process goes on; it ends if it is behind."""
@@ -153,11 +195,6 @@ class BotProcess:
         running = (time.monotonic() - self.asked) * (os.cpu_count() or 1)
         return self.cpu + running >= self.seconds
 
-    @property
-    def out_of_memory(self) -> bool:
-        """Whether the kernel has killed for want of memory, anywhere on this machine, since the process was started."""
-        return oom_kills() > self.oom_kills
-
     def _understood(self, line: bytes) -> dict[str, Any]:
         try:
             message = json.loads(line.decode("utf-8"), parse_constant=_refuse)
@@ -185,9 +222,10 @@ class BotProcess:
         if len(self._said) > MAX_STDERR:
             self._said = self._said[: MAX_STDERR // 2] + self._said[-MAX_STDERR // 2 :]
 
-    def forget(self) -> None:
-        """Begin a match, in whose faults what it wrote before is not told."""
+    def begin_match(self) -> None:
+        """Forget what it wrote before, and what it used between moves."""
         self._said = b""
+        self.allowed_between = self.between + BETWEEN_SECONDS
 
     def heard(self) -> str:
         """Take what it has written to stderr by now, and return the end."""
@@ -260,14 +298,6 @@ class BotProcess:
             self._listen()
         for descriptor in (self.to_bot, self.from_bot, self.stderr, self.pidfd):
             os.close(descriptor)
-
-
-def oom_kills() -> int:
-    """Return how often the kernel has killed a process for want of memory; 0 where it does not say."""
-    with contextlib.suppress(OSError):
-        text = Path("/proc/vmstat").read_text()
-        return int(text.partition("\noom_kill ")[2].partition("\n")[0] or 0)
-    return 0
 
 
 @contextlib.contextmanager

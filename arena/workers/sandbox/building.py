@@ -7,7 +7,6 @@ import functools
 import hashlib
 import os
 import shutil
-import signal
 import stat
 import subprocess
 import tempfile
@@ -17,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 from arena.core.errors import has_no_room
+from arena.core.exit_codes import may_be_from_outside, unwrapped
 from arena.core.files import own_folder
 from arena.core.process_trees import below, resident, threads_of, wait_for, wake
 from arena.match.faults import Fault, Killed
@@ -26,7 +26,6 @@ from arena.workers.sandbox.bot_process import opened
 from arena.workers.sandbox.launch import MOST_FILES
 from arena.workers.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
 from arena.workers.sandbox.process_source import bound_threads
-from arena.workers.sandbox.seccomp import LIKE_SIGKILL
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
@@ -82,11 +81,16 @@ def _built(program: Program, files: Mapping[str, bytes], isolation: Isolation, d
 
 
 def _write(files: Mapping[str, bytes], folder: Path) -> None:
+    """Write files into a folder; they, and the folders that they take, belong to whom it belongs to."""
+    owner = folder.stat()
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(content)
         path.chmod(0o755)
+        if owner.st_uid != os.geteuid():  # of a sandbox that has a user of its own
+            for made in (path, *path.parents[: len(Path(name).parts) - 1]):
+                os.chown(made, owner.st_uid, owner.st_gid)
 
 
 def _build_in_sandbox(program: Program, files: Mapping[str, bytes], folder: Path, until: float) -> None:
@@ -185,7 +189,7 @@ def _check_end(code: int, said: BinaryIO) -> None:
     if code:
         said.seek(0)
         words = said.read(65_536).decode(errors="replace").strip()
-        kind = Killed if code in (-signal.SIGKILL, LIKE_SIGKILL) else functools.partial(Fault, "init")
+        kind = Killed if may_be_from_outside(unwrapped(code)) else functools.partial(Fault, "init")
         raise kind(f"its build ended with code {code}: {words[-2000:]}")
 
 

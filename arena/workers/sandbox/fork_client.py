@@ -58,17 +58,17 @@ class ForkClient:
         self.kernels = Bundle("", {})
         """Code that the next child's bot has compiled before."""
         self._stack = contextlib.ExitStack()
-        folder = "/tmp"
-        if isolation == "process":
-            folder = str(self._stack.enter_context(own_folder(os.getcwd(), "bots-")))
         try:
             load(preload)  # here first: only this process can fill the machine's cache of compiled code
-            self._start(folder)
+            self._start()
         except BaseException:
             self._stack.close()
             raise
 
-    def _start(self, folder: str) -> None:
+    def _start(self) -> None:
+        folder = "/tmp"
+        if self.isolation == "process":
+            folder = str(self._stack.enter_context(own_folder(os.getcwd(), "bots-")))
         self._stderr = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
         ours, theirs = socket.socketpair()
         self._socket = self._stack.enter_context(ours)
@@ -103,15 +103,15 @@ class ForkClient:
         """Do nothing: every match has a process of its own."""
 
     def open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
-        """Return a new process for a bot; raises `WorkerError` when the server has ended.
+        """Return a new process for a bot; a server that has ended is started again, a few times.
 
-        In the sandbox no bot can end it, so that it is started again there, a few times.
+        Raises `WorkerError` after that.
         """
-        for _ in range(STARTS - 1 if self.isolation == "sandbox" else 0):
+        for _ in range(STARTS - 1):
             with contextlib.suppress(WorkerError):
                 return self._open(bot, limits)
             self._stack.close()
-            self._start("/tmp")
+            self._start()
         return self._open(bot, limits)
 
     def _open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
@@ -124,7 +124,9 @@ class ForkClient:
         ):
             self._order(records.encode(Child(limits.memory, seconds)), [*theirs, source, kernels])
             process = self._answer(1)[1][0]
-        number = _number_of(process)
+        if (number := _number_of(process)) < 0:  # nobody but the parent waits for it before it is told to
+            os.close(process)
+            raise self._ended()
         if self.isolation == "sandbox":
             bound_threads(number)
         return BotProcess(pipes, number, process, limits.memory, seconds=seconds)
@@ -146,14 +148,14 @@ class ForkClient:
     def code(self) -> int | None:
         """Return how its last child ended.
 
-        With the parent itself the kernel kills every child; in the sandbox no bot can do that.
+        With the parent itself the kernel kills every child.
         """
         try:
             with contextlib.suppress(OSError):  # there will be no reply either
                 self._socket.send(REAP)
             return int(self._answer(4)[0])
         except WorkerError:
-            return -signal.SIGKILL if self.isolation == "sandbox" else None
+            return -signal.SIGKILL
 
     def release(self, bot_process: BotProcess | None, over: dict[str, Any] | None) -> None:
         self.busy = False

@@ -24,6 +24,7 @@ import ctypes
 import gc
 import signal
 import socket
+import stat
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import NamedTuple
@@ -40,7 +41,10 @@ from arena.workers.sandbox.protocol_client import ProtocolClient
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
 SECCOMP_MODE_FILTER = 2
 CLONE_NEWNS, CLONE_NEWIPC = 0x00020000, 0x08000000
-MS_RDONLY, MS_NOSUID, MS_NODEV, MS_BIND = 1, 2, 4, 0x1000
+MS_RDONLY, MS_NOSUID, MS_NODEV, MS_REMOUNT, MS_BIND, MS_RELATIME = 1, 2, 4, 0x20, 0x1000, 0x200000
+ST_RELATIME = 0x1000
+KEPT = 0xC0E
+"""Flags that `statvfs` gives by the numbers that `mount` takes: NOSUID, NODEV, NOEXEC, NOATIME, NODIRATIME."""
 CAPABILITY_VERSION = 0x20080522
 FORK, REAP, SWEEP = b"f", b"r", b"s"
 """Orders of the client: start a child, with a socket of its own; tell how it ended; remove what it left."""
@@ -148,8 +152,9 @@ class ForkServer:
                 lay_out(compiled.files)
             launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)
             launch.control(launch.PR_SET_NO_NEW_PRIVS, 1)
-            launch.limit(memory, allowed.seconds)
+            launch.limit(memory, allowed.seconds, self.sandboxed)
             if self.sandboxed:
+                _bound_constants(allowed.memory)
                 _put_on(self.filter)
             ProtocolClient(unpacked(source), name.decode(), PROTOCOL_IN, PROTOCOL_OUT).serve()
             code = 0
@@ -220,6 +225,36 @@ def _set_apart() -> None:
     _check(libc.capset((ctypes.c_uint32 * 2)(CAPABILITY_VERSION, 0), (ctypes.c_uint32 * 6)()), "capset")
 
 
+def protect_devices() -> None:
+    """Make the devices read-only: they can be written to all the same, but nothing of theirs can be changed.
+
+    They are the machine's own, so that their times and attributes would be seen by everybody.
+    """
+    libc = ctypes.CDLL(None, use_errno=True)
+    for name in os.listdir("/dev"):
+        path = os.path.join("/dev", name)
+        if stat.S_ISCHR(os.lstat(path).st_mode):
+            held = os.statvfs(path).f_flag
+            flags = held & KEPT | (MS_RELATIME if held & ST_RELATIME else 0) | MS_REMOUNT | MS_BIND | MS_RDONLY
+            _check(libc.mount(None, os.fsencode(path), None, flags, None), path)
+
+
+def _bound_constants(memory: int) -> None:
+    """Have `os.sysconf` tell a bot its own bound, in MiB, where it would ask for the machine's memory.
+
+    The C library ignores that it may not ask, and gives what happens to be there.
+    """
+    real = os.sysconf
+    pages = memory * 2**20 // real("SC_PAGE_SIZE")
+    names = ("SC_PHYS_PAGES", "SC_AVPHYS_PAGES")
+    told: dict[str | int, int] = dict.fromkeys([*names, *(os.sysconf_names[name] for name in names)], pages)
+
+    def sysconf(name: str | int) -> int:
+        return told[name] if name in told else real(name)
+
+    os.sysconf = sysconf
+
+
 def _mounted_in_tmp() -> list[Path]:
     """Return what the sandbox shows of ours below /tmp, outer folders first."""
     points = [line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines()]
@@ -250,7 +285,10 @@ def main() -> None:
     launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)  # also while it is stopped
     close_to_others()
     keep_orphans()
-    ForkServer(sys.argv[1] == "sandbox").serve()
+    sandboxed = sys.argv[1] == "sandbox"
+    if sandboxed:
+        protect_devices()
+    ForkServer(sandboxed).serve()
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ Runs without the arena's other modules and without site-packages, as it is start
 """
 
 import ctypes
+import fcntl
 import json
 import os
 import resource
@@ -14,15 +15,17 @@ PR_SET_PDEATHSIG, PR_SET_SECCOMP, PR_SET_CHILD_SUBREAPER, PR_SET_NO_NEW_PRIVS, P
 OPEN_FILES = 64
 FILE_BYTES = TMP_BYTES = 64 * 2**20
 MOST_FILES = 10_000
+PENDING_SIGNALS = 64
 HELD_IN, HELD_OUT = 8, 9
 TAKE_OVER = f'exec "$@" <&{HELD_IN} >&{HELD_OUT} {HELD_IN}<&- {HELD_OUT}>&-'
 """A shell's command line that puts standard input and output back in their places."""
 
 
-def limit(memory: int, seconds: float) -> None:
+def limit(memory: int, seconds: float, sandboxed: bool) -> None:
     """Bound this process and its children: MiB of private memory, seconds of CPU time, sizes and numbers of files.
 
-    Address space is left alone: runtimes reserve far more than they use.
+    Address space is left alone: runtimes reserve far more than they use. Signals that wait are bounded in the sandbox,
+    whose own are counted; elsewhere those of all the user's processes are.
     """
     bounds = {
         resource.RLIMIT_DATA: memory * 2**20,
@@ -32,6 +35,7 @@ def limit(memory: int, seconds: float) -> None:
         resource.RLIMIT_CORE: 0,
         resource.RLIMIT_MEMLOCK: 0,
         resource.RLIMIT_MSGQUEUE: 0,
+        **({resource.RLIMIT_SIGPENDING: PENDING_SIGNALS} if sandboxed else {}),
     }
     for kind, bound in bounds.items():
         hard = resource.getrlimit(kind)[1]
@@ -58,6 +62,11 @@ def hand_over() -> None:
     os.close(null)
 
 
+def out_of_the_way(descriptor: int) -> int:
+    """Return a copy of a descriptor above those that `hand_over` uses."""
+    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HELD_OUT + 1)
+
+
 def main() -> None:
     limits = json.loads(sys.argv[1])
     if limits["sandboxed"]:
@@ -66,7 +75,7 @@ def main() -> None:
     control(PR_SET_PDEATHSIG, signal.SIGKILL)
     control(PR_SET_CHILD_SUBREAPER, 1)
     control(PR_SET_NO_NEW_PRIVS, 1)
-    limit(limits["memory"], limits["seconds"])
+    limit(limits["memory"], limits["seconds"], limits["sandboxed"])
     try:
         os.execvp(sys.argv[2], sys.argv[2:])
     except OSError as error:

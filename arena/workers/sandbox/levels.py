@@ -8,7 +8,6 @@ user's, a private /tmp, no capabilities, no new privileges, and a seccomp filter
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import functools
 import importlib.util
 import json
@@ -22,19 +21,21 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+from arena.core.exit_codes import in_words, may_be_from_outside, unwrapped
 from arena.core.paths import ROOT
 from arena.core.process_trees import end_tree, reap_group, wait_for
 from arena.registry.plugin_games import planned_folders
-from arena.workers.sandbox.launch import HELD_OUT, TAKE_OVER, TMP_BYTES
-from arena.workers.sandbox.seccomp import LIKE_SIGKILL, bpf
+from arena.workers.sandbox import outside_users
+from arena.workers.sandbox.launch import TAKE_OVER, TMP_BYTES, out_of_the_way
+from arena.workers.sandbox.outside_users import NOBODY, OutsideUser, lease
+from arena.workers.sandbox.seccomp import bpf
 
 if TYPE_CHECKING:
     from arena.core.limits import Isolation
 
 BWRAP = "bwrap"
-NOBODY = "65534"
 DEVICES = ("null", "zero", "full", "random", "urandom")
 SEARCH_PATH = "/usr/local/bin:/usr/bin:/bin"
 LAST_NUMBER = "/proc/sys/kernel/ns_last_pid"
@@ -83,12 +84,17 @@ class Spawn:
         with contextlib.ExitStack() as stack:
             command = list(self.command)
             keep: list[int] = []
+            groups: dict[str, Any] = {}
             if self.isolation == "sandbox":
-                arguments = b"\0".join(map(os.fsencode, self._arguments(stack, keep))) + b"\0"
+                user = stack.enter_context(lease())
+                if user is not None:
+                    keep.append(user.namespace)
+                    groups = {"extra_groups": ()} if os.getuid() == 0 else {}
+                arguments = b"\0".join(map(os.fsencode, self._arguments(stack, keep, user))) + b"\0"
                 arguments_fd = _kept(stack, arguments)
                 status, low = os.pipe()
                 stack.callback(os.close, status)
-                status_in = _out_of_the_way(low)
+                status_in = out_of_the_way(low)
                 os.close(low)
                 keep += [arguments_fd, status_in]
                 if self.limits is not None:
@@ -106,6 +112,7 @@ class Spawn:
                 env={**{name: os.environ[name] for name in SPARE if name in os.environ}, **self.environment},
                 pass_fds=keep,
                 start_new_session=self.isolation == "process",
+                **groups,
             )
             stack.callback(process.wait)
             number = process.pid
@@ -121,10 +128,12 @@ class Spawn:
                 stack.callback(_end_session, process)
             yield process, number
 
-    def _arguments(self, stack: contextlib.ExitStack, keep: list[int]) -> list[str]:
+    def _arguments(self, stack: contextlib.ExitStack, keep: list[int], user: OutsideUser | None) -> list[str]:
         arguments = [
-            *("--unshare-all", "--unshare-user", "--die-with-parent", "--new-session", "--as-pid-1"),
-            *("--cap-drop", "ALL", "--uid", NOBODY, "--gid", NOBODY, "--hostname", "arena", "--clearenv"),
+            *(("--unshare-user",) if user is None else ("--userns", str(user.namespace))),
+            *("--unshare-ipc", "--unshare-pid", "--unshare-net", "--unshare-uts", "--unshare-cgroup-try"),
+            *("--die-with-parent", "--new-session", "--as-pid-1"),
+            *("--cap-drop", "ALL", "--uid", str(NOBODY), "--gid", str(NOBODY), "--hostname", "arena", "--clearenv"),
             *_system(),
             *("--proc", "/proc", *([] if self.divides or self.processes else _own_processes_only())),
             *("--remount-ro", "/proc", *_devices(), "--size", str(TMP_BYTES), "--tmpfs", "/tmp"),
@@ -142,7 +151,7 @@ class Spawn:
             arguments += ["--size", str(most), "--tmpfs", folder]
         arguments += ["--remount-ro", "/dev", "--remount-ro", "/", "--chdir", self.folder]
         if not self.divides:
-            keep.append(_kept(stack, bpf(self.processes)))
+            keep.append(_kept(stack, bpf("build" if self.processes else "program")))
             arguments += ["--seccomp", str(keep[-1])]
         return arguments
 
@@ -152,14 +161,9 @@ def _kept(stack: contextlib.ExitStack, content: bytes) -> int:
     with tempfile.TemporaryFile() as file:
         file.write(content)
         file.seek(0)
-        descriptor = _out_of_the_way(file.fileno())
+        descriptor = out_of_the_way(file.fileno())
         stack.callback(os.close, descriptor)
         return descriptor
-
-
-def _out_of_the_way(descriptor: int) -> int:
-    """Return a copy of a descriptor above those that `arena.workers.sandbox.launch` uses."""
-    return fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, HELD_OUT + 1)
 
 
 class KilledAtStart(OSError):
@@ -173,8 +177,8 @@ def _child(status: int, bubblewrap: subprocess.Popen[bytes]) -> int:
         part = os.read(status, 4096) if wait_for(status, bubblewrap.pid, START_SECONDS) else b""
         if not part:
             with contextlib.suppress(subprocess.TimeoutExpired):
-                if bubblewrap.wait(DYING_SECONDS) == -signal.SIGKILL:
-                    raise KilledAtStart("bubblewrap was killed from outside (SIGKILL)")
+                if may_be_from_outside(code := bubblewrap.wait(DYING_SECONDS)):
+                    raise KilledAtStart(f"bubblewrap was {in_words(code)}")
             raise OSError("bubblewrap did not start")
         said += part
     return int(json.loads(said.partition(b"\n")[0])["child-pid"])
@@ -326,6 +330,14 @@ def _missing_requirements() -> str:
         bpf()
     except OSError:
         return "libseccomp is not installed; Debian and Ubuntu: apt-get install libseccomp2"
+    why = _trials()
+    if why and not outside_users.missing():
+        outside_users.do_without(why)
+        why = _trials()
+    return why
+
+
+def _trials() -> str:
     for _ in range(TRIALS - 1):
         with contextlib.suppress(_Disturbed):
             return _trial()
@@ -346,7 +358,7 @@ def _trial() -> str:
         lines = complaints.read().decode(errors="replace").strip().splitlines()
     if code == 0:
         return ""
-    if code in (-signal.SIGKILL, LIKE_SIGKILL) or not (code or lines):
+    if may_be_from_outside(unwrapped(code or 0)) or not (code or lines):
         raise _Disturbed("it was killed" if code else "no word from it")
     why = lines[-1] if lines else f"it ended with code {code}"
     return f"bubblewrap does not work here ({why}); unprivileged user namespaces must be allowed"

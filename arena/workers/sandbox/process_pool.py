@@ -77,7 +77,7 @@ class ProcessPool:
     def describe(self, request: Describe) -> Any:
         """Return what a bot declares, whatever that is; under `error` why it cannot be used.
 
-        It is asked again when its process is killed from outside. `arena.registry.declarations` says what is believed.
+        It is asked again when its process is killed, a few times. `arena.registry.declarations` says what is believed.
         """
         bot = RemoteBot(request.name, request.bundle, request.class_name, {}, request.isolation, -1)
         question = {"type": "describe", "name": bot.name, "class": bot.class_name, "boards": request.boards}
@@ -101,7 +101,7 @@ class ProcessPool:
             return bot_process.request(question, DESCRIBE_LIMIT)
         except Ended:
             assert bot_process is not None
-            raise ended(bot_process, source.code(), bot.isolation) from None
+            raise ended(bot_process, source.code()) from None
         finally:
             source.release(bot_process, None)
 

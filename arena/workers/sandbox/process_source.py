@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from arena.core.errors import WorkerError
+from arena.core.exit_codes import in_words, may_be_from_outside
 from arena.core.limits import Limits
 from arena.match.faults import Fault, Killed
 from arena.registry.bundles import Bundle, imported_names, with_api
 from arena.registry.loader import has_installed_bots
-from arena.workers.process import in_words
 from arena.workers.sandbox.bot_process import MOST_THREADS, BotProcess, Pipes
 from arena.workers.sandbox.levels import missing_requirements
 from engine import Game
@@ -59,6 +59,8 @@ class RemoteBot:
     """Distinguishes the bots of one plan."""
     options: str | None = None
     """Those of its spec; what it declares in a match must give the same ones. None: anything will do."""
+    names_refusals: bool = False
+    """Whether its faults in the sandbox tell which system calls were refused."""
 
     @functools.cached_property
     def modules(self) -> list[str]:
@@ -85,16 +87,14 @@ class ProcessSource(Protocol):
         """End what is left."""
 
 
-def ended(bot_process: BotProcess, code: int | None, isolation: Isolation) -> Fault:
-    """Return the fault of a bot's process that has ended: `Killed` on evidence that it did not end itself.
+def ended(bot_process: BotProcess, code: int | None) -> Fault:
+    """Return the fault of a bot's process that has ended: `Killed` when anybody may have done that.
 
-    In the sandbox it cannot send SIGKILL, to itself neither (`arena.workers.sandbox.seccomp`). Outside it can, so that
-    only the kernel's count of kills for want of memory tells.
+    It is its own doing when it may have used up its processor time, for which the kernel sends SIGKILL.
     """
-    killed = code == -signal.SIGKILL and not bot_process.may_have_spent
-    if killed and (isolation == "sandbox" or bot_process.out_of_memory):
-        return Killed("its process was killed from outside (SIGKILL), perhaps for want of memory")
-    return Fault("crash", f"its process ended{'' if code is None else f' ({in_words(code)})'}")
+    how = f"its process ended{'' if code is None else f' ({in_words(code)})'}"
+    spent = code == -signal.SIGKILL and bot_process.may_have_spent
+    return Killed(how) if may_be_from_outside(code) and not spent else Fault("crash", how)
 
 
 @contextlib.contextmanager

@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import contextlib
 import os
-import signal
 import subprocess
 from typing import Any
 
+from arena.core.exit_codes import in_words, may_be_from_outside, unwrapped
 from arena.core.limits import Limits
 from arena.match.faults import Fault, Killed
 from arena.registry.bundles import MANIFEST
 from arena.registry.manifest import read_program
-from arena.workers.sandbox.bot_process import DYING, BotProcess
+from arena.workers.sandbox.bot_process import BotProcess
 from arena.workers.sandbox.building import built
 from arena.workers.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
 from arena.workers.sandbox.process_source import (
@@ -26,6 +26,8 @@ from engine import Game
 
 LEAVE_LIMIT = 0.2
 """Seconds that a program may take to end by itself when its match is over."""
+TELLING_SECONDS = 20.0
+"""Seconds that bubblewrap may take to tell how a program has ended."""
 
 
 class ProgramSource:
@@ -82,8 +84,10 @@ class ProgramSource:
                 process = os.pidfd_open(number)
         except OSError as error:
             gone = isinstance(error, ProcessLookupError) and self.bot.isolation == "sandbox"
-            if isinstance(error, KilledAtStart) or (gone and self.code() == -signal.SIGKILL):
-                raise Killed("its process was killed from outside (SIGKILL) as it was started") from None
+            code = self.code() if gone else None
+            if isinstance(error, KilledAtStart) or may_be_from_outside(code):
+                how = in_words(code) if code is not None else str(error)
+                raise Killed(f"its process ended as it was started: {how}") from None
             raise Fault("init", f"'{self.program.command[0]}' cannot be started: {error}") from None
         if self.bot.isolation == "sandbox":
             bound_threads(number)
@@ -91,15 +95,11 @@ class ProgramSource:
         return BotProcess(pipes, number, process, memory, tmp, seconds)
 
     def code(self) -> int | None:
-        """Return how the program ended; in the sandbox bubblewrap says so, which adds 128 to a signal.
-
-        No program there can end with such a code for SIGKILL by itself (`arena.workers.sandbox.seccomp`).
-        """
+        """Return how the program ended; in the sandbox bubblewrap says so, elsewhere perhaps a shell."""
         try:
-            code = self._process.wait(DYING)
+            return unwrapped(self._process.wait(TELLING_SECONDS))
         except subprocess.TimeoutExpired:
             return None
-        return 128 - code if self.bot.isolation == "sandbox" and code > 128 else code
 
     def release(self, bot_process: BotProcess | None, over: dict[str, Any] | None) -> None:
         if bot_process is None or over is None:

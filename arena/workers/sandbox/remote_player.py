@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import platform
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -12,9 +13,12 @@ from arena.match.faults import Fault, Killed
 from arena.match.player import Answer, MatchView, clean_note
 from arena.match.printed import PRINTED
 from arena.registry.describe import OTHERWISE, is_as_planned
+from arena.workers.sandbox import refusals
 from arena.workers.sandbox.bot_process import BotProcess, Ended
 from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, ended, with_hint
 from arena.workers.sandbox.protocol_client import PROTOCOL
+from arena.workers.sandbox.refusals import Refusals
+from arena.workers.sandbox.seccomp import name_of
 from engine import CHANCE
 from engine.errors import EngineError
 from engine.game import ILLEGAL, returns_from_ranks
@@ -28,9 +32,10 @@ class RemotePlayer:
     def __init__(self, bot: RemoteBot, source: ProcessSource, match: MatchView, seat: int) -> None:
         self.bot, self.source, self.match, self.seat = bot, source, match, seat
         self.bot_process: BotProcess | None = None
-        self.used = 0.0  # processor time of its process in earlier matches
+        self.used = self.rested = 0.0  # processor time of its process in earlier matches, at work and between
         self.plies_sent = 0
         self.failed = False
+        self.refusals: Refusals | None = None
 
     def start(self, limit: float) -> None:
         """Get its process up; raises `Fault`."""
@@ -38,12 +43,25 @@ class RemotePlayer:
         with self._faults():
             self.source.begin(self.match.streams.block_id, self.match.game)
             self.bot_process = self.source.open(self.bot, self.match.limits)
-            self.bot_process.forget()
-            self.used = self.bot_process.cpu
+            self.bot_process.begin_match()
+            self.used, self.rested = self.at_work, self.bot_process.between
+            self._watch(self.bot_process)
             if not self.bot_process.greeted:
                 left = max(0.0, begun + limit - time.monotonic())
                 self._check_declared(self._ask({"type": "hello", "protocol": PROTOCOL}, left, "ready"))
                 self.bot_process.greeted = True
+
+    def _watch(self, bot_process: BotProcess) -> None:
+        """Watch which system calls its process is refused, if that is wanted and can be had."""
+        if self.bot.names_refusals and self.bot.isolation == "sandbox" and platform.machine() == refusals.MACHINE:
+            with contextlib.suppress(OSError):
+                self.refusals = Refusals(bot_process.pid)
+
+    def _refused(self) -> str:
+        """Return a line about the calls that its process, which has ended, was refused; empty without any."""
+        numbers = self.refusals.numbers() if self.refusals is not None else []
+        self.refusals = None
+        return f"\nThe sandbox refused it system calls: {', '.join(map(name_of, numbers))}." if numbers else ""
 
     def _check_declared(self, ready: dict[str, Any]) -> None:
         """Check that a class declares what it was planned with; a program's manifest was read by the driver."""
@@ -126,20 +144,34 @@ class RemotePlayer:
                 self.bot_process.close()
                 words = self.bot_process.last_words
                 if isinstance(fault, Ended):
-                    fault = ended(self.bot_process, self.source.code(), self.bot.isolation)
+                    fault = ended(self.bot_process, self.source.code())
             if isinstance(fault, Killed):
                 raise fault from None
-            detail = f"{words}\n{fault}" if words else str(fault)
+            detail = (f"{words}\n{fault}" if words else str(fault)) + self._refused()
             raise Fault(fault.cause, with_hint(detail, self.bot.isolation)) from None
 
     def cpu(self) -> float:
-        return self.bot_process.cpu - self.used if self.bot_process is not None else 0.0
+        return self.at_work - self.used
+
+    @property
+    def at_work(self) -> float:
+        """Seconds of processor time that its process has used on its moves."""
+        return self.bot_process.cpu - self.bot_process.between if self.bot_process is not None else 0.0
+
+    def between(self) -> float:
+        return self.bot_process.between - self.rested if self.bot_process is not None else 0.0
+
+    def pause(self) -> None:
+        if self.bot_process is not None:
+            with self._faults():
+                self.bot_process.pause()
 
     def close(self) -> None:
         over = None if self.failed or not self.match.finished else self._farewell()
         if self.bot_process is not None:
             self.keep_printed(self.bot_process.heard())
         self.source.release(self.bot_process, over)
+        self._refused()
 
     def keep_printed(self, text: str) -> None:
         """Keep the end of what its process has printed."""

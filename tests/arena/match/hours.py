@@ -4,7 +4,7 @@ import engine
 from arena.core.limits import Limits
 from arena.match.alarm import Clock
 from arena.match.faults import Fault
-from arena.match.player import Answer, Contestant
+from arena.match.player import Answer, Contestant, WithoutProcess
 from arena.match.referee import play_match
 from arena.registry.manifest import bundle_program
 from arena.workers.sandbox.process_source import RemoteBot
@@ -59,7 +59,7 @@ def play(hours, *bots, block=7, opening=0, **limits):
 # Processes
 
 
-class Distant:
+class Distant(WithoutProcess):
     """A bot elsewhere, as the referee sees it: it keeps to limits by itself, on the same made-up clock."""
 
     guarded = False

@@ -177,7 +177,7 @@ def test_wall_and_processor_time_are_recorded_for_every_call_in_order():
     spent = {0: iter([(MINUTE, 16.0), (3 * MINUTE, 48.0)]), 1: iter([(4 * MINUTE, 4 * MINUTE)])}
     assert result.clocks[:2] == [Clocking(0, -1, 2 * MINUTE, 32.0), Clocking(1, -1, 0.0, 0.0)]
     for clocking in result.clocks[2:]:
-        assert clocking == (who[clocking.ply], clocking.ply, *next(spent[clocking.seat], (0.0, 0.0)))
+        assert clocking == (who[clocking.ply], clocking.ply, *next(spent[clocking.seat], (0.0, 0.0)), 0.0)
     assert not [*spent[0], *spent[1]]
 
 
@@ -199,9 +199,9 @@ def test_the_row_in_the_log_says_what_each_call_took_and_whether_the_match_was_p
         (clocks,) = store._db.execute("SELECT clocks FROM timings").fetchone()
     assert stored.retried == retried
     ply = result.clocks[2].ply
-    assert clocks.startswith(f"0,-1,2000000,1000000 1,-1,0,0 0,{ply},125,62 ")
+    assert clocks.startswith(f"0,-1,2000000,1000000,0 1,-1,0,0,0 0,{ply},125,62,0 ")
     assert [clocking[:2] for clocking in stored.clocks] == [clocking[:2] for clocking in result.clocks]
-    for clocking, (_, _, wall, cpu) in zip(stored.clocks, result.clocks, strict=True):
+    for clocking, (_, _, wall, cpu, _) in zip(stored.clocks, result.clocks, strict=True):
         assert (clocking.wall, clocking.cpu) == pytest.approx((wall, cpu), abs=1e-6)
 
 

@@ -27,7 +27,7 @@ def test_starting_preparing_and_moving_have_a_limit_each():
     bot = Distant(hours, MINUTE, 2 * MINUTE, [3 * MINUTE])
     result = play(hours, bot, Random, **LIMITS)
     assert bot.limits[:3] == [2 * MINUTE, 3 * MINUTE, 4 * MINUTE]
-    assert result.clocks[:2] == [(0, -1, MINUTE, MINUTE), (0, -1, 2 * MINUTE, 2 * MINUTE)]
+    assert result.clocks[:2] == [(0, -1, MINUTE, MINUTE, 0.0), (0, -1, 2 * MINUTE, 2 * MINUTE, 0.0)]
     assert not result.forfeits
 
 

@@ -180,7 +180,7 @@ def test_a_failing_game_stops_its_board_alone_and_is_told_in_lines(plug_in, tmp_
     environment = plug_in()
     config = write(tmp_path, CONFIG.format(fault="apply"))
     done = arena("run", config.name, "--home", "reports", "--workers", 2, folder=tmp_path, **environment)
-    assert done.returncode == 2 and "Traceback" not in done.stderr
+    assert done.returncode == 3 and "Traceback" not in done.stderr
     told, _, rest, *_ = done.stderr.splitlines()[-3:]
     assert told.startswith("count_up(fault=apply), 2 players: stopped, for the game failed, and no bot: ZeroDivision")
     assert HERE in told and "position total" in told
@@ -212,7 +212,7 @@ def test_status_tells_a_stopped_board_a_command_shows_it_and_the_run_goes_on_whe
 
     site = Path(environment["PYTHONPATH"]) / "count_up.py"
     site.write_text(site.read_text().replace('raise ZeroDivisionError("count of nothing")', "pass"))
-    assert arena(*run, folder=tmp_path, **environment).returncode == 0
+    assert arena(*run, "--same-rules", folder=tmp_path, **environment).returncode == 0
     assert not (tmp_path / "reports" / "small" / FILE).exists()
     status = arena("status", "small", "--home", "reports", folder=tmp_path, **environment)
     assert "complete" in status.stdout and "failed" not in status.stdout
@@ -249,7 +249,7 @@ def test_broken_plug_ins_take_no_other_game_away(plug_in, tmp_path):
     match = arena("match", "count_up", "random", "random", folder=tmp_path, **environment)
     assert match.returncode == 0, match.stderr
     named = arena("games", "raises", folder=tmp_path, **environment)
-    assert named.returncode == 1 and named.stderr.startswith("error: game 'raises' (raises:GAME) cannot be loaded: ")
+    assert named.returncode == 2 and named.stderr.startswith("error: game 'raises' (raises:GAME) cannot be loaded: ")
 
 
 def test_a_bot_that_cannot_be_loaded_takes_no_other_bot_off_the_list(plug_in, tmp_path):

@@ -129,7 +129,7 @@ def test_a_bot_that_buys_another_match_by_sleeping_loses_the_one_that_it_left():
     assert re.search(
         r"took 256 s, .*; when the match was played again, it chose \S+ at ply 1, before \S+$", forfeit.detail
     )
-    assert result.clocks[-1] == (0, forfeit.ply, 4 * MINUTE, MINUTE)  # the call that counts is in the log
+    assert result.clocks[-1] == (0, forfeit.ply, 4 * MINUTE, MINUTE, 0.0)  # the call that counts is in the log
 
 
 def test_a_bot_that_plays_by_the_clock_has_no_second_match():

@@ -178,7 +178,7 @@ class Ghost(Bot):
         return state.legal_actions()[0]
 """
     config = write(tmp_path, config_of(["random", "b.py:Ghost"]), text)
-    assert run_command(["run", str(config), "--home", str(home_of(config)), "--workers", "1"]) == 2
+    assert run_command(["run", str(config), "--home", str(home_of(config)), "--workers", "1"]) == 3
     said = capsys.readouterr()
     assert "its worker process ended 3 times" in said.err
     assert "1 match played" in said.out

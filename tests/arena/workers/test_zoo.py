@@ -19,9 +19,7 @@ import pytest
 
 import engine
 from arena import api
-from arena.core.errors import WorkerError
 from arena.core.limits import Limits
-from arena.core.match_ids import Kind
 from arena.core.process_trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
 from arena.match.dice import Streams, key_pair
 from arena.match.player import Contestant
@@ -47,7 +45,7 @@ from tests.support.zoo import ANIMALS, PLAYS_ON, ZOO
 
 SEED = 7
 KEY = hashlib.blake2b(b"zoo", digest_size=32).digest()
-SECRETS = key_pair(Kind.SECRET, SEED, KEY)
+SECRETS = key_pair(SEED, KEY)
 """The tournaments' keys of dice and of bots' seeds."""
 SLEEP = f"85{os.getpid():07}"
 """How long a child would sleep that an animal leaves behind: a number that tells it from all other processes."""
@@ -359,22 +357,12 @@ def gone_and_asked(server: ForkClient, bot: RemoteBot, limits: Limits) -> BotPro
 ask = ForkClient.open
 
 
-def test_a_parent_of_bots_that_ends_is_no_bots_fault_and_is_replaced(tmp_path, monkeypatch):
-    with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
-        game, streams = engine.load_game("epicycle", 2), Streams(*SECRETS, bytes(16))
-        players = [remote("ignores_sigterm", "process", animals, pool), Contestant(Random, {})]
-        with monkeypatch.context() as patch:
-            patch.setattr(ForkClient, "open", gone_and_asked)
-            with pytest.raises(WorkerError, match="the parent of bots' processes ended"):
-                play_match(game, players, streams)
-        assert play_match(game, players, streams).forfeits == {}
-
-
-def test_a_parent_of_sandboxed_bots_that_is_killed_as_it_is_asked_for_one_is_started_again(tmp_path, monkeypatch):
+@pytest.mark.parametrize("level", ["process", "sandbox"])
+def test_a_parent_of_bots_that_is_killed_as_it_is_asked_for_one_is_started_again(tmp_path, monkeypatch, level):
     monkeypatch.setattr(ForkClient, "open", gone_and_asked)
     with settled(tmp_path) as animals, contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
         game, streams = engine.load_game("epicycle", 2), Streams(*SECRETS, bytes(16))
-        players = [remote("ignores_sigterm", "sandbox", animals, pool), Contestant(Random, {})]
+        players = [remote("ignores_sigterm", level, animals, pool), Contestant(Random, {})]
         for _ in range(3):
             assert play_match(game, players, streams).forfeits == {}
 
