@@ -15,7 +15,7 @@ from datetime import date
 from pathlib import Path
 from typing import IO, Any, NamedTuple
 
-from arena.core.errors import RecordError
+from arena.core.errors import ConfigError, RecordError
 from arena.core.files import open_regular
 from arena.core.machine import bounded_memory
 from engine.errors import did_you_mean
@@ -306,7 +306,7 @@ def _in_words(where: str) -> Iterator[None]:
     try:
         yield
     except FileNotFoundError:
-        raise RecordError(f"{where}: no such file") from None
+        raise ConfigError(f"{where}: no such file") from None
 
 
 def shown(value: object) -> str:
@@ -397,10 +397,10 @@ def columns_of(given: Iterable[str]) -> dict[str, str]:
     for text in given:
         what, equals, column = (part.strip() for part in text.partition("="))
         if not equals or not column:
-            raise RecordError(f"--columns: '{shown(text)}' is not of the form match=NAME")
+            raise ConfigError(f"--columns: '{shown(text)}' is not of the form match=NAME")
         if what not in COLUMNS:
-            raise RecordError(f"--columns: nothing is called '{shown(what)}'{did_you_mean(what, list(COLUMNS))}")
+            raise ConfigError(f"--columns: nothing is called '{shown(what)}'{did_you_mean(what, list(COLUMNS))}")
         if what in found:
-            raise RecordError(f"--columns: {what} is there twice")
+            raise ConfigError(f"--columns: {what} is there twice")
         found[what] = column
     return found

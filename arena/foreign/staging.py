@@ -14,12 +14,12 @@ from arena.core.names import plain_name
 from arena.foreign.rows import Row, shown
 from arena.plan.model import MOST_SEATS
 
-MOST_BOTS = 1_000
+MOST_BOTS = 10_000
 """Bots of a file: what a rating takes grows with their cube."""
 MOST_BOARDS = 200
 MOST_ROWS = 10_000_000
 MOST_CELLS = 50_000_000
-"""Largest product of a board's blocks and the matches of the largest one, or the square of its bots."""
+"""Largest product of a board's blocks and the matches of the largest one, or of matches and their players squared."""
 BATCH = 1_000
 
 SCHEMA = """
@@ -161,27 +161,25 @@ class Staging:
         return found
 
     def _check_blocks(self, shape: Shape) -> None:
-        """Raise `RecordError` where resampling the blocks of a board would take too much memory."""
+        """Raise `RecordError` where rating a board would take too much memory."""
+        board = f"{shape.game} with {shape.players} players"
+        if shape.matches * shape.players**2 > MOST_CELLS:
+            raise RecordError(f"{self.where}: has {shape.matches:,} matches of {board}, too many to be rated together")
         query = (
-            "SELECT block, count(DISTINCT match), count(DISTINCT bot) FROM rows JOIN "
+            "SELECT block, count(DISTINCT match) FROM rows JOIN "
             "(SELECT game, match, players FROM matches) USING (game, match) "
             "WHERE game = ? AND players = ? AND block IS NOT NULL GROUP BY block"
         )
-        blocks, most, bots, largest = 0, 1, shape.players, ""
-        for name, matches, of_bots in self._db.execute(query, shape[:2]):
-            blocks, bots = blocks + 1, max(bots, of_bots)
+        blocks, most, largest = 0, 1, ""
+        for name, matches in self._db.execute(query, shape[:2]):
+            blocks += 1
             if matches > most:
                 most, largest = matches, name
-        if (blocks or shape.matches) * bots**2 <= MOST_CELLS >= blocks * most:
-            return
-        board = f"{shape.game} with {shape.players} players"
-        if not blocks:
-            raise RecordError(f"{self.where}: has {shape.matches:,} matches of {board}, too many to be rated together")
-        raise RecordError(
-            f"{self.where}, column block: {blocks:,} blocks of {board}, the largest, '{shown(largest)}', with {most:,} "
-            f"matches, and up to {bots:,} bots in one, are too uneven to be resampled; split the large ones, or leave "
-            "the column out"
-        )
+        if blocks * most > MOST_CELLS:
+            raise RecordError(
+                f"{self.where}, column block: {blocks:,} blocks of {board}, the largest, '{shown(largest)}', with "
+                f"{most:,} matches, are too uneven to be rated together; split the large ones, or leave the column out"
+            )
 
     def entries(self, shape: Shape) -> list[int]:
         """Return the numbers of a board's bots."""

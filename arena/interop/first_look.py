@@ -21,7 +21,6 @@ import sys
 import threading
 from functools import lru_cache
 
-from arena.core.process_trees import PAGE
 from arena.workers.parent import WORKER
 from engine import errors
 from engine.errors import EngineError, in_short
@@ -170,7 +169,7 @@ def _refused(text: str, error: str = "UnsupportedError") -> dict[str, str]:
 def _looked(seconds: int, spec: str, players: int | None) -> dict[str, str]:
     """Load a game, within bounds, and return the error that it is refused with."""
     with open("/proc/self/statm") as sizes:
-        here = int(sizes.read().split()[0]) * PAGE
+        here = int(sizes.read().split()[0]) * resource.getpagesize()
     resource.setrlimit(resource.RLIMIT_AS, (here + MOST_BYTES, here + MOST_BYTES))
     resource.setrlimit(resource.RLIMIT_CPU, (seconds, seconds + 1))
     try:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_args
+from typing import Annotated, Any, Literal, NamedTuple, get_args
 
 from pydantic import Field, ValidationInfo, field_validator, model_validator
 
@@ -123,7 +123,10 @@ class Config(Model):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     """The number that all chance in the tournament comes from."""
     games: Annotated[tuple[GameEntry, ...], Field(min_length=1)]
-    bots: Annotated[tuple[BotEntry, ...], Field(min_length=1)]
+    bots: tuple[BotEntry, ...] = ()
+    """The contestants; at least one, unless `submissions` brings some."""
+    submissions: Literal["all"] | Annotated[tuple[str, ...], Field(min_length=1)] | None = None
+    """Submitted bots that enter too, in their newest versions: `all`, or those of a list of authors."""
     bot_paths: tuple[str, ...] = ()
     """Folders to search for bots named by path, relative to the configuration."""
     blocks: Annotated[int, Field(ge=1, le=10_000_000)] = 10
@@ -163,6 +166,19 @@ class Config(Model):
 
     _is_a_folder_name = field_validator("name")(tournament_name)
 
+    @field_validator("submissions", mode="before")
+    @classmethod
+    def _all_or_authors(cls, value: object) -> object:
+        if value == "all" or (isinstance(value, list) and value and all(isinstance(each, str) for each in value)):
+            return as_tuple(value)
+        raise ValueError('must be "all", or a list of authors such as ["Ann"]')
+
+    @model_validator(mode="after")
+    def _has_bots(self) -> Config:
+        if not self.bots and self.submissions is None:
+            raise ValueError("bots: is missing; list at least one, or enter submitted ones by submissions")
+        return self
+
     @model_validator(mode="after")
     def _fits_the_schedule(self) -> Config:
         for key, schedule in (("challenger", "gauntlet"), ("first_blocks", "adaptive")):
@@ -173,13 +189,28 @@ class Config(Model):
             raise ValueError(f"first_blocks = {self.first_blocks}: must be at most blocks, {fewest} on a board")
         return self
 
-    def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
+    def wanted(self) -> Iterator[WantedBoard]:
         """Yield every game at every number of players; raises an `EngineError` for a game or option that is unknown."""
         for entry in self.games:
             kind, options = engine.game_type(entry.game), {**split_game_spec(entry.game)[1], **entry.options}
             kind = engine.game_type(kind.spec(kind.resolve(options)))
             for players in entry.players or range(kind.min_players, kind.max_players + 1):
-                yield entry, load(kind, players, options)
+                yield WantedBoard(entry, kind, options, players, len(self.bots) < players <= kind.max_players)
+
+    def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
+        """Yield every game at every number of players, loaded; raises an `EngineError` if one cannot be."""
+        return ((board.entry, load(board.kind, board.players, board.options)) for board in self.wanted())
+
+
+class WantedBoard(NamedTuple):
+    """A game at a number of players, before it is loaded, which may take long for those of other libraries."""
+
+    entry: GameEntry
+    kind: engine.GameType
+    options: dict[str, Any]
+    players: int
+    lacks_bots: bool
+    """Whether fewer bots are listed than it has players."""
 
 
 def load_config(path: str | Path) -> Config:
@@ -193,7 +224,11 @@ def config_from(data: dict[str, Any], source: str = "config") -> Config:
     config = validated(Config, data, source, parts)
     for number, entry in enumerate(config.games):
         try:
-            list(Config.boards(config.model_copy(update={"games": (entry,)})))
+            wanted = [*config.model_copy(update={"games": (entry,)}).wanted()]
+            refused = not entry.players and any(board.lacks_bots for board in wanted)  # when it is resolved
+            for board in wanted:
+                if not (refused or board.lacks_bots):
+                    load(board.kind, board.players, board.options)
         except EngineError as error:
             raise ConfigError(f"{source}: games[{number}]: {error}") from None
     for number, bot in enumerate(config.bots):

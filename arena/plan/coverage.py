@@ -87,9 +87,10 @@ def given_out(schedule: Schedule, board: int, out: Mapping[int, int]) -> int:
     return blocks * schedule.lineups(schedule.boards[board])
 
 
-def coverage(store: Store, schedule: Schedule) -> list[Coverage]:
-    """Return how much of each board's plan is in the log, given the stages of adaptive boards."""
-    return [_board_coverage(store, schedule, board) for board in range(len(schedule.boards))]
+def coverage(store: Store, schedule: Schedule, boards: Iterable[int] | None = None) -> list[Coverage]:
+    """Return how much of each board's plan is in the log, or of some boards', given the stages of adaptive boards."""
+    chosen = range(len(schedule.boards)) if boards is None else boards
+    return [_board_coverage(store, schedule, board) for board in chosen]
 
 
 def _foreign_coverage(store: Store, schedule: Schedule, index: int) -> Coverage:

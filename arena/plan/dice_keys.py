@@ -30,7 +30,7 @@ def with_dice_keys(plan: Plan, store: Store) -> Plan:
     A key is drawn and kept in the log where blocks with secret dice are to be played and all keys before are disclosed.
     The log has to be open for writing, which keeps other runs from drawing another.
     """
-    remarks = _other_dice(plan.schedule, store)
+    remarks = (*plan.remarks, *_other_dice(plan.schedule, store))
     if not plan.schedule.has_secret_dice:
         return replace(plan, remarks=remarks)
     kept = sorted(store.secret_keys(), key=lambda key: key.disclosed is None)  # the last one is drawn with
@@ -85,7 +85,7 @@ def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:
     own = [key.hash for key in resolved.secret_keys]
     if not kept.keys() >= set(own):
         raise StoreError(f"{store.path}: the log is damaged: its dice key is not the one of its plan")
-    others = [] if resolved.dice_version == 1 else [hash for hash in kept if hash not in own]
+    others = [hash for hash in kept if hash not in own]
     keys = [(hash, kept[hash].checked().hex(), kept[hash].disclosed) for hash in (*others, *own)]
     return resolved.with_keys([(hash, key if disclosed is not None else None) for hash, key, disclosed in keys])
 

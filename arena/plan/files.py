@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.core.errors import RecordError, StoreError
+from arena.core.errors import ConfigError, RecordError, StoreError
 from arena.core.files import read_json
 from arena.core.files import write_file as write_file
 from arena.match.dice import KeyPair, key_hash, key_pair
@@ -32,17 +32,18 @@ class ReadPlan:
     def keys(self, block: Block) -> KeyPair:
         """Return the keys of a block's dice and of its bots' seeds."""
         secret = self.secret_keys[self.schedule.keys.index(block.key)] if block.key else None
-        return key_pair(block.dice, self.schedule.seed, secret)
+        return key_pair(self.schedule.seed, secret)
 
 
 def read_plan(path: Path) -> ReadPlan:
     """Read a plan.json, and the versions.json beside it where there is one.
 
-    The progress of adaptive boards is left out: it follows from the log. Raises `RecordError`.
+    The progress of adaptive boards is left out: it follows from the log. Raises `RecordError`, and `ConfigError` where
+    there is none.
     """
     if not path.is_file():
         what = "is no regular file" if path.exists() else "no such file"
-        raise RecordError(
+        raise ConfigError(
             f"{path}: {what}; matches need the plan.json that `arena export` writes beside them; --plan names it"
         )
     where = f"{path}: is no plan.json"

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Callable
 from pathlib import Path
 
-from arena.core.errors import ArenaError, StoreError
+from arena.core.errors import ArenaError, UnknownTargetError
 from arena.core.match_ids import check_match_id, match_id
 from arena.core.names import COMPARISONS, PLAYED
 from arena.core.paths import home_folder
@@ -18,6 +18,7 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import load_config
 from arena.plan.files import logged_plan
 from arena.plan.model import ResolvedPlan
+from arena.plan.seats import with_labels
 from arena.store import Store, readable
 
 LOG = "matches.db"
@@ -34,7 +35,7 @@ def find_log(target: str | Path, home: str | Path | None = None) -> Path:
     for folder in (path, *(home_folder(home) / part / path for part in ("", COMPARISONS, PLAYED))):
         if (folder / LOG).is_file():
             return folder / LOG
-    raise StoreError(
+    raise UnknownTargetError(
         f"{target}: no tournament of that name under {home_folder(home).absolute()}, and no such file; name a config, "
         "folder or database, or another home: --home or ARENA_HOME"
     )
@@ -63,7 +64,7 @@ def find_match(
     home: str | Path | None = None,
     warn: Callable[[str], None] = lambda line: warnings.warn(line, stacklevel=3),
 ) -> tuple[StoredMatch, ResolvedPlan]:
-    """Find a match by its id or the beginning of one; return it with the plan it belongs to.
+    """Find a match by its id or the beginning of one; return it, with its labels, and the latest plan of its log.
 
     Without a target all tournaments and comparisons under the home folder are searched; `warn` is called for each log
     that cannot be read.
@@ -81,10 +82,12 @@ def find_match(
             warn(f"not looked through: {named}{error}")
     where = logs[0] if len(logs) == 1 else f"{home_folder(home)}{os.sep}"
     if not found:
-        raise StoreError(f"{where}: has no match whose id begins with '{match}'")
+        raise UnknownTargetError(f"{where}: has no match whose id begins with '{match}'")
     if len(found) > 1:
         names = " and ".join(match_id(stored.identity, stored.lineup) for stored, _ in found[:2])
-        raise StoreError(f"{where}: more than one match's id begins with '{match}', such as {names}; give more of it")
+        raise UnknownTargetError(
+            f"{where}: more than one match's id begins with '{match}', such as {names}; give more of it"
+        )
     return found[0]
 
 
@@ -96,7 +99,8 @@ def find_game_fault(target: str | Path | None, match: str, home: str | Path | No
 
 
 def _matches_in(log: Path, match: str) -> list[tuple[StoredMatch, ResolvedPlan]]:
-    """Return a log's matches whose id begins so, with its plan; raises `StoreError` for a damaged log."""
+    """Return a log's matches whose id begins so, with its latest plan; raises `StoreError` for a damaged log."""
     store, resolved = open_log(log, progress=False)
     with store, readable(store):
-        return [(store.match(*at), resolved) for at in store.find_matches(match)]
+        schedule = resolved.schedule()
+        return [(with_labels(store, schedule, store.match(*at)), resolved) for at in store.find_matches(match)]

@@ -7,18 +7,20 @@ from __future__ import annotations
 
 import contextlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Annotated, Any, Literal, NamedTuple, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
 from arena.core.errors import RecordError
-from arena.core.limits import IMPLIED, Isolation, Limits
+from arena.core.limits import Isolation, Limits
 from arena.core.match_ids import Kind
 from arena.core.models import Model, Scalar, validated
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
-from arena.plan.config import RENAMED, Format
+from arena.plan.config import Format
 from arena.plan.config import Limits as PlannedLimits
+from arena.registry.game_rules import RulesRecord
 from arena.schedule.blocks import Board, Entry, Schedule, Stage
 from arena.schedule.duels import Duel
 from arena.schedule.foreign import MARK, ForeignSchedule, is_marked
@@ -130,21 +132,16 @@ class ResolvedPlan(Model):
     formats: list[Format]
     dice: Literal["public", "secret", "mixed"]
     common_dice: bool
-    dice_version: Literal[1, 2]
-    """Of secret dice; 1 in logs of version 3, where bots' seeds came from a public key."""
     public_dice_key: Key
     public_bots_key: Key
     secret_keys: list[KeyRecord]
     boards: list[BoardRecord]
     bots: list[BotRecord]
     left_out: list[Text]
+    rules: dict[Text, RulesRecord] = Field(default_factory=dict)
+    """Rules of plug-in games, by name."""
     foreign: ForeignRecord | None = None
     """Of results from elsewhere; written only there."""
-
-    @model_validator(mode="before")
-    @classmethod
-    def _upgrade(cls, data: Any) -> Any:
-        return _upgraded(data) if isinstance(data, dict) else data
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -172,6 +169,7 @@ class ResolvedPlan(Model):
         bots: Sequence[BotSettings],
         formats: Sequence[str] = (),
         left_out: Sequence[str] = (),
+        rules: Mapping[str, RulesRecord] = MappingProxyType({}),
         foreign: ForeignRecord | None = None,
     ) -> Self:
         """Describe a schedule, its `bots` by entry, without secret keys."""
@@ -196,6 +194,7 @@ class ResolvedPlan(Model):
             ],
             "bots": [{**vars(entry), **bot._asdict()} for entry, bot in zip(schedule.entries, bots, strict=True)],
             "left_out": [*left_out],
+            "rules": dict(rules),
             "foreign": foreign,
         }
         return cls.model_validate(data)
@@ -233,7 +232,7 @@ class ResolvedPlan(Model):
             challenger=None if self.challenger is None else places[self.challenger],
             limits=Limits(**self.limits.model_dump()),
             keys=tuple(key.hash for key in self.secret_keys),
-            secret_dice=Kind.VERSION_1 if self.dice_version == 1 else Kind.COMMON if self.common_dice else Kind.SECRET,
+            secret_dice=Kind.COMMON if self.common_dice else Kind.SECRET,
             forfeit_limit=self.forfeit_limit,
             duel=_duel(self.duel, places),
             stages=stages if any(stages) else (),
@@ -262,7 +261,6 @@ def dice_facts(schedule: Schedule) -> dict[str, Any]:
     return {
         "dice": "mixed" if len(kinds) > 1 else "secret" if kinds - {Kind.PUBLIC} else "public",
         "common_dice": Kind.COMMON in kinds,
-        "dice_version": 1 if schedule.secret_dice == Kind.VERSION_1 else 2,
         "public_dice_key": public_key(schedule.seed, DICE_PERSON).hex(),
         "public_bots_key": public_key(schedule.seed, BOTS_PERSON).hex(),
     }
@@ -299,42 +297,3 @@ def _check_players(board: BoardRecord) -> None:
         fewest, most = game_type(board.game).min_players, game_type(board.game).max_players
     if not fewest <= board.players <= most:
         raise ValueError(f"{board.players} players on a board of {name}, which has {fewest} to {most}")
-
-
-def _upgraded(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a plan of a log of version 3 or 4 as it is written now; a present one as it is."""
-    data = {RENAMED.get(name, name): value for name, value in data.items()}
-    if "dice_key_hash" in data:
-        data = _with_keys_of_today(data)
-    plain = {"duel": None, "forfeit_limit": 0, "common_dice": False, "dice_version": 2, **data}
-    if isinstance(data.get("boards"), list):
-        plain["boards"] = [_upgraded_board(board) if isinstance(board, dict) else board for board in data["boards"]]
-    if isinstance(data.get("limits"), dict):
-        plain["limits"] = {**IMPLIED, **data["limits"]}
-    return plain
-
-
-def _upgraded_board(board: dict[str, Any]) -> dict[str, Any]:
-    board = {"disqualified" if name == "benched" else name: value for name, value in board.items()}
-    return {"utilities": False, "first_blocks": 0, "counts": None, "disqualified": None, **board}
-
-
-def _with_keys_of_today(data: dict[str, Any]) -> dict[str, Any]:
-    """Return a plan of log version 3, where all dice were public or drawn with one secret key, with its keys listed."""
-    rest = dict(data)
-    hash, key, bots_key = (rest.pop(name, None) for name in ("dice_key_hash", "dice_key", "bots_key"))
-    added = {"dice_version", "common_dice", "public_dice_key", "public_bots_key", "secret_keys"} & data.keys()
-    bots, seed, dice = data.get("bots"), data.get("seed"), data.get("dice")
-    trusted = [bot for bot in bots if isinstance(bot, dict) and "trusted" in bot] if isinstance(bots, list) else []
-    public = dice == "public"
-    if added or trusted or dice == "mixed":
-        raise ValueError("dice, keys and which bots are trusted do not fit together")
-    if isinstance(bots, list):
-        rest["bots"] = [{**bot, "trusted": public} if isinstance(bot, dict) else bot for bot in bots]
-    return {
-        **rest,
-        "dice_version": 1,
-        "public_dice_key": key if public else public_key(seed if isinstance(seed, int) else 0, DICE_PERSON).hex(),
-        "public_bots_key": bots_key,
-        "secret_keys": [] if public else [{"hash": hash, "key": key}],
-    }

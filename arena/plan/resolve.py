@@ -9,21 +9,24 @@ import contextlib
 import hashlib
 import json
 import random
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from arena.core.errors import ArenaError, BotError, ConfigError
+from arena.core.errors import ArenaError, BotError, ConfigError, UnwritableError
 from arena.core.limits import Isolation, Limits
 from arena.core.match_ids import Kind
+from arena.core.paths import home_folder
 from arena.match.dice import key_hash, key_pair, single_key
-from arena.plan.config import Config, DatasetFormat, load_config
+from arena.plan.config import BotEntry, Config, DatasetFormat, load_config
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.registry.bundles import Bundle
-from arena.registry.discovery import Source, find_bot, with_model
+from arena.registry.discovery import Source, find_bot, is_withdrawn, with_model
+from arena.registry.game_rules import RulesRecord, rules_of_plugins
 from arena.registry.models import OPTION
 from arena.registry.plugin_games import snapshot
+from arena.registry.submissions import open_submissions, submitted
 from arena.schedule.blocks import Board, Entry, Schedule
 from arena.schedule.openings import opening_plies
 from arena.store import BotRow
@@ -33,7 +36,7 @@ from arena.workers.process import WorkerProcess
 from arena.workers.sandbox.levels import missing_requirements
 from engine import EngineError, Game
 from engine.errors import did_you_mean
-from engine.specs import canonical_options, resolve
+from engine.specs import canonical_options, resolve, split_bot_spec
 
 TRIALS = 20
 """Random openings that are tried before one of unusual length is played."""
@@ -110,6 +113,8 @@ class Plan:
     formats: tuple[str, ...]
     left_out: tuple[str, ...]
     """Lines that tell which bots do not play on which boards, and why."""
+    rules: Mapping[str, RulesRecord] = field(default_factory=dict)
+    """Rules of plug-in games, by name."""
     secret_keys: tuple[bytes, ...] = ()
     """Keys of secret dice drawn so far; `arena.plan.dice_keys` keeps them in the log."""
     remarks: tuple[str, ...] = ()
@@ -139,8 +144,8 @@ class Plan:
         schedule = self.schedule
         if schedule.has_secret_dice and not self.secret_keys:
             raise ConfigError(f"{self.name}: the key of its secret dice is drawn when it is first run")
-        pairs = {key_hash(key): key_pair(schedule.secret_dice, schedule.seed, key) for key in self.secret_keys}
-        pairs[""] = key_pair(Kind.PUBLIC, schedule.seed, None)
+        pairs = {key_hash(key): key_pair(schedule.seed, key) for key in self.secret_keys}
+        pairs[""] = key_pair(schedule.seed, None)
         return pairs
 
     def message(self) -> WorkerPlan:
@@ -167,13 +172,15 @@ class Plan:
         The log's has no progress of adaptive boards, which follows from the log.
         """
         settings = [BotSettings(bot.params, bot.isolation) for bot in self.bots]
-        return ResolvedPlan.of(self.name, self.schedule, settings, self.formats, self.left_out)
+        return ResolvedPlan.of(self.name, self.schedule, settings, self.formats, self.left_out, self.rules)
 
 
-def load_plan(path: str | Path, worker: WorkerProcess | None = None, home: str | Path | None = None) -> Plan:
+def load_plan(
+    path: str | Path, worker: WorkerProcess | None = None, home: str | Path | None = None, strict: bool = False
+) -> Plan:
     """Read and resolve a configuration; raises an `ArenaError` of one line."""
     path = Path(path)
-    return make_plan(load_config(path), str(path), path.parent, worker, home)
+    return make_plan(load_config(path), str(path), path.parent, worker, home, strict)
 
 
 def make_plan(
@@ -182,22 +189,26 @@ def make_plan(
     folder: Path | None = None,
     worker: WorkerProcess | None = None,
     home: str | Path | None = None,
+    strict: bool = False,
 ) -> Plan:
     """Resolve a configuration. `folder` is what paths in it are relative to, by default the working folder.
 
-    `home` is where submitted bots are kept.
+    `home` is where submitted bots are kept. Bots that have been withdrawn are left out, with a remark; `strict` refuses
+    them.
     """
     folder = folder or Path.cwd()
     folders = [folder, *(folder / path for path in config.bot_paths)]
     for path in folders[1:]:
         if not path.is_dir():
             raise ConfigError(f"{source}: bot_paths: no folder '{path}'")
+    config, places, remarks = _contestants(config, source, home, strict)
+    _check_number_of_bots(config, source)
     games = list(config.boards())
     wanted = [Wanted(entry.bot, entry.params, entry.isolation) for entry in config.bots]
     bots = resolve_bots(
-        wanted, [game for _, game in games], folders, worker, lambda number: f"{source}: bots[{number}]: ", home
+        wanted, [game for _, game in games], folders, worker, lambda number: f"{places[number]}: ", home
     )
-    entries = _entries(config, bots, source)
+    entries = _entries(config, bots, places)
     boards: list[Board] = []
     left_out: list[str] = []
     for index, (entry, game) in enumerate(games):
@@ -230,9 +241,35 @@ def make_plan(
         tuple(bots),
         output.formats,
         tuple(left_out),
+        rules_of_plugins(board.game for board in boards),
+        remarks=remarks,
         report=output.report,
         dataset=output.dataset,
     )
+
+
+def _contestants(
+    config: Config, source: str, home: str | Path | None, strict: bool
+) -> tuple[Config, list[str], tuple[str, ...]]:
+    """Return a configuration with its submitted bots and without withdrawn ones, where each is from, and remarks."""
+    known = submitted(home_folder(home))
+    placed = [(entry, f"{source}: bots[{number}]") for number, entry in enumerate(config.bots)]
+    if config.submissions is not None:
+        try:
+            found = open_submissions(config.submissions, known)
+        except BotError as error:
+            raise ConfigError(f"{source}: submissions: {error}") from None
+        listed = {split_bot_spec(entry.bot)[0].partition("@")[0] for entry in config.bots}
+        placed += [(BotEntry(bot=name), f"{source}: submissions: {name}") for name in found if name not in listed]
+    gone = [] if strict else [entry for entry, _ in placed if is_withdrawn(entry.bot, known)]
+    kept = [(entry, place) for entry, place in placed if entry not in gone]
+    remarks = tuple(
+        f"{entry.label or entry.bot} is left out, since it has been withdrawn; --strict refuses such an entry"
+        for entry in gone
+    )
+    if not kept:
+        raise ConfigError(f"{source}: no bot is left to play{''.join(f'; {line}' for line in remarks)}")
+    return config.model_copy(update={"bots": tuple(entry for entry, _ in kept)}), [place for _, place in kept], remarks
 
 
 def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int) -> Plan:
@@ -290,6 +327,8 @@ def resolve_bots(
                     'isolation = "process" (in a command: --isolation process) runs it all the same, with your rights'
                 )
             found.append((source, source.bundle(), options, isolation))
+        except UnwritableError:  # a full disk is nobody's mistake
+            raise
         except ArenaError as error:
             raise ConfigError(f"{where(number)}{error}") from None
     boards = [(game.spec, game.players) for game in games]
@@ -313,16 +352,25 @@ def resolve_bots(
             own.stop()
 
 
-def _entries(config: Config, bots: Sequence[ResolvedBot], source: str) -> list[Entry]:
+def _entries(config: Config, bots: Sequence[ResolvedBot], places: Sequence[str]) -> list[Entry]:
     labels = [entry.label or bot.label for entry, bot in zip(config.bots, bots, strict=True)]
     for number, label in enumerate(labels):
         if label in labels[:number]:
-            raise ConfigError(f"{source}: bots[{number}]: a second '{label}'; give it a label of its own")
+            raise ConfigError(f"{places[number]}: a second '{label}'; give it a label of its own")
     keys = entry_keys([bot.spec for bot in bots], [entry.label for entry in config.bots])
     return [
         Entry(label, key, bot.spec, bot.identity, bot.trusted and config.dice != "secret")
         for label, key, bot in zip(labels, keys, bots, strict=True)
     ]
+
+
+def _check_number_of_bots(config: Config, source: str) -> None:
+    """Raise `ConfigError` for a board with more players than bots are listed, before any game is loaded for it."""
+    for entry, kind, options, players, lacks_bots in config.wanted():
+        if lacks_bots:
+            where, spec = f"{source}: games[{config.games.index(entry)}]", kind.spec(kind.resolve(options))
+            listed = f"{len(config.bots)} {'is' if len(config.bots) == 1 else 'are'} listed"
+            raise ConfigError(f"{where}: {spec} with {players} players needs at least {players} bots; {listed}")
 
 
 def entry_keys(specs: Sequence[str], labels: Sequence[str | None]) -> list[str]:

@@ -151,7 +151,7 @@ def _snapshot(root: Folder, module: str, only: str | None = None) -> Bundle:
             files[API_FILE] = _api_mark()
             continue
         folder = Folder(ROOT, trusted=True) if top == "bots" and top != only else root
-        path = _find(folder.path, name)
+        path = find_module(folder.path, name)
         if path is None:
             if name == module:
                 raise BotError(f"{folder.path / name.replace('.', '/')}.py: no such file")
@@ -264,14 +264,15 @@ def _take(files: dict[str, bytes], folder: Folder, name: str, path: Path) -> Ite
     source = folder.take(str(own), files)
     yield from itertools.accumulate(name.split(".")[:-1], "{}.{}".format)
     tree = parse_source(source, path)
-    yield from _imports(tree, name if path.name == "__init__.py" else name.rpartition(".")[0])
+    yield from imports_of(tree, name if path.name == "__init__.py" else name.rpartition(".")[0])
     for declared in _declared_files(tree, folder, own):
         folder.take(declared, files)
         if declared.endswith(".py"):
             yield declared.removesuffix(".py").replace("/", ".").removesuffix(".__init__")
 
 
-def _find(root: Path, module: str) -> Path | None:
+def find_module(root: Path, module: str) -> Path | None:
+    """Return the file of a module below a folder, if there is one."""
     base = root.joinpath(*module.split("."))
     return next((path for path in (base / "__init__.py", base.with_suffix(".py")) if path.is_file()), None)
 
@@ -296,7 +297,8 @@ def parse_source(source: bytes, name: Path | str) -> ast.Module:
         raise BotError(f"{name}{f', line {line}' if line else ''}: is not valid Python: {why}") from None
 
 
-def _imports(tree: ast.Module, package: str) -> Iterator[str]:
+def imports_of(tree: ast.Module, package: str) -> Iterator[str]:
+    """Yield the names of what a module of a package imports, those of modules and those in them."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -334,5 +336,5 @@ def imported_names(bundle: Bundle) -> set[str]:
         imported
         for name, source in bundle.files.items()
         if name.endswith(".py")
-        for imported in _imports(parse_source(source, name), ".".join(PurePosixPath(name).parts[:-1]))
+        for imported in imports_of(parse_source(source, name), ".".join(PurePosixPath(name).parts[:-1]))
     }

@@ -19,7 +19,7 @@ from arena.core.paths import ROOT, home_folder
 from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module, parse_source, read_source
 from arena.registry.manifest import bundle_program, load_program
 from arena.registry.models import BOT, CLASS, MODULE, OPTION, PLAYER, bundle_model, digest, read_model
-from arena.registry.submissions import Submission, Version, find_version, stored_bundle, submitted
+from arena.registry.submissions import Submission, Submissions, Version, find_version, stored_bundle, submitted
 from engine.errors import did_you_mean
 from engine.registry import offers
 from engine.specs import split_bot_spec
@@ -168,6 +168,12 @@ def find_bot(spec: str, folders: Sequence[Path] = (), home: str | Path | None = 
     class_name = class_name or _only_class(path, file_name)
     own_name = _own_name(path, class_name)
     return Source(class_name, path.stem, class_name, path.parent, path.name, own_name=own_name), options
+
+
+def is_withdrawn(spec: str, known: Submissions) -> bool:
+    """Return whether a spec names a submitted bot that has been withdrawn, and no version of it."""
+    name = split_bot_spec(spec)[0]
+    return name in known and known[name].withdrawn and name not in named_bots()
 
 
 def with_model(

@@ -25,7 +25,7 @@ def init_bot(name: str, game: str | None = None, language: str = "python", folde
     if language not in LANGUAGES:
         raise BotError(f"--language {language}: not a choice{did_you_mean(language, LANGUAGES)}")
     class_name = _class_name(name)
-    games = json.dumps([engine.game_type(game).name]) if game else ""
+    games = json.dumps([engine.canonical_spec(game)]) if game else ""
     python = language == "python"
     target = folder / (f"{name}.py" if python else name)
     if target.exists() or target.is_symlink():

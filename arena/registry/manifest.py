@@ -63,7 +63,7 @@ class Program(Model):
     files: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
     """Glob patterns; by default every file that is not hidden, in `__pycache__` or in `node_modules`."""
     games: Annotated[tuple[str, ...], Field(min_length=1)] | None = None
-    """Names of the games it plays; by default every game."""
+    """The games it plays: `midgard` with any options, or `midgard(variant=odin)`; by default every game."""
     players: tuple[Annotated[int, Field(ge=1)], ...] | None = None
     """Numbers of players that it plays with; by default any."""
     resettable: bool = False
@@ -114,8 +114,8 @@ class Program(Model):
 
     def refusal(self, game: engine.Game) -> str | None:
         """Return why the program does not play a game, in words that follow its name; None when it does."""
-        if self.games is not None and game.name not in self.games:
-            return f"plays {', '.join(sorted(self.games))}, not {game.name}"
+        if self.games is not None and not game.is_named_by(self.games):
+            return f"plays {', '.join(sorted(self.games))}, not {game.spec}"
         if self.players is not None and game.players not in self.players:
             return f"plays with {', '.join(map(str, sorted(self.players)))} players, not {game.players}"
         return None

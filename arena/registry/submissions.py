@@ -12,7 +12,7 @@ import io
 import os
 import re
 import zipfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -96,6 +96,22 @@ def submitted(home: str | Path | None = None) -> Submissions:
         raise BotError(
             f"{path}: is damaged: it is not an index of submitted bots; put a copy of it back, or move it away"
         ) from None
+
+
+def open_submissions(wanted: Literal["all"] | Sequence[str], known: Submissions) -> list[str]:
+    """Return the names of all submitted bots, or of those of authors, without withdrawn ones.
+
+    Raises `BotError` for an author who has submitted nothing.
+    """
+    authors = {entry.newest.author for entry in known.values()}
+    for author in () if wanted == "all" else wanted:
+        if author not in authors:
+            raise BotError(f"nobody called '{author}' has submitted a bot{did_you_mean(author, authors)}")
+    return [
+        name
+        for name, entry in known.items()
+        if not entry.withdrawn and (wanted == "all" or entry.newest.author in wanted)
+    ]
 
 
 def find_version(name: str, prefix: str, known: Submissions) -> int:

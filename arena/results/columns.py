@@ -169,14 +169,13 @@ rating | TrueSkill points | .2f | rating ± 95 %: mean of the estimated skill: e
     starts at 25 ± 25/3, and a performance varies by beta = 25/6 from match to match: 5.9 points more win 84 % of
     two-player matches without ties
 rating_ci_low, rating_ci_high | TrueSkill points | .2f: 95 % interval of the rating relative to the board's mean:
-    Student's t times the standard error of 1,000 bootstrap replicates of blocks. Where the blocks of a table never
-    varied (one bot won them all), the variance that the model leaves is added. If a group won every match against all
-    others, no match tells how far above them it is: the prior (25 ± 25/3) decides, and the interval may be too
-    narrow. Empty below two blocks
+    Student's t times the standard error that follows from how much the scores of blocks vary. Where a bot has few
+    blocks, or matches that were hardly in doubt, what the model expects counts as well. If a group won every match
+    against all others, no match tells how far above them it is: the prior (25 ± 25/3) decides. Empty below two blocks
 rank_ci_low, rank_ci_high | rank | | ranks: the best and the worst rank that the bot may have, at 95 %: as many
     others are significantly better, or worse
 group | letters | | group: bots with a letter in common are not significantly different at 95 %, by the comparisons
-    behind `rank_ci_low` and `rank_ci_high`
+    behind `rank_ci_low` and `rank_ci_high`. More than six letters are written as the first and the last: a-k
 lead_over_next | standard errors | .2f: difference of the rating to the next one; from 1.96 on the two differ at 95 %,
     taken alone. Empty for the last bot and for disqualified ones
 sigma | TrueSkill points | .2f: the model's own uncertainty of the skill; it takes matches for independent, which
@@ -205,7 +204,7 @@ disqualified | round: the last round that the bot played before its disqualifica
     others. Only on boards with a disqualified bot
 return_seat_0 | -1 to 1 | +.3f: mean return in each seat
 trueskill_mu | TrueSkill points | .2f: mean skill of online TrueSkill: matches rated one by one in canonical order, as
-    the package `trueskill` does
+    the package `trueskill` does; foreign results, which have no times, in a fixed shuffle
 trueskill_sigma | TrueSkill points | .2f: uncertainty of `trueskill_mu`
 """),
 )

@@ -14,7 +14,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from arena.core.errors import ConfigError, StoreError
+from arena.core.errors import ConfigError, StoreError, UnknownTargetError
 from arena.core.names import COMPARISONS
 from arena.plan.dice_keys import has_own_dice, shared_in_blocks
 from arena.plan.logs import open_log
@@ -181,15 +181,15 @@ def compare_in(
 def _board(
     target: str | Path, schedule: Schedule, entries: tuple[int, int], game: str | None, players: int | None
 ) -> int:
-    """Return the number of the board on which two bots play; raises `StoreError` unless it is one."""
+    """Return the number of the board on which two bots play; raises `UnknownTargetError` unless it is one."""
     a, b = (schedule.entries[entry].label for entry in entries)
     chosen = chosen_boards(target, schedule, game, players)
     both = [index for index in chosen if set(entries) <= set(schedule.boards[index].entries)]
     if not both:
-        raise StoreError(f"{target}: has no such board on which both {a} and {b} play")
+        raise UnknownTargetError(f"{target}: has no such board on which both {a} and {b} play")
     if len(both) > 1:
         listed = "; ".join(schedule.boards[index].title for index in both)
-        raise StoreError(f"{target}: {a} and {b} play on {listed}; choose one by --game and --players")
+        raise UnknownTargetError(f"{target}: {a} and {b} play on {listed}; choose one by --game and --players")
     return both[0]
 
 
@@ -216,7 +216,9 @@ def _duels(found: BoardMatches, schedule: Schedule, entries: tuple[int, int]) ->
     assert schedule.duel is not None
     if set(entries) != set(schedule.duel[:2]):
         two = " and ".join(schedule.entries[entry].label for entry in schedule.duel[:2])
-        raise StoreError(f"the log is of a comparison of {two}; the others at the table are compared with nobody")
+        raise UnknownTargetError(
+            f"the log is of a comparison of {two}; the others at the table are compared with nobody"
+        )
     seat = found.round % found.ranks.shape[1]
     is_b = np.take_along_axis(found.entries, seat[:, None], axis=1)[:, 0] == entries[1]
     rows = np.lexsort((is_b, found.block))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pandas as pd
 
-from arena.core.errors import StoreError
+from arena.core.errors import UnknownTargetError
 from arena.results.columns import CROSSTABLE
 from arena.results.matches import BoardName, board_frames
 from arena.stats.board import skills_of
@@ -62,7 +62,7 @@ def crosstable(matches: pd.DataFrame, players: int, out: Mapping[int, int] | Non
 def of_bot(found: Crosstable, bot: str) -> Crosstable:
     """Return the part of a crosstable about one bot, from its side."""
     if bot not in found.bots:
-        raise StoreError(f"no bot '{bot}' on the board{did_you_mean(bot, found.bots)}")
+        raise UnknownTargetError(f"no bot '{bot}' on the board{did_you_mean(bot, found.bots)}")
     rows = found.misfits
     cycle = (found.cycles[["first", "second", "third"]] == bot).any(axis=1)
     return Crosstable(

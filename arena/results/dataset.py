@@ -25,6 +25,7 @@ from arena.match.stored import StoredMatch
 from arena.plan.config import DatasetFormat
 from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.files import check_playable
+from arena.results.exported import DATASET
 from arena.results.match_files import played
 from arena.results.matches import chosen_boards
 from arena.schedule.blocks import Board, Schedule
@@ -36,7 +37,7 @@ from engine.observation import ObservationSpec
 VERSION = 1
 """Version of the columns, raised when one changes its meaning."""
 MANIFEST = "manifest.json"
-FOLDER = "dataset"
+FOLDER = DATASET
 """Beside the log, where a run writes one that its configuration asks for."""
 ROWS = 16_384
 """Decisions in a shard by default."""

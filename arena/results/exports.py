@@ -15,17 +15,13 @@ from arena.plan.disqualification import disqualified
 from arena.plan.files import write_plan_and_versions
 from arena.plan.model import ResolvedPlan
 from arena.results.crosstable import crosstable
+from arena.results.exported import JSON_LINES, REPORT, WHAT
 from arena.results.leaderboards import leaderboards
 from arena.results.match_files import check_match_columns, write_matches
 from arena.results.matches import board_matches
 from arena.results.report import render_boards
 from arena.store import Store
 from engine.errors import did_you_mean
-
-WHAT = ("leaderboards", "crosstable", "matches", "report")
-REPORT = "index.html"
-JSON_LINES = "jsonl"
-"""Format of matches only, and their default."""
 
 
 def export_log(

@@ -16,8 +16,8 @@ from arena.plan.disqualification import disqualified, in_plan
 from arena.results.columns import FAULTS, LEADERBOARD
 from arena.results.matches import BoardMatches, read_board, returns
 from arena.schedule.blocks import Schedule
+from arena.stats.blocks import Blocks
 from arena.stats.board import Played, rating_columns, ratings_of
-from arena.stats.bootstrap import Blocks
 from arena.stats.fit import Results
 from arena.stats.grouping import group_rows
 from arena.stats.means import interval, over_blocks
@@ -25,6 +25,13 @@ from arena.stats.online_trueskill import rate, rating_model
 from arena.store import Store
 
 DECIMALS = 4
+FEW_BLOCKS = 4
+"""Blocks of a bot below which a leaderboard says what its intervals rest on."""
+
+
+def no_faults() -> pd.DataFrame:
+    """Return what `faults` returns where there are none."""
+    return pd.DataFrame([], columns=FAULTS.names)
 
 
 def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
@@ -114,21 +121,21 @@ def leaderboard(
     """Return the leaderboard of the matches of `read_board`, best first, disqualified bots (`out`) last.
 
     Columns are described in docs/reference/columns.md.
-    `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model.
+    `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model,
+    `attrs["blocks"]` the number of distinct blocks of a bot, in the median.
     """
     if not len(matches.rows):
         empty = pd.DataFrame(columns=["rank", "bot", "rating", "matches"])
         empty.attrs["ratings"] = None
         return empty
-    number, entries = pd.factorize(matches.entries.ravel())  # in canonical order, not in that of the plan
-    matches = matches._replace(entries=number.reshape(matches.entries.shape), labels=matches.labels[entries])
-    ratings = ratings_of(Played(matches.entries, matches.ranks, matches.block, matches.distinct_share))
+    matches, entries = by_label(matches)
+    ratings = ratings_of(as_played(matches))
     counted = summary(matches, ratings.results, ratings.blocks)
     frame = pd.concat([counted, rating_columns(ratings)], axis=1)
     if out:
         last = [out[entry] + 1 if entry in out else pd.NA for entry in entries]
         frame["disqualified"] = pd.array(last, "Int64")
-    in_order = rate(ratings.results, ratings.fit.margin)
+    in_order = rate(ratings.results, ratings.fit.margin, matches.has_times)
     frame["trueskill_mu"], frame["trueskill_sigma"] = zip(
         *(in_order[place] for place in range(len(entries))), strict=True
     )
@@ -139,7 +146,7 @@ def leaderboard(
     frame = frame.round(DECIMALS).assign(out=[entry in (out or {}) for entry in entries])
     frame = frame.sort_values(["out", "rating", "bot"], ascending=[True, False, True])
     order = frame.index.to_numpy()
-    leads = ratings.spread.ahead()[order[:-1], order[1:]].tolist()
+    leads = ratings.spread.ahead(order[:-1], order[1:]).tolist()
     same = frame["out"].to_numpy()
     frame["lead_over_next"] = np.where(np.append(same[1:], True), np.nan, np.round([*leads, np.nan], DECIMALS))
     frame = frame.reset_index(drop=True).drop(columns="out")
@@ -147,15 +154,43 @@ def leaderboard(
     frame[floats] = frame[floats] + 0.0  # no negative zeros in print
     frame = LEADERBOARD.arrange(frame.assign(rank=np.arange(1, len(frame) + 1)))
     frame.attrs["ratings"] = rating_model(ratings.fit.margin)
+    frame.attrs["blocks"] = int(np.median(ratings.spread.covariance.blocks))
     return frame
 
 
-def ratings_with_intervals(matches: BoardMatches, replicates: int) -> pd.DataFrame:
-    """Return bot, rating and interval of the matches of `read_board`, in their canonical order."""
-    number, entries = pd.factorize(matches.entries.ravel())
-    board = Played(number.reshape(matches.entries.shape), matches.ranks, matches.block, matches.distinct_share)
-    found = rating_columns(ratings_of(board, replicates))[["rating", "rating_ci_low", "rating_ci_high"]]
-    return found.round(DECIMALS).add(0.0).assign(bot=matches.labels[entries][found.index])
+def by_label(matches: BoardMatches) -> tuple[BoardMatches, np.ndarray]:
+    """Return matches whose entries are numbered by label, and the numbers that they had in the plan.
+
+    So nothing depends on the order of the plan, or of a file.
+    """
+    used = np.unique(matches.entries)
+    used = used[np.argsort(matches.labels[used].astype(str), kind="stable")]
+    number = np.empty(len(matches.labels), np.int64)
+    number[used] = np.arange(len(used))
+    return matches._replace(entries=number[matches.entries], labels=matches.labels[used]), used
+
+
+def as_played(matches: BoardMatches) -> Played:
+    """Return the matches as arrays to rate; where seats mean nothing, who tied is in the order of labels."""
+    entries, ranks = matches.entries, matches.ranks
+    if not matches.has_seats:
+        order = np.argsort(ranks * len(matches.labels) + entries, axis=1)
+        entries, ranks = (np.take_along_axis(each, order, axis=1) for each in (entries, ranks))
+    return Played(entries, ranks, matches.block, matches.distinct_share)
+
+
+def ratings_with_intervals(matches: BoardMatches) -> pd.DataFrame:
+    """Return bot, rating and interval of the matches of `read_board`, by label."""
+    matches, _ = by_label(matches)
+    found = rating_columns(ratings_of(as_played(matches)))[["rating", "rating_ci_low", "rating_ci_high"]]
+    return found.round(DECIMALS).add(0.0).assign(bot=matches.labels[found.index])
+
+
+def cells(frame: pd.DataFrame) -> dict[str, list[str]]:
+    """Return the texts of a leaderboard for persons by heading: forfeits where there are any."""
+    if not len(frame):
+        return {}
+    return LEADERBOARD.cells(frame if frame["forfeits"].any() else frame.drop(columns="forfeits"))
 
 
 def disqualified_lines(frame: pd.DataFrame) -> list[str]:
@@ -167,6 +202,16 @@ def disqualified_lines(frame: pd.DataFrame) -> list[str]:
         f"disqualified after round {number:,}: {bot} ({forfeits:,} of {matches:,} matches forfeited)"
         for number, bot, forfeits, matches in columns.itertuples(index=False)
     ]
+
+
+def few_blocks_lines(frame: pd.DataFrame) -> list[str]:
+    """Return the line below a leaderboard of few blocks that says what its intervals rest on."""
+    blocks = frame.attrs.get("blocks", FEW_BLOCKS)
+    if blocks >= FEW_BLOCKS:
+        return []
+    if blocks < 2:
+        return [f"{blocks} block a bot: an interval takes two at least."]
+    return [f"{blocks} blocks a bot: too few to tell how much results vary, so intervals rest on the rating model."]
 
 
 def leaderboards(

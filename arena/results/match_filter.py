@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 import numpy as np
+
+from arena.plan.disqualification import disqualified
+from arena.schedule.blocks import Schedule
+from arena.store import Store
 
 
 class Key(NamedTuple):
@@ -21,12 +25,12 @@ class View(NamedTuple):
     match: dict[str, np.ndarray]
     seat: dict[str, np.ndarray]
     boards: dict[int, tuple[str, int]]
+    labels: list[str]
+    """Names of the plan's entries."""
     bots: list[str]
-    """Identities by number."""
+    """Specs by number, for bots that are in no entry of the plan."""
     ended: list[str]
     causes: list[str]
-    means: dict[int, dict[int, np.ndarray]]
-    """By board and number of the bot: seats, wins, sum of returns."""
     run: tuple[int, str]
     """The log's latest run: its number, and when it was started."""
 
@@ -34,6 +38,15 @@ class View(NamedTuple):
     def total(self) -> int:
         """Matches in the log."""
         return len(self.match["block"])
+
+    def label(self, entry: int) -> str:
+        """Return what a seat's bot is called: the label of its entry, or the spec of a bot outside the plan."""
+        return self.labels[entry] if entry >= 0 else self.bots[~entry]
+
+    def entries(self, label: str) -> list[int]:
+        """Return the entries, and bots outside the plan, of a name."""
+        found = [entry for entry, name in enumerate(self.labels) if name == label]
+        return found + [~bot for bot, name in enumerate(self.bots) if name == label]
 
     def key(self, number: int) -> Key:
         """Return where a match is in the log."""
@@ -46,9 +59,9 @@ class Filter(NamedTuple):
     game: str | None = None
     players: int | None = None
     bot: str | None = None
-    """Identity."""
+    """Label."""
     opponent: str | None = None
-    """Identity of a bot in another seat."""
+    """Label of a bot in another seat."""
     seat: int | None = None
     place: int | None = None
     """From 1."""
@@ -58,6 +71,47 @@ class Filter(NamedTuple):
     least: int | None = None
     """Plies."""
     most: int | None = None
+
+
+class Extent(NamedTuple):
+    """Which blocks of a board's tables are in the plan, as its log decides."""
+
+    counts: Sequence[int] | None
+    """Rounds by table; None where they are not decided yet, and for foreign results."""
+    out: Mapping[int, int]
+    """Last rounds of disqualified entries."""
+
+
+Extents = Mapping[tuple[str, int], Extent]
+"""By game and number of players."""
+
+
+def extents(store: Store, schedule: Schedule, decided: bool) -> Extents:
+    """Return the extents of a plan's boards; `decided` is whether the stages of adaptive ones are known to be last."""
+    return {
+        (board.game, board.players): Extent(
+            None if schedule.is_foreign or (board.first_blocks and not decided) else schedule.counts(index),
+            disqualified(store, schedule, index),
+        )
+        for index, board in enumerate(schedule.boards)
+    }
+
+
+def planned(view: View, extents: Extents) -> np.ndarray:
+    """Return which matches are of the plan, in complete blocks or not."""
+    board, table, number = (view.match[name] for name in ("board", "table", "round"))
+    found = table >= 0
+    for key, name in view.boards.items():
+        extent, here = extents.get(name), board == key
+        if extent is None:
+            found &= ~here
+            continue
+        if extent.counts is not None and (rows := np.flatnonzero(found & here)).size:
+            found[rows] = number[rows] < np.asarray(extent.counts)[table[rows]]
+        for entry, last in extent.out.items():
+            later = here & (number > last)
+            found &= ~(later & _having(view.seat, view.seat["entry"] == entry, view.total))
+    return found
 
 
 def mask(view: View, wanted: Filter) -> np.ndarray:
@@ -79,7 +133,7 @@ def mask(view: View, wanted: Filter) -> np.ndarray:
         found &= match["plies"] <= wanted.most
     tests = []
     if wanted.bot is not None:
-        tests.append(seat["bot"] == _number(view.bots, wanted.bot))
+        tests.append(np.isin(seat["entry"], view.entries(wanted.bot)))
     if wanted.seat is not None:
         tests.append(seat["seat"] == wanted.seat)
     if wanted.place is not None:
@@ -89,7 +143,7 @@ def mask(view: View, wanted: Filter) -> np.ndarray:
     if tests:
         found &= _having(seat, np.logical_and.reduce(tests), view.total)
     if wanted.opponent is not None:
-        found &= _having(seat, seat["bot"] == _number(view.bots, wanted.opponent), view.total)
+        found &= _having(seat, np.isin(seat["entry"], view.entries(wanted.opponent)), view.total)
     return found
 
 

@@ -1,4 +1,4 @@
-"""Index of a log's matches: what filters, sorting and mean returns need, as arrays.
+"""Index of a log's matches: what filters and sorting need, as arrays.
 
 It is derived from the log and never in it. A file in the cache folder spares reading all of a log again; only what the
 log has gained since is read. A file of another log, or a broken one, is thrown away.
@@ -11,13 +11,11 @@ import hashlib
 import io
 import json
 import os
-import sys
 import threading
 import time
 import zipfile
 import zlib
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -26,26 +24,33 @@ import numpy as np
 from arena.core.errors import StoreError
 from arena.core.files import write_file
 from arena.plan.files import logged_plan
-from arena.results.match_filter import Filter, Key, View, mask
-from arena.results.matches import returns
+from arena.results.growing import Column, Words
+from arena.results.match_filter import Extents, Filter, Key, View, mask, planned
+from arena.results.seating import Seating
 from arena.store import Store
 from engine.cache import cache_root
 
-FORMAT = 1
+FORMAT = 2
 """Version of the file."""
 BATCH = 500
 """Open blocks looked up at a time."""
-MOST_WORDS = 1_000
-"""Different endings, or causes, that are told apart."""
-OTHER = "other"
 BROKEN = (zipfile.BadZipFile, zlib.error, RuntimeError)
 """What a changed file may raise besides; the last one where it seems to be encrypted, or of another version of zip."""
 AGAIN = 2.0
 """Seconds after which a log that could not be read is tried again, though it is the same: it may have been locked."""
 SAVE_AFTER = 1.1
 """Growth from which the file is written again."""
-MATCH = {"block": np.int64, "lineup": np.int32, "board": np.int32, "plies": np.int32, "ended": np.int16}
-SEAT = {"match": np.int32, "seat": np.int8, "bot": np.int32, "rank": np.int8, "cause": np.int16}
+READ = {
+    "block": np.int64,
+    "lineup": np.int32,
+    "board": np.int32,
+    "round": np.int32,
+    "plies": np.int32,
+    "ended": np.int16,
+}
+"""Columns of matches that the log has."""
+MATCH = {**READ, "table": np.int32}
+SEAT = {"match": np.int32, "seat": np.int8, "bot": np.int32, "rank": np.int8, "cause": np.int16, "entry": np.int32}
 ORDERS = ("newest", "oldest", "longest", "shortest")
 """Orders of matches; `newest` is the log's own, backwards."""
 
@@ -61,60 +66,6 @@ class Found(NamedTuple):
     """Those on earlier pages."""
 
 
-class Mean(NamedTuple):
-    """What a bot has got on a board, over all of its seats in the log."""
-
-    bot: str
-    """Identity."""
-    matches: int
-    """Seats, which are more than matches where a bot meets itself."""
-    wins: int
-    """Seats that beat all others."""
-    mean_return: float
-
-
-class Column:
-    """An array that grows; views of it stay as they are."""
-
-    def __init__(self, values: np.ndarray) -> None:
-        self._values, self._used = values, len(values)
-
-    def extend(self, values: np.ndarray) -> None:
-        """Add values at the end."""
-        used = self._used + len(values)
-        if used > len(self._values):
-            grown = np.empty(max(used, 2 * len(self._values)), self._values.dtype)
-            grown[: self._used] = self._values[: self._used]
-            self._values = grown
-        self._values[self._used : used] = values
-        self._used = used
-
-    @property
-    def view(self) -> np.ndarray:
-        """What has been added so far."""
-        return self._values[: self._used]
-
-
-class Words:
-    """Texts as small numbers; what is too much shares one."""
-
-    def __init__(self, words: Iterable[str] = ()) -> None:
-        self.words = [*words]
-        self.numbers = {word: number for number, word in enumerate(self.words)}
-
-    def number(self, word: str) -> int:
-        """Return the number of a text, a new one if need be."""
-        found = self.numbers.get(word)
-        if found is None:
-            if len(self.words) >= MOST_WORDS:
-                return self.number(OTHER) if OTHER in self.numbers else 0
-            word = sys.intern(str(word)) if len(self.words) < MOST_WORDS - 1 else OTHER
-            found = self.numbers.setdefault(word, len(self.words))
-            if found == len(self.words):
-                self.words.append(word)
-        return found
-
-
 class MatchIndex:
     """The index of one log; safe to use from several threads."""
 
@@ -128,6 +79,7 @@ class MatchIndex:
         self._stamp: tuple[int, int] = (0, 0)
         self._saved = 0
         self._orders: dict[str, np.ndarray] = {}
+        self._planned: tuple[View, Extents, np.ndarray] | None = None
         self._reset()
 
     def _reset(self) -> None:
@@ -138,12 +90,16 @@ class MatchIndex:
         self._bots = Words()
         self._bot_numbers: dict[int, int] = {}
         self._boards: dict[int, tuple[str, int]] = {}
-        self._means: dict[int, dict[int, np.ndarray]] = defaultdict(dict)
         self._open: dict[int, set[int]] = {}
         """Blocks that may gain matches, with their line-ups."""
         self._last = -(2**63)
         self._run: tuple[int, str] | None = None
-        self._lineups: dict[tuple[str, int], int] = {}
+        self._seating: Seating | None = None
+        """Of the plan of that run."""
+        self._specs: list[str] = []
+        """By number of the bot."""
+        self._seated = ""
+        """Digest of the plan that tables and entries are of."""
 
     @property
     def path(self) -> Path:
@@ -183,8 +139,9 @@ class MatchIndex:
                 view = View(
                     {name: column.view for name, column in self._match.items()},
                     {name: column.view for name, column in self._seat.items()},
-                    *(dict(self._boards), [*self._bots.words], [*self._ended.words], [*self._causes.words]),
-                    {board: {bot: sums.copy() for bot, sums in of.items()} for board, of in self._means.items()},
+                    dict(self._boards),
+                    self._seating.labels() if self._seating else [],
+                    *([*self._specs], [*self._ended.words], [*self._causes.words]),
                     run,
                 )
             if view.total > SAVE_AFTER * self._saved:
@@ -199,13 +156,16 @@ class MatchIndex:
     def _extend(self, store: Store, run: tuple[int, str]) -> bool:
         """Read what the log has gained; return whether there is anything new."""
         self._boards = store.board_names()
-        if run != self._run:
-            self._read_plan(store)
-            self._run = run
-        for bot, (identity, _) in store.bot_names().items():
+        names = store.bot_names()
+        for bot, (identity, _) in names.items():
             if bot not in self._bot_numbers:
                 self._bot_numbers[bot] = len(self._bots.words)
                 self._bots.words.append(identity)
+        specs = {self._bot_numbers[bot]: spec for bot, (_, spec) in names.items()}
+        self._specs = [specs[number] for number in range(len(specs))]
+        if run != self._run:
+            self._read_plan(store)
+            self._run = run
         before = len(self._match["block"].view)
         waiting = sorted(self._open)
         for start in range(0, len(waiting), BATCH):
@@ -215,9 +175,11 @@ class MatchIndex:
         return len(self._match["block"].view) > before
 
     def _read_plan(self, store: Store) -> None:
-        """Find out how many line-ups blocks have, and so which may gain matches."""
-        schedule = logged_plan(store).schedule()
-        self._lineups = {(board.game, board.players): schedule.lineups(board) for board in schedule.boards}
+        """Find out where matches are in the plan, how many line-ups blocks have, and so which may gain matches."""
+        self._seating, plan = Seating(logged_plan(store).schedule()), _digest(store.last_plan())
+        if plan != self._seated:
+            table, entry = self._seat_all(store)
+            self._match["table"], self._seat["entry"], self._seated = Column(table), Column(entry), plan
         blocks = self._match["block"].view
         if not len(blocks):
             return
@@ -230,17 +192,23 @@ class MatchIndex:
             for block, lineup in zip(blocks[at].tolist(), self._match["lineup"].view[at].tolist(), strict=True):
                 self._open[block].add(lineup)
 
+    def _seat_all(self, store: Store) -> tuple[np.ndarray, np.ndarray]:
+        """Return the table of every match that has been read, and the entry of every seat."""
+        assert self._seating is not None
+        match = {name: self._match[name].view for name in READ}
+        return self._seating.seat(store, self._boards, self._bots.words, match, self._seat["bot"].view)
+
     def _wanted(self, board: int) -> int:
-        name = self._boards[board]
-        return self._lineups.get(name, name[1])
+        assert self._seating is not None
+        return self._seating.lineups(self._boards[board])
 
     def _add(self, store: Store, where: str, parameters: Sequence[int]) -> None:
         """Read the matches of some blocks and add those that are new."""
         matches, seats = store.outlines(where, parameters)
         number = self._ended.number
         read = np.fromiter(
-            ((block, lineup, board, plies, number(ended)) for block, lineup, board, plies, ended in matches),
-            np.dtype([*MATCH.items()]),
+            ((*match, number(ended)) for *match, ended in matches),
+            np.dtype([*READ.items()]),
         )
         cause_of, bots = self._causes.number, self._bot_numbers
         of_seats = np.fromiter(
@@ -262,18 +230,19 @@ class MatchIndex:
         known = np.array([lineup in self._open.get(block, ()) for block, lineup in read[["block", "lineup"]].tolist()])
         if known.any():
             read, of_seats, players = read[~known], of_seats[~known[at]], players[~known]
-        self._append(read, of_seats, players)
+        self._append(store, read, of_seats, players)
 
-    def _append(self, read: np.ndarray, of_seats: np.ndarray, players: np.ndarray) -> None:
+    def _append(self, store: Store, read: np.ndarray, of_seats: np.ndarray, players: np.ndarray) -> None:
         base = len(self._match["block"].view)
         at = np.repeat(np.arange(len(read)), players)
         first = np.cumsum(players) - players
         numbers = {"match": base + at, "seat": np.arange(len(at)) - first[at]}
+        assert self._seating is not None
+        table, numbers["entry"] = self._seating.seat(store, self._boards, self._bots.words, read, of_seats["bot"])
         for name in MATCH:
-            self._match[name].extend(read[name])
+            self._match[name].extend(table if name == "table" else read[name])
         for name in SEAT:
             self._seat[name].extend(numbers[name] if name in numbers else of_seats[name])
-        self._count(read["board"], np.repeat(read["board"], players), of_seats["bot"], of_seats["rank"])
         for block, lineup in read[["block", "lineup"]].tolist():
             self._open.setdefault(block, set()).add(lineup)
         boards = dict(zip(read["block"].tolist(), read["board"].tolist(), strict=True))
@@ -283,33 +252,30 @@ class MatchIndex:
         if len(read):
             self._last = max(self._last, int(read["block"].max()))
 
-    def _count(self, boards: np.ndarray, board_of: np.ndarray, bots: np.ndarray, ranks: np.ndarray) -> None:
-        """Add matches to the sums of returns."""
-        for board in np.unique(boards).tolist():
-            here, players = board_of == board, self._boards[board][1]
-            who, places = bots[here], ranks[here].astype(np.int64).reshape(-1, players)
-            alone = (places == 0) & ((places == 0).sum(axis=1, keepdims=True) == 1)
-            kinds, number = np.unique(who, return_inverse=True)
-            sums = [
-                np.bincount(number, weights, len(kinds))
-                for weights in (np.ones(len(who)), alone.ravel(), returns(places).ravel())
-            ]
-            for kind, *values in zip(kinds.tolist(), *sums, strict=True):
-                self._means[board][kind] = self._means[board].get(kind, np.zeros(3)) + np.array(values)
+    def planned(self, view: View, of: Extents) -> np.ndarray:
+        """Return which matches are of the plan, in complete blocks or not."""
+        if self._planned is None or self._planned[0] is not view or self._planned[1] is not of:
+            self._planned = view, of, planned(view, of)
+        return self._planned[2]
 
-    def means(self, view: View, game: str, players: int) -> list[Mean]:
-        """Return the mean returns of a board's bots, best first."""
-        found = []
-        for board, name in view.boards.items():
-            if name == (game, players):
-                for bot, (seats, wins, total) in view.means.get(board, {}).items():
-                    found.append(Mean(view.bots[bot], int(seats), int(wins), float(total / seats)))
-        return sorted(found, key=lambda mean: (-mean.mean_return, mean.bot))
+    def find(
+        self,
+        view: View,
+        wanted: Filter,
+        order: str,
+        most: int,
+        after: Key | None,
+        back: bool = False,
+        of: Extents | None = None,
+    ) -> Found:
+        """Return a page of at most so many matches, after one of them in an order, or `back`, before it.
 
-    def find(self, view: View, wanted: Filter, order: str, most: int, after: Key | None, back: bool = False) -> Found:
-        """Return a page of at most so many matches, after one of them in an order, or `back`, before it."""
-        order_of = self._order(view, order)
-        places = np.flatnonzero(mask(view, wanted)[order_of])
+        `of` leaves those of the plan alone; without it all matches of the log are looked through.
+        """
+        order_of, chosen = self._order(view, order), mask(view, wanted)
+        if of is not None:
+            chosen &= self.planned(view, of)
+        places = np.flatnonzero(chosen[order_of])
         start = 0
         if after is not None:
             here = np.flatnonzero((view.match["block"] == after.block) & (view.match["lineup"] == after.lineup))
@@ -317,8 +283,7 @@ class MatchIndex:
                 place = int(np.flatnonzero(order_of == here[0])[0])
                 start = int(np.searchsorted(places, place, "left" if back else "right"))
                 start = max(0, start - most) if back else start
-        chosen = order_of[places[start : start + most]]
-        return Found(chosen.tolist(), len(places), start)
+        return Found(order_of[places[start : start + most]].tolist(), len(places), start)
 
     def _order(self, view: View, order: str) -> np.ndarray:
         """Return the numbers of matches in an order."""
@@ -349,7 +314,7 @@ class MatchIndex:
         """Write the file; without room for it the index stays in memory."""
         about = {"format": FORMAT, "log": str(self.log.absolute()), "stamp": self._stamp}
         about |= {"ended": self._ended.words, "causes": self._causes.words, "bots": self._bots.words}
-        about |= {"digest": self._newest_digest(store)}
+        about |= {"digest": self._newest_digest(store), "plan": self._seated}
         content = io.BytesIO()
         arrays = {f"match_{name}": column.view for name, column in self._match.items()}
         arrays |= {f"seat_{name}": column.view for name, column in self._seat.items()}
@@ -404,9 +369,13 @@ class MatchIndex:
         self._seat = {name: Column(values) for name, values in seat.items()}
         if about["digest"] != self._newest_digest(store):
             raise ValueError("the log has changed")
-        self._count(match["board"], np.repeat(match["board"], counts), seat["bot"], seat["rank"])
+        self._seated = str(about["plan"])
         self._last = int(match["block"].max(initial=self._last))
         self._saved = len(counts)
+
+
+def _digest(text: str) -> str:
+    return hashlib.blake2b(text.encode("utf-8", "replace"), digest_size=16).hexdigest()
 
 
 def _stamps(log: Path) -> list[tuple[int, ...]]:

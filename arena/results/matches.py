@@ -11,14 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.core.errors import ConfigError, StoreError
+from arena.core.errors import ConfigError, StoreError, UnknownTargetError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.logs import open_log
 from arena.results.columns import BOARD_MATCHES
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import ForeignSchedule
-from arena.stats.bootstrap import distinct_share
+from arena.stats.blocks import distinct_share
 from arena.store import Store, read_moves
 from engine.errors import did_you_mean
 
@@ -44,7 +44,7 @@ class BoardMatches(NamedTuple):
     scores: np.ndarray | None
     """(matches, seats), NaN where there is none; None for a game without scores."""
     distinct_share: np.ndarray
-    """(matches,) as of `arena.stats.bootstrap.distinct_share`."""
+    """(matches,) as of `arena.stats.blocks.distinct_share`."""
     moves_hash: np.ndarray
     """(matches,) equal for equal moves, within one process."""
     rows: np.ndarray
@@ -53,6 +53,8 @@ class BoardMatches(NamedTuple):
     """Whether scores are the game's own utilities."""
     has_seats: bool = True
     """Whether seats mean anything; foreign results may not tell them."""
+    has_times: bool = True
+    """Whether matches have an order; that of foreign results is the order of a file, which means nothing."""
 
     def first(self, count: int) -> BoardMatches:
         """Return the first matches alone, a number of whole blocks."""
@@ -153,6 +155,7 @@ def read_foreign(store: Store, schedule: ForeignSchedule, board: int) -> BoardMa
         rows=rows,
         utilities=shape.utilities,
         has_seats=schedule.has_seats,
+        has_times=False,
     )
 
 
@@ -226,7 +229,7 @@ def choose_boards(
     ]
     if not chosen:
         listed = "; ".join(f"{name}, {count} players" for name, count in known)
-        raise StoreError(f"{target}: has no such board; it has {listed}")
+        raise UnknownTargetError(f"{target}: has no such board; it has {listed}")
     return chosen
 
 
@@ -241,7 +244,7 @@ def two_entries(target: str | Path, schedule: Schedule, a: str, b: str) -> tuple
     labels = [entry.label for entry in schedule.entries]
     for label in (a, b):
         if label not in labels:
-            raise StoreError(f"{target}: has no bot '{label}'{did_you_mean(label, labels)}")
+            raise UnknownTargetError(f"{target}: has no bot '{label}'{did_you_mean(label, labels)}")
     if a == b:
         raise ConfigError(f"A and B are the same bot, {a}: there is nothing to compare")
     return labels.index(a), labels.index(b)

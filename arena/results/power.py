@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 
-from arena.core.errors import ConfigError, StoreError
+from arena.core.errors import ConfigError, UnknownTargetError
 from arena.plan.dice_keys import has_own_dice
 from arena.plan.logs import open_log
 from arena.results.columns import POWER
@@ -111,7 +111,7 @@ def power(
                 )
             )
     if not found:
-        raise StoreError(f"{target}: has no such board on which both {a} and {b} play")
+        raise UnknownTargetError(f"{target}: has no such board on which both {a} and {b} play")
     return found
 
 

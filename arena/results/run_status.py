@@ -20,7 +20,7 @@ from arena.core.paths import home_folder
 from arena.match.game_faults import lines_of, read_faults
 from arena.plan.adaptive import with_stages
 from arena.plan.coverage import coverage
-from arena.plan.disqualification import disqualified
+from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.logs import find_log, logs_under, open_log
 from arena.schedule.blocks import Schedule
 from arena.store import Store, Writer, read_writer
@@ -44,7 +44,7 @@ class BoardStatus:
     blocks: int
     """Complete blocks."""
     forfeits: int
-    """Forfeited seats."""
+    """Forfeited seats in matches of the plan."""
     disqualified: dict[str, int]
     """Last round played, counted from 1, by label."""
     given_out: int | None
@@ -178,9 +178,8 @@ def _resume_command(writer: Writer) -> str:
 
 
 def _dice(schedule: Schedule, open_keys: bool) -> str:
-    kinds = dict.fromkeys(kind for board in range(len(schedule.boards)) for kind in schedule.dice_of(board))
     disclosed = schedule.has_secret_dice and not open_keys
-    return listed_dice(sorted(kinds)) + ", disclosed" * disclosed
+    return listed_dice(schedule.kinds_of_dice) + ", disclosed" * disclosed
 
 
 def _state(running: bool, complete: bool, writer: Writer | None) -> str:
@@ -242,7 +241,21 @@ def _boards(store: Store, schedule: Schedule, decided: bool) -> Iterator[BoardSt
             matches=covered.matches,
             planned=covered.matches if decided else covered.planned,
             blocks=covered.blocks,
-            forfeits=store.forfeited(board.game, board.players),
+            forfeits=_forfeits(store, schedule, index, out),
             disqualified={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
             given_out=None if schedule.stage(index) is None else covered.given_out,
         )
+
+
+def _forfeits(store: Store, schedule: Schedule, index: int, out: Mapping[int, int]) -> int:
+    board = schedule.boards[index]
+    found = store.forfeits(board.game, board.players)
+    if schedule.is_foreign:
+        return sum(len(seats) for blocks in found.values() for seats in blocks.values())
+    tables = list(zip(schedule.tables[index], schedule.counts(index), strict=True))
+    return sum(
+        len(blocks.get(schedule.block(index, number, table).identity, ()))
+        for number, blocks in found.items()
+        for table, count in tables
+        if number < count and in_plan(out, number, table)
+    )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 
 from arena.runner.cost_model import CostModel
@@ -24,8 +24,16 @@ class BoardQueue:
     The plan is never held in memory: the log is searched a few hundred blocks at a time.
     """
 
-    def __init__(self, number: int, store: Store, schedule: Schedule, outbox: Outbox, gate: Gate | None = None) -> None:
-        self.number, self.store, self.outbox = number, store, outbox
+    def __init__(
+        self,
+        number: int,
+        store: Store,
+        schedule: Schedule,
+        outbox: Outbox,
+        gate: Gate | None = None,
+        is_cut_off: Callable[[], bool] = lambda: False,
+    ) -> None:
+        self.number, self.store, self.outbox, self._is_cut_off = number, store, outbox, is_cut_off
         self.costs = CostModel(schedule.boards[number].players)
         self.is_stopped = False
         """Whether its game has failed."""
@@ -81,7 +89,7 @@ class BoardQueue:
     @property
     def ready(self) -> bool:
         """Whether matches may be handed out."""
-        return self.compiled and not self.exhausted and not self.gate.full
+        return self.compiled and not self.exhausted and not self.gate.full and not self._is_cut_off()
 
     @property
     def is_explored(self) -> bool:
@@ -102,7 +110,7 @@ class BoardQueue:
         return (self.gate.left + self.unassigned) * self.costs.mean
 
     def matches(self) -> Iterator[MatchSpec]:
-        """Yield missing matches until there are no more, or too many results wait."""
+        """Yield missing matches until there are no more, too many results wait, or the run is to end."""
         for spec in self._missing:
             if spec is None:
                 return
@@ -114,10 +122,11 @@ class BoardQueue:
         self.count_rest()
         self.exhausted = self.is_stopped = True
 
-    def count_rest(self) -> None:
-        """Search the log for the rest of the plan, for the totals alone."""
+    def count_rest(self) -> bool:
+        """Search the log for the rest of the plan, for the totals alone; return whether there was time for all."""
         if not self.exhausted:
             deque(self.matches(), maxlen=0)
+        return self.exhausted
 
     def withdraw(self, spec: MatchSpec) -> bool:
         """Return whether a match that was handed out has left the plan since, and expect it no more if so."""
@@ -127,10 +136,14 @@ class BoardQueue:
         return True
 
     def _find_missing(self) -> Iterator[MatchSpec | None]:
-        """Yield missing matches, and None while too many results wait."""
+        """Yield missing matches, and None while too many results wait, or a run that is to end has searched enough."""
         schedule, gate = self.schedule, self.gate
         blocks = filter(gate.stays, schedule.blocks_of(self.number, schedule.stage(self.number)))
-        while batch := list(itertools.islice(blocks, LOOK_UP)):
+        for number in itertools.count():
+            if not (batch := list(itertools.islice(blocks, LOOK_UP))):
+                return
+            while number and self._is_cut_off():
+                yield None
             identities = [block.identity for block in batch]
             finished = self.store.finished(identities)
             forfeits = self.store.forfeits_of(identities) if finished and schedule.forfeit_limit else {}

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from statistics import median
 from typing import Any
 
 import engine
 from arena.core.errors import ConfigError
+from arena.core.exit_codes import tells_of_a_kill
 from arena.core.limits import Isolation, Limits
 from arena.match.dice import single_key
 from arena.match.stored import StoredMatch
@@ -25,7 +27,6 @@ from arena.schedule.blocks import Board, Entry, MatchSpec, Schedule
 from arena.schedule.openings import opening_plies
 from arena.workers.process import WorkerProcess
 from engine import Game
-from engine.errors import did_you_mean
 from engine.registry import is_provided
 
 OPPONENT = "random"
@@ -80,12 +81,30 @@ class BoardCheck:
     hung: bool
     """Whether it ran out of time, so that no further match was played."""
 
+    def as_dict(self) -> dict[str, Any]:
+        """Return the results as plain data, of times the longest and the median."""
+        plain = ("matches", "timed", "printed", "wrong_estimates", "hung")
+        times = {
+            f"{name}_{of.__name__}": of(seconds) if seconds else None
+            for name, seconds in (("wall_seconds", self.walls), ("cpu_seconds", self.cpus))
+            for of in (median, max)
+        }
+        return {
+            "game": self.board.game,
+            "players": self.board.players,
+            "problems": [asdict(problem) for problem in self.problems],
+            **{name: getattr(self, name) for name in plain},
+            **times,
+        }
+
 
 @dataclass(frozen=True)
 class Report:
     """Result of a check."""
 
     bot: ResolvedBot
+    asked: list[Game]
+    """Boards that it was asked about, in the order of its refusals."""
     limits: Limits
     boards: list[BoardCheck]
     not_played: list[str]
@@ -94,6 +113,17 @@ class Report:
     @property
     def ok(self) -> bool:
         return not any(board.problems for board in self.boards)
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return the report as plain data."""
+        return {
+            "bot": self.bot.spec,
+            "isolation": self.bot.isolation,
+            "ok": self.ok,
+            "boards": [board.as_dict() for board in self.boards],
+            "not_played": self.not_played,
+            "limits": self.limits._asdict(),
+        }
 
     def causes(self) -> dict[str, list[tuple[BoardCheck, Problem]]]:
         """Return what went wrong by cause, in the order of the boards."""
@@ -115,23 +145,31 @@ def check(
     home: str | Path | None = None,
     show: Show = lambda board: None,
 ) -> Report:
-    """Play smoke matches against `random` on every board that a bot does not refuse, or on those asked for.
+    """Play smoke matches against `random` on every board that a bot declares, or on those asked for.
+
+    A game that is declared without options is played in all its variants.
 
     It ends with the first match in which the bot runs out of time: all others could take as long.
     `show` is called with each board as soon as it has been played. Raises an `ArenaError` if the bot cannot be loaded.
     """
-    wanted = list(_boards(games, players))
+    wanted = _named_boards(games, players) if games else _boards(engine.game_names(), players)
     if not wanted:
         raise ConfigError(f"no game is for {' or '.join(map(str, players))} players")
     worker = WorkerProcess()
     try:
-        found = resolve_bots([Wanted(path, {}, isolation), Wanted(OPPONENT, {})], wanted, (), worker, home=home)
+        contestants = [Wanted(path, {}, isolation), Wanted(OPPONENT, {})]
+        found = resolve_bots(contestants, wanted, (), worker, home=home)
+        if not games and found[BOT].games is not None:  # with options, perhaps, that have not been asked about
+            wanted = _boards(_declared_games(found[BOT]), players)
+            found = resolve_bots(contestants, wanted, (), worker, home=home)
         bot = found[BOT]
         playing = [game for game, refusal in zip(wanted, bot.refusals, strict=True) if refusal is None]
-        _check_choice(bot, wanted, playing, bool(games))
+        if not playing or (games and len(playing) < len(wanted)):
+            reasons = (refusal for refusal in bot.refusals if refusal)
+            raise ConfigError(f"{bot.spec} {next(reasons, 'plays no game that is here')}")
         plan = _plan(found, playing, random_seed())  # so that no bot knows a check by its seeds or dice
-        worker.give_plan(plan.message())
-        report = Report(bot, plan.schedule.limits, [], [])
+        worker.give_plan(plan.message()._replace(names_refusals=True))
+        report = Report(bot, wanted, plan.schedule.limits, [], [])
         for index, game in enumerate(playing):
             if report.boards and report.boards[-1].hung:
                 report.not_played.extend(left.title for left in plan.schedule.boards[index:])
@@ -148,6 +186,7 @@ def submit(
     name: str,
     author: str,
     isolation: Isolation = SUBMITTED,
+    games: Sequence[str] = (),
     home: str | Path | None = None,
     show: Show = lambda board: None,
 ) -> tuple[Kept | None, Report | None]:
@@ -162,38 +201,56 @@ def submit(
     bundle = source.bundle()
     if before and not before.withdrawn and before.newest.source == (bundle.hash, source.module, source.class_name):
         return keep(source.module, source.class_name, bundle, name, author, home), None
-    report = check(path, isolation, home=home, show=show)
+    report = check(path, isolation, games, home=home, show=show)
     if not report.ok:
         return None, report
     done = keep(source.module, source.class_name, report.bot.bundle, name, author, home)
     if not source.is_program:
-        _keep_declared(report.bot, done.submission.newest, home)
+        _keep_declared(report, done.submission.newest, home)
     return done, report
 
 
-def _keep_declared(bot: ResolvedBot, version: Version, home: str | Path | None) -> None:
+def _keep_declared(report: Report, version: Version, home: str | Path | None) -> None:
     """Keep what a bot declared of itself before its check."""
-    declared = Declaration.model_validate({key: getattr(bot, key) for key in Declaration.model_fields})
-    boards = [(game.spec, game.players) for game in _boards((), ())]
+    declared = Declaration.model_validate({key: getattr(report.bot, key) for key in Declaration.model_fields})
+    boards = [(game.spec, game.players) for game in report.asked]
     keep_answers(version, first_answers(answers_of(version, home), declared, boards), home)
 
 
-def _boards(games: Sequence[str], players: Sequence[int]) -> Iterator[Game]:
-    for name in games or engine.game_names():
-        kind = engine.game_type(name)
-        allowed = range(kind.min_players, kind.max_players + 1)
-        for count in players or allowed:
-            if games or count in allowed:
-                yield engine.load_game(name, count)
+def _named_boards(games: Sequence[str], players: Sequence[int]) -> list[Game]:
+    """Return the boards that a user names; raises an `EngineError` for a number that a game is not for."""
+    return [engine.load_game(spec, count) for spec in games for count in players or _counts(spec)]
 
 
-def _check_choice(bot: ResolvedBot, wanted: Sequence[Game], playing: Sequence[Game], named: bool) -> None:
-    """Raise `ConfigError` when nothing is left to play, or a board that was named is refused."""
-    for game in bot.games or ():
-        if game not in engine.game_names() and not is_provided(game):
-            raise ConfigError(f"{bot.spec}: games: no game '{game}' here{did_you_mean(game, engine.game_names())}")
-    if not playing or (named and len(playing) < len(wanted)):
-        raise ConfigError(f"{bot.spec} {next(refusal for refusal in bot.refusals if refusal)}")
+def _boards(games: Sequence[str], players: Sequence[int]) -> list[Game]:
+    """Return all boards of games, or those for some numbers of players; all variants of a game without options."""
+    specs = (each for spec in games for each in ([spec] if "(" in spec else _variants(spec)))
+    return [engine.load_game(spec, count) for spec in specs for count in _counts(spec) if count in (players or [count])]
+
+
+def _variants(game: str) -> list[str]:
+    return list(engine.game_type(game).variants().values()) or [game]
+
+
+def _counts(spec: str) -> range:
+    """Return the numbers of players that a game is for."""
+    kind = engine.game_type(spec)
+    return range(kind.min_players, kind.max_players + 1)
+
+
+def _declared_games(bot: ResolvedBot) -> list[str]:
+    """Return the games that a bot declares; raises `ConfigError` for one that is not there.
+
+    One of a provider's games is left out where its library is not.
+    """
+    found = []
+    for spec in bot.games or ():
+        try:
+            found.append(engine.canonical_spec(spec))
+        except engine.EngineError as error:
+            if not is_provided(spec):
+                raise ConfigError(f"{bot.spec}: games: {error}") from None
+    return list(dict.fromkeys(found))
 
 
 def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Plan:
@@ -252,8 +309,9 @@ def _played(plan: Plan, matches: Sequence[MatchSpec], worker: WorkerProcess) -> 
 
 def _hung(match: MatchSpec, stored: StoredMatch) -> bool:
     """Return whether the bot ran out of time; before play that is an `init` fault by the clock."""
-    cause, _ = stored.forfeits.get(match.seats.index(BOT), ("", 0))
-    return stored.timed and cause in ("timeout", "init")
+    seat = match.seats.index(BOT)
+    cause, _ = stored.forfeits.get(seat, ("", 0))
+    return stored.timed and cause in ("timeout", "init") and not tells_of_a_kill(stored.details.get(seat, ""))
 
 
 def _problems(bot: ResolvedBot, played: Sequence[StoredMatch], seat: int, command: str) -> Iterator[Problem]:

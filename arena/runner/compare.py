@@ -29,7 +29,9 @@ from arena.plan.dice_keys import has_own_dice, now, shared_in_blocks, with_dice_
 from arena.plan.files import logged_plan, write_plan
 from arena.plan.logs import LOG
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
+from arena.plan.same_rules import with_same_rules
 from arena.registry.bundles import MANIFEST
+from arena.registry.game_rules import rules_of_plugins
 from arena.runner.following import RESULT
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.outbox import Outbox
@@ -165,12 +167,13 @@ def compare(
     home: str | Path | None = None,
     show: Callable[[Progress, Tally], None] = lambda progress, tally: None,
     planned: Callable[[Plan], None] = lambda plan: None,
+    same_rules: bool = False,
 ) -> Comparison:
     """Play what the comparison's log is missing until it is decided, by default by a sequential test.
 
     The log lies under the home folder, one for each two bots, game, number of players and fillers, whatever the
     test: another alpha reads the same blocks. `show` is called with the progress, `planned` with the plan before the
-    first match.
+    first match. `same_rules` is as for `arena.api.run`.
     """
     home_folder(home)
     stop = stop or StopRule()
@@ -181,8 +184,7 @@ def compare(
         folder = home_folder(home) / plan.name
         with Store.create(folder / LOG) as store:
             _check_name(plan, store)
-            plan = with_dice_keys(plan, store)
-            plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
+            plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
             (board,) = plan.schedule.boards
             opening = setup_plies(load_game(board.game, board.players)) + board.opening
             tally = Tally(stop.test, board.players, opening)
@@ -248,7 +250,7 @@ def comparison_plan(
         secret_dice=Kind.COMMON if matchup.common_dice else Kind.SECRET,
     )
     name = _name(schedule) if matchup.name is None else f"{COMPARISONS}/{matchup.name}"
-    return Plan(name, schedule, tuple(unique), (), ()), (a, b)
+    return Plan(name, schedule, tuple(unique), (), (), rules_of_plugins([game.spec])), (a, b)
 
 
 def split_label(text: str) -> tuple[str | None, str]:

@@ -30,9 +30,9 @@ class RunOptions:
     workers: int = field(default_factory=cores)
     """Processes that play."""
     backend: str = "auto"
-    """`auto` (local processes, Ray once enough is left to pay for its start), `local` or `ray`."""
+    """`auto` (local processes, Ray once it is ready and pays), `local` or `ray`."""
     address: str | None = None
-    """Address of a running Ray cluster."""
+    """Address of a running Ray cluster, which `auto` can do without."""
     rated: bool = True
     """Whether results will be rated, which is then compiled before play too."""
 
@@ -45,11 +45,6 @@ class RunOptions:
             raise ConfigError(
                 f"address = '{self.address}': is of a Ray cluster, which backend = 'local' does not play on"
             )
-
-    @property
-    def needs_ray(self) -> bool:
-        """Whether Ray was asked for, so that it is an error if it cannot be used."""
-        return self.backend == "ray" or self.address is not None
 
 
 @dataclass(frozen=True)

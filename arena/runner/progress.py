@@ -16,6 +16,8 @@ from arena.match.game_faults import GameFault
 from arena.match.result import MatchRow
 from arena.schedule.blocks import MatchSpec
 
+SCRIPT_EVERY = 10.0
+"""Seconds between two lines in a script."""
 NOTEBOOK_EVERY = 0.5
 """Seconds between two lines in a notebook."""
 LINES_AFTER = 10.0
@@ -49,7 +51,9 @@ class Progress:
     total: int
     """Matches in the plan; fewer after a disqualification, except on adaptive boards."""
     found: int = 0
-    """Matches that were in the log before."""
+    """Matches that were in the log before, as far as it has been searched."""
+    searched: bool = True
+    """Whether an interrupted run has searched all of the log."""
     played: int = 0
     """Without those whose blocks have left the plan since."""
     failed: int = 0
@@ -74,7 +78,7 @@ class Progress:
     """By board that is complete and rated, in the order in which they were."""
     forfeits: int = 0
     stopping: bool = False
-    """Whether it was interrupted: what is in flight is played to its end, then the run ends."""
+    """Whether it was interrupted: what is in flight may end soon, then the run ends."""
     remarks: list[str] = field(default_factory=list)
     """Lines for the user at the end."""
 
@@ -145,6 +149,25 @@ def in_notebook() -> bool:
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return getattr(shell, "kernel", None) is not None
+
+
+@contextlib.contextmanager
+def script_lines() -> Iterator[Callable[[Progress], None]]:
+    """Yield a function that shows progress as lines on standard error, each now and then, and the last one."""
+    shown, last, latest = time.monotonic(), "", None
+
+    def show(progress: Progress) -> None:
+        nonlocal shown, last, latest
+        latest = progress
+        if time.monotonic() - shown >= SCRIPT_EVERY:
+            shown, last = time.monotonic(), progress.line
+            print(last, file=sys.stderr, flush=True)
+
+    try:
+        yield show
+    finally:
+        if latest is not None and latest.line != last:
+            print(latest.line, file=sys.stderr, flush=True)
 
 
 @contextlib.contextmanager

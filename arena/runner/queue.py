@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter, deque
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from arena.match.game_faults import GameFault
@@ -44,13 +44,20 @@ def chunk_seconds(workers: int) -> float:
 class MatchQueue:
     """Hands out, in chunks, the matches that are missing from a log, and takes their results."""
 
-    def __init__(self, store: Store, schedule: Schedule, gate: Gate | None = None) -> None:
-        """`gate` replaces that of disqualifications, for a plan with one board."""
+    def __init__(
+        self, store: Store, schedule: Schedule, gate: Gate | None = None, is_cut_off: Callable[[], bool] = lambda: False
+    ) -> None:
+        """`gate` replaces that of disqualifications, for a plan with one board.
+
+        The log is searched no further once `is_cut_off`.
+        """
         self.store, self.planned = store, schedule
         self.outbox = gate.outbox if gate is not None else Outbox(store, schedule)
         present = with_stages(store, schedule)
         self._has_stages = bool(present.stages)
-        self.boards = [BoardQueue(number, store, present, self.outbox, gate) for number in range(len(schedule.boards))]
+        self.boards = [
+            BoardQueue(number, store, present, self.outbox, gate, is_cut_off) for number in range(len(schedule.boards))
+        ]
         self.retries = RetryPolicy()
         self.game_faults: dict[int, GameFault] = {}
         """By board that is stopped, since its game failed."""
@@ -246,12 +253,16 @@ class MatchQueue:
         """Boards of which every match is in the log or the outbox."""
         return [board.number for board in self.boards if board.is_complete]
 
+    def count_rest(self) -> bool:
+        """Count what the log has of the matches that were not handed out; return whether there was time for all."""
+        return all([board.count_rest() for board in self.boards])
+
     # Replies
 
     def take(self, chunk: Chunk, rows: Sequence[MatchRow], killed: Mapping[int, Sequence[int]]) -> None:
         """Take the results of a chunk, and put back the matches that have none.
 
-        `killed` are entries whose processes were killed from outside, by number of the match.
+        `killed` are entries whose processes were killed, by number of the match.
         """
         self._put_back(chunk, len(rows))
         board = self.boards[chunk.board]

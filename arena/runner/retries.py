@@ -14,7 +14,7 @@ from arena.workers.pools import Charged
 TRIES = 3
 """Worker processes that a match may end; workers that may be lost with it in a chunk, then alone."""
 KILLS = 20
-"""Replays of matches in a run because the process of one bot was killed from outside."""
+"""Replays of matches in a run because the process of one bot was killed, perhaps from outside."""
 
 
 class RetryPolicy:
@@ -31,7 +31,7 @@ class RetryPolicy:
 
     @property
     def spent(self) -> tuple[int, ...]:
-        """Entries for which no match is replayed any more when their process is killed from outside."""
+        """Entries for which no match is replayed any more when their process is killed."""
         return tuple(sorted(entry for entry, kills in self._kills.items() if kills >= KILLS))
 
     def plays_alone(self, spec: MatchSpec) -> bool:
@@ -40,7 +40,7 @@ class RetryPolicy:
         return match in self._deaths or self._losses.get(match, 0) >= TRIES
 
     def on_played(self, spec: MatchSpec, killed: Sequence[int]) -> int:
-        """Return how often a match was started, and forget it; `killed` are entries killed from outside meanwhile."""
+        """Return how often a match was started, and forget it; `killed` are entries killed meanwhile."""
         if not (killed or self._deaths or self._losses):
             return 1
         self._kills.update(killed)

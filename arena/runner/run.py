@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import json
+import math
 import queue
 import signal
 import threading
@@ -36,6 +37,8 @@ from arena.workers.process import WorkerProcess
 __all__ = ["Outcome", "Progress", "Run"]
 
 WRITE_EVERY = 0.5
+GRACE_SECONDS = 0.7
+"""Time that what is in play has left to end when the run is interrupted, before it is cut off."""
 LONG = 2.0
 """No chunk waits at a worker for one of more than so many times the usual duration."""
 
@@ -60,7 +63,9 @@ class Run:
         self.plan, self.store, self.options, self.show = plan, store, options, show
         store.keep_waiting = self._wait_for_log
         self.first = first or WorkerProcess()
-        self.matches = MatchQueue(store, plan.schedule, gate)
+        self._cut_off = math.inf
+        """When nothing is waited for any more."""
+        self.matches = MatchQueue(store, plan.schedule, gate, self.is_cut_off)
         self.on_complete = on_complete
         self._completed: set[int] = set()
         """Boards that `on_complete` was called with."""
@@ -69,7 +74,7 @@ class Run:
         self.in_flight = 0
         self.busy: defaultdict[tuple[int, int], float] = defaultdict(float)
         """By pool and worker: seconds that the chunks it holds are expected to take."""
-        self.stopping = self.hurry = False
+        self.stopping = False
         self.compiling = CompileStage()
         self.local: Pool | None = None
         """Those processes of `pools` that are on this machine."""
@@ -79,13 +84,14 @@ class Run:
         self.shown = InPlayFile(store.path.parent)
 
     def play(self) -> Outcome:
-        """Play everything that is missing. Ctrl-C lets the chunks in flight finish and keeps them."""
+        """Play everything that is missing. Ctrl-C ends that soon: what is in flight is kept if it ends soon too."""
         started = time.monotonic()
         missing = self.matches.any_missing() or self.matches.outbox.size > 0
         self._update_progress()
         resolved = self.plan.resolved()
         if not missing and resolved == logged_plan(self.store):
             return Outcome(self.progress, False, [], time.monotonic() - started)
+        self._resumes = self.store.has_run()
         self._begin(resolved.as_json())
         if missing:
             with _interrupts(self._interrupt):
@@ -105,7 +111,8 @@ class Run:
         bots = [bot.row for bot in self.plan.bots]
         sources = {bot.bundle.hash: sorted(bot.bundle.files.items()) for bot in self.plan.bots}
         bundles = {key: json.dumps({name: text.hex() for name, text in files}) for key, files in sources.items()}
-        started, versions = datetime.now(UTC).isoformat(), json.dumps(self.first.versions)
+        games = {f"game {name}": str(rules) for name, rules in self.plan.rules.items()}
+        started, versions = datetime.now(UTC).isoformat(), json.dumps({**self.first.versions, **games})
         self.run = self.store.begin_run(resolved, versions, started, bots, bundles)
 
     def _play_missing(self) -> None:
@@ -113,7 +120,7 @@ class Run:
         try:
             self._start_workers()
             self._play_stage()
-            while self.matches.next_stage() and not self.stopping:  # totals change also when it ends here
+            while not self.is_cut_off() and self.matches.next_stage() and not self.stopping:  # totals change too
                 self._play_stage()
         finally:
             self.shown.remove()
@@ -125,14 +132,13 @@ class Run:
         for board in self.matches.boards:
             board.gate.abandon()
         self._update_progress()
-        if self.stopping and self.store.totals()[0] > self.progress.found + self.progress.played:
-            for board in self.matches.boards:
-                board.count_rest()
+        if self.stopping and self._resumes:
+            self.progress.searched = self.matches.count_rest()
             self._update_progress()
         self.show(self.progress)
 
     def _start_workers(self) -> None:
-        if self.options.needs_ray:
+        if self.options.backend == "ray" or self.options.address is not None:
             self.ray.start()
         if self.options.backend != "ray":
             self.local = LocalPool(self.options.workers, self.plan.message(), self.replies, self.first)
@@ -151,7 +157,7 @@ class Run:
 
     def _play_stage(self) -> None:
         """Play until nothing is missing, of adaptive boards in their present stage."""
-        while not self.hurry:
+        while not self.is_cut_off():
             self.ray.update(self.pools, self.stopping)
             self._hand_out()
             if self._is_played():
@@ -194,9 +200,13 @@ class Run:
         self.first.stop()
 
     def _interrupt(self) -> None:
-        """Let what is in flight finish; when called again, drop it: it is played when the run is resumed."""
-        self.hurry = self.stopping
+        """Let what is in flight end soon; when called again, drop it: it is played when the run is resumed."""
+        self._cut_off = time.monotonic() + (0.0 if self.stopping else GRACE_SECONDS)
         self.stopping = self.progress.stopping = True
+
+    def is_cut_off(self) -> bool:
+        """Return whether the run was interrupted and is to end at once."""
+        return self.stopping and time.monotonic() >= self._cut_off
 
     @property
     def _size(self) -> int:
@@ -275,7 +285,7 @@ class Run:
         """Show that another program has locked the log; return whether to go on waiting."""
         self.progress.where = f"waiting for the log, which another program has locked for {waited:.0f} s"
         self.show(self.progress)
-        return not self.hurry
+        return not self.is_cut_off()
 
     def _update_progress(self) -> None:
         matches, progress = self.matches, self.progress

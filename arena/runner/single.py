@@ -27,6 +27,7 @@ from arena.workers.messages import Death, GameStopped, Played, Retell, Retold, d
 from arena.workers.pools import Charged, Chunk
 from arena.workers.process import STARTS, WorkerProcess
 from engine import load_game
+from engine.specs import split_bot_spec
 
 
 def play_match(
@@ -58,6 +59,8 @@ def play_match(
             raise ConfigError(f"isolation = {level!r}: must be {', '.join(get_args(Isolation))}")
     if len(levels) != len(specs):
         raise ConfigError(f"isolation: {len(levels)} levels for {len(specs)} bots; give one, or one for each seat")
+    for spec in specs:
+        split_bot_spec(spec)  # an option of the game that stands among the bots is no bot too many
     loaded = load_game(game, len(specs))
     plies = chosen_plies(opening, loaded.default_opening)
     worker = WorkerProcess()

@@ -295,6 +295,11 @@ class Schedule:
         kinds = {not self._guests.isdisjoint(table) for table in self.tables[index]}
         return [self.secret_dice if guarded else Kind.PUBLIC for guarded in sorted(kinds)]
 
+    @property
+    def kinds_of_dice(self) -> list[Kind]:
+        """Return the kinds of dice of all boards."""
+        return sorted({kind for index in range(len(self.boards)) for kind in self.dice_of(index)})
+
     @functools.cached_property
     def _hashers(self) -> list[tuple[Any, Any, dict[str, Any]]]:
         """By board: hashers with all that its block ids, and its blocks' identities, begin with.
@@ -311,7 +316,7 @@ class Schedule:
         return found
 
     def _hashed_key(self, key: str) -> Any:
-        return key if self.secret_dice == Kind.VERSION_1 else [HASHED_KINDS[self.secret_dice], key]
+        return [HASHED_KINDS[self.secret_dice], key]
 
     def matches(self, block: Block) -> list[MatchSpec]:
         """Return the matches of a block, by line-up."""

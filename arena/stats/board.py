@@ -7,9 +7,11 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from arena.stats.bootstrap import REPLICATES, Blocks, blocks_of
-from arena.stats.fit import Fit, Results, fit_with_margin, results_of
-from arena.stats.ranks import Spread, constant_results, groups, model_covariance, rank_ranges, spread_of, unvaried_bots
+from arena.stats import kernels
+from arena.stats.blocks import Blocks, blocks_of
+from arena.stats.covariance import covariance_of, model_covariance
+from arena.stats.fit import ACCURACY, Fit, Results, fit_with_margin, results_of
+from arena.stats.ranks import Spread, groups, rank_ranges
 
 
 class Played(NamedTuple):
@@ -22,7 +24,7 @@ class Played(NamedTuple):
     block: np.ndarray
     """(matches,)"""
     distinct_share: np.ndarray | None
-    """(matches,) as of `arena.stats.bootstrap.distinct_share`; None when every block is distinct."""
+    """(matches,) as of `arena.stats.blocks.distinct_share`; None when every block is distinct."""
 
 
 def played(matches: pd.DataFrame, players: int) -> Played:
@@ -41,13 +43,21 @@ class Ratings(NamedTuple):
     spread: Spread
 
 
-def ratings_of(board: Played, replicates: int = REPLICATES) -> Ratings:
-    """Fit the ratings of a board and bootstrap its blocks."""
+def ratings_of(board: Played) -> Ratings:
+    """Fit the ratings of a board, with the covariance of what its blocks say."""
     results = results_of(board.entries, board.ranks)
     blocks = blocks_of(results, board.block, board.distinct_share)
     fitted = fit_with_margin(results, blocks.weights(results))
-    unvaried, constant = unvaried_bots(results, blocks), constant_results(results, blocks)
-    return Ratings(results, blocks, fitted, spread_of(fitted, results, blocks, unvaried, replicates, constant))
+    return Ratings(results, blocks, fitted, Spread(fitted.mu, covariance_of(fitted, results, blocks)))
+
+
+def warm_up() -> None:
+    """Compile what rates a board, by three made-up matches."""
+    ratings = ratings_of(
+        Played(np.array([[0, 1], [1, 0], [0, 1]]), np.array([[0, 1], [0, 1], [0, 0]]), np.arange(3), None)
+    )
+    results, margin = ratings.results, ratings.fit.margin
+    kernels.rate_in_order(results.orders, results.number, np.zeros(2), np.ones(2), 1.0, margin, ACCURACY)
 
 
 class Skills(NamedTuple):

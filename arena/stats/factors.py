@@ -28,11 +28,3 @@ class Beliefs(NamedTuple):
     precision: np.ndarray  # (bots,)
     sites: np.ndarray  # (results, seats - 1, 2)
     messages: np.ndarray  # (results, seats, 2) from each result to the skills of its seats
-
-
-class BlockKinds(NamedTuple):
-    """A board's blocks, those with equal results of the same bots being of one kind."""
-
-    kind: np.ndarray  # (blocks,) each block's kind
-    distinct_share: np.ndarray  # (kinds,) the probability with which a block drawn counts
-    results: np.ndarray  # (kinds, matches) the results of a block, -1 for none

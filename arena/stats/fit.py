@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
@@ -29,6 +30,8 @@ FARTHER = 1.5
 """The step, as a factor, with which the draw margin is looked for."""
 MARGIN_ACCURACY = 1e-4
 """Of the margin, in units of beta; and of fits on the way there, in sigmas."""
+MARGIN_STEP = 0.01
+"""The step, as a share of the margin, by which `margin_response` is measured."""
 ACCURACY = 1e-9
 """In sigmas: the distance from the fixed point at which a fit has converged."""
 MOST_ROUNDS = 2000
@@ -149,9 +152,38 @@ def fit_with_margin(results: Results, weights: np.ndarray) -> Fit:
     def gradient(margin: float) -> float:
         nonlocal found
         found = fit(results, weights, margin, found, MARGIN_ACCURACY)
-        return float(kernels.margin_gradient(results.orders, weights, found.model, found.beliefs))
+        return float(weights @ _margin_gradients(results, found))
 
     return fit(results, weights, _zero(gradient, low, min(max(guess, low), high), high), found)
+
+
+class MarginResponse(NamedTuple):
+    """How a fit depends on the draw margin, which is estimated too."""
+
+    slope: np.ndarray
+    """(bots,) derivative of `mu` by the margin."""
+    gradients: np.ndarray
+    """(results,) derivative of the log evidence of each by the margin."""
+    curvature: float
+    """Minus the second derivative of the evidence of all by the margin, ratings following it."""
+
+
+def margin_response(results: Results, weights: np.ndarray, fitted: Fit) -> MarginResponse | None:
+    """Return how a fit of `fit_with_margin` follows its margin; None where a bound decides that."""
+    gradients, step = _margin_gradients(results, fitted), MARGIN_STEP * fitted.margin
+    low, high = (fit(results, weights, fitted.margin + change, fitted) for change in (-step, step))
+    totals = [float(weights @ _margin_gradients(results, each)) for each in (low, high)]
+    curvature = (totals[0] - totals[1]) / (2 * step)
+    if not totals[0] > 0 > totals[1]:
+        return None
+    return MarginResponse((high.mu - low.mu) / (2 * step), gradients, curvature)
+
+
+def _margin_gradients(results: Results, fitted: Fit) -> np.ndarray:
+    found = np.empty(len(results.who))
+    beliefs = fitted.beliefs._replace(sites=fitted.sites.copy())  # which are brought up to date on the way
+    kernels.margin_gradients(results.orders, fitted.model, beliefs, found)
+    return found
 
 
 def _zero(falling: Callable[[float], float], low: float, guess: float, high: float) -> float:

@@ -1,4 +1,4 @@
-"""Compiled expectation propagation under the TrueSkill model, for one match, for a board, and for its resamples.
+"""Compiled expectation propagation under the TrueSkill model, for one match and for a board.
 
 Herbrich, Minka and Graepel, "TrueSkill: A Bayesian skill rating system" (NIPS 2006). A bot's skill is
 N(mu, sigma^2), its performance in a match N(skill, beta^2); of neighbours in the final order the better performed
@@ -11,7 +11,6 @@ import math
 
 import numpy as np
 
-from arena.stats.factors import Beliefs
 from engine.kernel import kernel, routine
 
 PRECISION, SHIFT = 0, 1
@@ -24,12 +23,8 @@ LONGEST_STEP = 1.5
 """In units of beta: how far a skill may move at once."""
 MOST_SWEEPS = 1000
 """Far more than any chain of neighbours needs to converge."""
-STRIDE = np.uint64(0x9E3779B97F4A7C15)
-"""Step of SplitMix64's state."""
-FINE = 1 << 30
-"""Probabilities in resampling are multiples of 1 / this."""
-RUNS = 1024
-"""Most parts of equal size that blocks are looked up by."""
+SOLVED = 1e-10
+"""Residual of linear equations, as a share of what it was, at which they are solved."""
 
 
 @kernel
@@ -241,8 +236,8 @@ def propagate(orders, weights, model, beliefs, sums):
 
 
 @routine
-def margin_gradient(orders, weights, model, beliefs):
-    """Return the derivative of the model's log evidence by the draw margin, at the fixed point.
+def margin_gradients(orders, model, beliefs, found):
+    """Write the derivative of each result's log evidence by the draw margin, at the fixed point, to `found` (results,).
 
     There it is the sum of d log Z / d margin over the truncations, as sites and messages are stationary (Seeger,
     "Expectation Propagation for Exponential Families", 2005): -density / cdf for each neighbour that is ahead, for one
@@ -251,17 +246,16 @@ def margin_gradient(orders, weights, model, beliefs):
     who, tied, margin = orders.who, orders.tied, model.margin
     seats = who.shape[1]
     performances, left, right = np.empty((seats, 2)), np.empty((seats, 2)), np.empty((seats, 2))
-    total = 0.0
     for result in range(len(who)):
         cavity(who[result], beliefs, beliefs.messages[result], model.beta_square, performances)
         sweep(performances, tied[result], margin, beliefs.sites[result], left, right)
+        found[result] = 0.0
         for place in range(seats - 1):
             mean, variance = neighbour_cavity(performances, left, right, place)[4:]
             spread = math.sqrt(variance)
             behind = win_corrections((mean - margin) / spread)[0]
             between = edge_density(mean / spread, margin / spread)
-            total += weights[result] * (between if tied[result, place] else -behind) / spread
-    return total
+            found[result] += (between if tied[result, place] else -behind) / spread
 
 
 @routine
@@ -308,35 +302,74 @@ def result_curvature(beta_square, sites, found):
 
 
 @routine
-def curvature(who, weights, beta_square, sites, total):
-    """Write the precision matrix of all skills together that the sites imply to `total` (bots, bots)."""
-    seats = who.shape[1]
-    found = np.empty((seats, seats))
-    total[:] = 0.0
-    for result in range(len(who)):
-        if weights[result] > 0:
-            result_curvature(beta_square, sites[result], found)
-            for one in range(seats):
-                for other in range(seats):
-                    total[who[result, one], who[result, other]] += weights[result] * found[one, other]
+def curvatures(beta_square, sites, found):
+    """Write the precision matrix of its skills that each result's sites imply to `found` (results, seats, seats)."""
+    for result in range(len(sites)):
+        result_curvature(beta_square, sites[result], found[result])
 
 
 @routine
-def newton_step(model, beliefs, sums, total, step, growth):
+def times_precision(model, who, weights, found, skills, product):
+    """Write the product of the precision matrix of all skills, prior included, and `skills` to `product` (bots,).
+
+    `found` are the `curvatures` of the results.
+    """
+    for bot in range(len(skills)):
+        product[bot] = model.prior_precision * skills[bot]
+    seats = who.shape[1]
+    for result in range(len(who)):
+        if weights[result] > 0:
+            for one in range(seats):
+                total = 0.0
+                for other in range(seats):
+                    total += found[result, one, other] * skills[who[result, other]]
+                product[who[result, one]] += weights[result] * total
+
+
+@routine
+def solve(model, who, weights, found, gap, step):
+    """Write what `times_precision` makes `gap` of to `step`, by conjugate gradients with the diagonal to precondition.
+
+    Hestenes and Stiefel, "Methods of Conjugate Gradients for Solving Linear Systems" (1952): in exact arithmetic it
+    takes as many products as there are bots at most, and memory for a few vectors.
+    """
+    bots = len(gap)
+    diagonal, product = np.full(bots, model.prior_precision), np.empty(bots)
+    for result in range(len(who)):
+        for seat in range(who.shape[1]):
+            diagonal[who[result, seat]] += weights[result] * found[result, seat, seat]
+    step[:] = 0.0
+    rest, ahead = gap.copy(), gap / diagonal
+    size = np.sum(rest * ahead)
+    enough = size * SOLVED**2
+    for _ in range(2 * bots + 20):
+        if not size > enough:
+            break
+        times_precision(model, who, weights, found, ahead, product)
+        share = size / np.sum(ahead * product)
+        before, size = size, 0.0
+        for bot in range(bots):
+            step[bot] += share * ahead[bot]
+            rest[bot] -= share * product[bot]
+            size += rest[bot] ** 2 / diagonal[bot]
+        for bot in range(bots):
+            ahead[bot] = rest[bot] / diagonal[bot] + size / before * ahead[bot]
+
+
+@routine
+def newton_step(model, who, weights, found, beliefs, sums, step, growth):
     """Return how far the skills are from agreeing with the messages to them, in sigmas.
 
-    `step` (bots,) becomes the change of `mu` that would bring agreement for all skills together if the sites stayed,
-    `growth` (bots,) the logarithm of the change of `precision`.
+    `found` are the `curvatures` of the results. `step` (bots,) becomes the change of `mu` that would bring agreement
+    for all skills together if the sites stayed, `growth` (bots,) the logarithm of the change of `precision`.
     """
     mu, precision = beliefs.mu, beliefs.precision
     gap = np.empty(len(mu))
-    matrix = total.copy()
     for bot in range(len(mu)):
         wanted = model.prior_precision + sums[bot, PRECISION]
         gap[bot] = model.prior_shift + sums[bot, SHIFT] - wanted * mu[bot]
         growth[bot] = math.log(wanted / precision[bot])
-        matrix[bot, bot] += model.prior_precision
-    copy(np.linalg.solve(matrix, gap), step)
+    solve(model, who, weights, found, gap, step)
     distance = 0.0
     for bot in range(len(mu)):
         distance = max(distance, abs(step[bot]) * math.sqrt(precision[bot]), abs(growth[bot]))
@@ -371,17 +404,18 @@ def converge(orders, weights, model, beliefs, accuracy, most):
     """
     mu, precision = beliefs.mu, beliefs.precision
     bots = len(mu)
-    sums, total = np.empty((bots, 2)), np.empty((bots, bots))
+    who, seats = orders.who, orders.who.shape[1]
+    sums, found = np.empty((bots, 2)), np.empty((len(who), seats, seats))
     step, growth, last_step, last_growth = np.empty(bots), np.empty(bots), np.zeros(bots), np.zeros(bots)
     pace = growth_pace = 1.0
     distance = math.inf
     for _ in range(most):
         for _ in range(2):
             propagate(orders, weights, model, beliefs, sums)
-        curvature(orders.who, weights, model.beta_square, beliefs.sites, total)
-        if not math.isfinite(np.sum(total) + np.sum(sums)):
+        if not math.isfinite(np.sum(sums)):
             return math.inf
-        distance = newton_step(model, beliefs, sums, total, step, growth)
+        curvatures(model.beta_square, beliefs.sites, found)
+        distance = newton_step(model, who, weights, found, beliefs, sums, step, growth)
         if distance < accuracy:
             break
         pace = max(0.1, 0.5 * pace) if turns_back(step, last_step) else min(1.0, 1.3 * pace)
@@ -393,151 +427,3 @@ def converge(orders, weights, model, beliefs, accuracy, most):
             mu[bot] += pace * limit * step[bot]
             precision[bot] *= math.exp(min(max(growth_pace * growth[bot], -2.0), 2.0))
     return distance
-
-
-# Resampling blocks
-
-
-@kernel
-def random_bits(state):
-    """Return 53 random bits by SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) from its state."""
-    z = (state ^ (state >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return np.int64((z ^ (z >> np.uint64(31))) >> np.uint64(11))
-
-
-@routine
-def resample(seed, blocks, draws, counts):
-    """Draw `draws` blocks with replacement; `counts` (kinds,) becomes how often each kind of block came.
-
-    A block drawn counts with the probability `distinct_share` of its kind, else another one is drawn. SplitMix64's
-    seeds 0, 1, 2, ... are far apart: the first thing it does with a seed is to scatter it.
-    """
-    size = len(blocks.kind)
-    shift = 0
-    while size >> shift > RUNS:
-        shift += 1
-    runs = np.empty(((size - 1) >> shift) + 1, np.int64)  # the kind of 2^shift blocks in a row, or -1 for several
-    for run in range(len(runs)):
-        first, last = blocks.kind[run << shift], blocks.kind[min((run + 1) << shift, size) - 1]
-        runs[run] = first if first == last else -1
-    limits = np.ceil(blocks.distinct_share * FINE).astype(np.int64)
-    tally = np.zeros((2, len(counts)), np.int64)  # two, as adding to one of few numbers over and over waits for itself
-    lanes = 1 if len(counts) < RUNS else 0
-    inverse = 1.0 / size
-    state = np.uint64(random_bits(np.uint64(seed) + STRIDE))
-    drawn = turn = 0
-    while drawn < draws:
-        turn ^= lanes
-        state += STRIDE
-        bits = random_bits(state)
-        index = bits - np.int64(bits * inverse) * size  # bits % size, or one size beside it
-        index += size if index < 0 else -size if index >= size else 0
-        if size == 1:
-            index = 0
-        kind = runs[index >> shift]
-        if kind < 0:
-            kind = blocks.kind[index]
-        counted = 1
-        if limits[kind] < FINE:
-            state += STRIDE
-            counted = np.int64((random_bits(state) & (FINE - 1)) < limits[kind])
-        tally[turn, kind] += counted
-        drawn += counted
-    for kind in range(len(counts)):
-        counts[kind] = tally[0, kind] + tally[1, kind]
-
-
-@routine
-def count_results(counts, results, weights):
-    """Write how often each result came to `weights`, from how often each kind of block did."""
-    weights[:] = 0.0
-    for kind in range(len(counts)):
-        if counts[kind] > 0:
-            for match in range(results.shape[1]):
-                if results[kind, match] >= 0:
-                    weights[results[kind, match]] += counts[kind]
-
-
-@routine
-def sum_kinds(kinds, bots, orders, beta_square, fitted, sums, total):
-    """Write what each kind of block says of its bots, `bots` (kinds, most) or -1 beyond the last of them.
-
-    That is the sum of its messages, `sums` (kinds, most, 2), and of its curvature, `total` (kinds, most, most).
-    """
-    seats = orders.who.shape[1]
-    found, place = np.empty((seats, seats)), np.empty(seats, np.int64)
-    sums[:] = 0.0
-    total[:] = 0.0
-    for kind in range(len(kinds)):
-        for result in kinds[kind]:
-            if result < 0:
-                continue
-            result_curvature(beta_square, fitted.sites[result], found)
-            for seat in range(seats):
-                place[seat] = 0
-                while bots[kind, place[seat]] != orders.who[result, seat]:
-                    place[seat] += 1
-            for seat in range(seats):
-                for part in range(2):
-                    sums[kind, place[seat], part] += fitted.messages[result, seat, part]
-                for other in range(seats):
-                    total[kind, place[seat], place[other]] += found[seat, other]
-
-
-@routine
-def first_steps(seed, blocks, draws, bots, of_kinds, model, fitted, found):
-    """Make one Newton step to each resampled board, from the fit of the whole; `found` (replicates, bots) becomes `mu`.
-
-    `bots` and `of_kinds`, the sums and curvatures, are those of `sum_kinds`. Replicate r is drawn with the chance of
-    `seed` + r.
-    """
-    count = len(fitted.mu)
-    counts = np.empty(len(bots))
-    sums, total, step, growth = np.empty((count, 2)), np.empty((count, count)), np.empty(count), np.empty(count)
-    for replicate in range(len(found)):
-        resample(seed + replicate, blocks, draws, counts)
-        sums[:] = 0.0
-        total[:] = 0.0
-        for kind in range(len(bots)):
-            if counts[kind] > 0:
-                for place in range(bots.shape[1]):
-                    bot = bots[kind, place]
-                    if bot < 0:
-                        break
-                    for part in range(2):
-                        sums[bot, part] += counts[kind] * of_kinds[0][kind, place, part]
-                    for other in range(bots.shape[1]):
-                        if bots[kind, other] < 0:
-                            break
-                        total[bot, bots[kind, other]] += counts[kind] * of_kinds[1][kind, place, other]
-        newton_step(model, fitted, sums, total, step, growth)
-        found[replicate] = fitted.mu + bounded(model, step) * step
-
-
-@routine
-def bootstrap(seed, blocks, draws, orders, model, fitted, accuracy, most, found):
-    """Refit resampled boards, from the beliefs `fitted` to the whole board on; `found` (replicates, bots) becomes `mu`.
-
-    Replicate r is drawn with the chance of `seed` + r.
-    """
-    bots = len(fitted.mu)
-    counts, weights = np.empty(len(blocks.results)), np.empty(len(orders.who))
-    sums, total, step, growth = np.empty((bots, 2)), np.empty((bots, bots)), np.empty(bots), np.empty(bots)
-    precision, sites, messages = np.empty(bots), np.empty_like(fitted.sites), np.empty_like(fitted.messages)
-    for replicate in range(len(found)):
-        resample(seed + replicate, blocks, draws, counts)
-        count_results(counts, blocks.results, weights)
-        beliefs = Beliefs(found[replicate], precision, sites, messages)
-        copy(fitted.mu, beliefs.mu)
-        copy(fitted.precision, precision)
-        copy(fitted.sites, sites)
-        copy(fitted.messages, messages)
-        sum_messages(orders.who, weights, messages, sums)
-        curvature(orders.who, weights, model.beta_square, sites, total)
-        newton_step(model, beliefs, sums, total, step, growth)
-        limit = bounded(model, step)
-        for bot in range(bots):
-            beliefs.mu[bot] += limit * step[bot]
-            precision[bot] *= math.exp(growth[bot])
-        converge(orders, weights, model, beliefs, accuracy, most)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.special import ndtri, stdtrit
+from scipy.special import stdtrit
 
 from arena.stats.grouping import group_rows
 
@@ -15,11 +15,6 @@ EQUAL = 1e-12
 def students_t(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:
     """Return the quantile of Student's t for an interval over `count` observations; NaN below two."""
     return np.where(count >= 2, stdtrit(np.maximum(count - 1, 1), (1 + confidence) / 2), np.nan)
-
-
-def widening(count: np.ndarray) -> np.ndarray:
-    """Return Student's quantile divided by the normal one; 1 where it is unknown."""
-    return np.nan_to_num(students_t(count) / ndtri((1 + CONFIDENCE) / 2), nan=1.0)
 
 
 def others_than_seen(count: np.ndarray, confidence: float = CONFIDENCE) -> np.ndarray:

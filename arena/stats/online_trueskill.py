@@ -45,12 +45,24 @@ def rating_model(margin: float) -> dict[str, float]:
     return {name: round(value, DECIMALS) for name, value in constants.items()}
 
 
-def rate(results: Results, margin: float) -> dict[int, tuple[float, float]]:
-    """Return (mu, sigma) by entry after all matches, in the order in which they were given to `results_of`.
+def rate(results: Results, margin: float, has_times: bool = True) -> dict[int, tuple[float, float]]:
+    """Return (mu, sigma) by entry after all matches, in the order given to `results_of`, or `shuffled` without times.
 
     The update of the package `trueskill` with `min_delta` near 0, compiled: the posterior of a match is the next
     one's prior.
     """
     mu, sigma = np.full(len(results.entries), MU), np.full(len(results.entries), SIGMA)
-    kernels.rate_in_order(results.orders, results.number, mu, sigma, BETA**2, margin, ACCURACY)
+    order = results.number if has_times else shuffled(results.number)
+    kernels.rate_in_order(results.orders, order, mu, sigma, BETA**2, margin, ACCURACY)
     return dict(zip(results.entries.tolist(), zip(mu.tolist(), sigma.tolist(), strict=True), strict=True))
+
+
+def shuffled(number: np.ndarray) -> np.ndarray:
+    """Return matches, by the numbers of their results, in an order that only depends on how often each result came.
+
+    They are sorted, and dealt by the random numbers of SplitMix64 (Steele, Lea and Flood, OOPSLA 2014) from seed 0.
+    """
+    z = np.arange(1, len(number) + 1, dtype=np.uint64) * np.uint64(0x9E3779B97F4A7C15)
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return np.asarray(np.sort(number)[np.argsort(z ^ (z >> np.uint64(31)), kind="stable")])

@@ -36,19 +36,27 @@ class Counts(NamedTuple):
     known: int
 
 
-def merge_logs(target: Store, sources: Sequence[StoreReader]) -> Counts:
-    """Copy everything in the sources into a log, within a transaction of the caller.
+def merge_logs(target: Store, sources: Sequence[StoreReader], base: StoreReader | None = None) -> Counts:
+    """Copy the matches of the sources that the target lacks, with all that belongs to them, within a transaction.
 
-    All logs have passed `check_rows`. Of matches in several sources the first source's rows in side tables (times,
+    All logs have passed `check_rows`. The plan that counts afterwards is that of the latest run of `base`, which comes
+    whole, by default of the target's. Of matches in several sources the first source's rows in side tables (times,
     texts of faults, estimates) are kept. Raises `StoreError` for matches that are damaged, or differ between logs.
     """
+    counting = _latest_run(base or target)
+    if base is not None:
+        with readable(base):
+            _take_around(target, base)
     added = known = 0
-    for source, runs in zip(sources, _take_runs(target, sources), strict=True):
+    for source in sources:
         with readable(source):
-            _take_keys(target, source)
-            _take_bots(target, source)
-            counts = _take_matches(target, source, runs)
+            counts = _take_matches(target, source)
+            _take_sources(target, source)
+            _disclose(target, source)
         added, known = added + counts.added, known + counts.known
+    latest = _latest_run(target)
+    if counting and latest and latest[0][0] != counting[0][0]:
+        _append(target, *counting)
     return Counts(added, known)
 
 
@@ -71,26 +79,26 @@ def _runs_of(log: StoreReader) -> dict[int, tuple[Run, str | None]]:
 
 
 def _age(run: Run) -> tuple[str, str, str]:
-    """Return the sort key of runs: their start."""
+    """Return a sort key of runs: their start."""
     plan, versions, started = run
     return started, plan, versions
 
 
-def _take_runs(target: Store, sources: Sequence[StoreReader]) -> list[dict[int, int]]:
-    """Copy the runs of all sources in the order of their starts; return the new numbers of each source's runs."""
-    theirs = [_runs_of(source) for source in sources]
-    finished: dict[Run, str | None] = {}
-    for run, when in itertools.chain.from_iterable(runs.values() for runs in theirs):
-        finished[run] = min(filter(None, (when, finished.get(run))), default=None)
-    ours = _runs_of(target)
-    numbers = {run: number for number, (run, _) in reversed(ours.items())}
-    for run in sorted(finished, key=_age):
+def _latest_run(log: StoreReader) -> tuple[Run, str | None] | None:
+    """Return the run whose plan counts, with its finishing time: the last one; a merge may have repeated it."""
+    return next(reversed(_runs_of(log).values()), None)
+
+
+def _take_around(target: Store, source: StoreReader) -> dict[int, int]:
+    """Copy runs, keys and bots that the target lacks, in the source's order; return the new numbers of its runs."""
+    _take_keys(target, source)
+    _take_bots(target, source)
+    numbers = {run: number for number, (run, _) in reversed(_runs_of(target).items())}
+    theirs = _runs_of(source)
+    for run, finished in theirs.values():
         if run not in numbers:
-            numbers[run] = _append(target, run, finished[run])
-        elif finished[run] is not None:
-            target._set("runs", "finished", str(finished[run]), f"run = {numbers[run]}")
-    _repeat_latest(target)
-    return [{number: numbers[run] for number, (run, _) in runs.items()} for runs in theirs]
+            numbers[run] = _append(target, run, finished)
+    return {number: numbers[run] for number, (run, _) in theirs.items()}
 
 
 def _append(target: Store, run: Run, finished: str | None) -> int:
@@ -99,44 +107,49 @@ def _append(target: Store, run: Run, finished: str | None) -> int:
     return number
 
 
-def _repeat_latest(target: Store) -> None:
-    """Repeat the run that started last if older ones were appended after it: the plan of the last row counts."""
-    runs = _runs_of(target)
-    if runs:
-        latest, finished = max(runs.values(), key=lambda run: _age(run[0]))
-        if runs[max(runs)][0] != latest:
-            _append(target, latest, finished)
-
-
 def _take_keys(target: Store, source: StoreReader) -> None:
-    """Copy the keys of secret dice; a key that either log has disclosed is disclosed."""
+    """Copy the keys of secret dice that the target lacks."""
     ours = {key.checked() for key in target.secret_keys()}
     for key in source.secret_keys():
         if key.checked() not in ours:
             target.keep_key(key.key, key.created, key.disclosed)
-        elif key.disclosed is not None:
+
+
+def _disclose(target: Store, source: StoreReader) -> None:
+    """Note of the target's keys which ones the source has disclosed."""
+    for key in source.secret_keys():
+        if key.disclosed is not None and key.checked():
             target._set("keys", "disclosed", key.disclosed, f"hash = '{key.hash}'")
 
 
 def _take_bots(target: Store, source: StoreReader) -> None:
-    """Copy bots and their bundles; a bot of imported matches gets its bundle if the source has it."""
+    """Copy the bots and bundles that the target lacks."""
     for key, files in source._db.execute("SELECT bundle, files FROM bundles ORDER BY bundle"):
         target._insert_new("bundles", key, files)
-    ours = {row[1]: row for row in target._db.execute("SELECT * FROM bots")}
+    ours = {identity for (identity,) in target._db.execute("SELECT identity FROM bots")}
     for _, *row, _ in source._db.execute("SELECT * FROM bots ORDER BY bot"):
-        known = ours.get(row[0])
-        if known is None:
+        if row[0] not in ours:
             target._insert_new("bots", target._next("bots", "bot"), *row)
-        elif row[-1] and not known[5]:
-            target._db.execute("DELETE FROM bots WHERE bot = ?", known[:1])
-            target._insert_new("bots", known[0], *row)
 
 
-def _take_matches(target: Store, source: StoreReader, runs: dict[int, int]) -> Counts:
+def _take_sources(target: Store, source: StoreReader) -> None:
+    """Give the target's bots of imported matches, which have no bundle, those of the source."""
+    lacking = dict(target._db.execute("SELECT identity, bot FROM bots WHERE bundle = ''"))
+    query = "SELECT o.*, files FROM bots o JOIN bundles USING (bundle) ORDER BY bot"
+    for _, identity, *rest, _, files in source._db.execute(query).fetchall() if lacking else ():
+        if identity in lacking:
+            target._insert_new("bundles", rest[-1], files)
+            target._db.execute("DELETE FROM bots WHERE bot = ?", (lacking[identity],))
+            target._insert_new("bots", lacking[identity], identity, *rest)
+
+
+def _take_matches(target: Store, source: StoreReader) -> Counts:
     """Copy missing matches; raises `StoreError` for one that is damaged or differs from the target's."""
     added = known = 0
+    runs: dict[int, int] | None = None
     for keys in block_keys(source._db):
-        places = _places(target, source, block_rows(source._db, keys))
+        blocks = block_rows(source._db, keys)
+        places = _known_places(target, source, blocks)
         there = {(match.key, match.lineup): match for match in whole_matches(target._db, [*places.values()])}
         new = []
         for match in whole_matches(source._db, keys):
@@ -149,19 +162,23 @@ def _take_matches(target: Store, source: StoreReader, runs: dict[int, int]) -> C
             known += 1
             if ours.digest != match.digest:
                 _check_same(source, match, ours)
-        _insert(target, new, places, runs)
+        if new and runs is None:
+            runs = _take_around(target, source)
+        for match in new:
+            if match.key not in places:
+                places[match.key] = target._insert_block(*blocks[match.key])
+        _insert(target, new, places, runs or {})
         added += len(new)
     return Counts(added, known)
 
 
-def _places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[int, int]:
-    """Return the target's keys of a source's blocks, inserting missing ones; raises `StoreError` for other content."""
+def _known_places(target: Store, source: StoreReader, blocks: dict[int, Row]) -> dict[int, int]:
+    """Return the target's keys of a source's blocks that it has; raises `StoreError` for other content."""
     places = {}
     for key, row in blocks.items():
         identity = row[0]
         found = target._db.execute("SELECT block FROM blocks WHERE identity = ?", (identity,)).fetchone()
         if found is None:
-            places[key] = target._insert_block(*row)
             continue
         places[key] = found[0]
         ours = block_rows(target._db, found)[found[0]]

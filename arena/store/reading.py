@@ -15,15 +15,15 @@ from typing import Any, Self
 
 import numpy as np
 
-from arena.core.errors import ArenaError, LockedError, StoreError
+from arena.core.errors import ArenaError, LockedError, StoreError, UnknownTargetError
 from arena.core.match_ids import Kind, check_match_id, match_id
 from arena.match.result import Clocking, MatchRow, SeatRow
 from arena.match.stored import Place, SecretKey, StoredMatch, read_clocks, stored_match
 from arena.schedule.blocks import Schedule
 from arena.store.digests import damaged
 from arena.store.rows import RunRow, read_estimates, read_moves, read_notes
+from arena.store.schema import connect
 from arena.store.shape import check_values
-from arena.store.upgrading import connect_to_read
 
 BATCH = 500
 SEAT = np.dtype(
@@ -55,14 +55,14 @@ class StoreReader:
 
     @classmethod
     def open(cls, path: Path) -> Self:
-        """Open a log for reading, also while a run writes; an older one is read as if it were upgraded.
+        """Open a log for reading, also while a run writes.
 
         Raises `StoreError` if there is no log, `LockedError` while another program lets nobody read it.
         """
         if not path.is_file():
-            raise StoreError(f"{path}: no such match log; `arena run` makes one")
+            raise UnknownTargetError(f"{path}: no such match log; `arena run` makes one")
         try:
-            db = connect_to_read(path)
+            db = connect(path, "ro")
             db.execute("BEGIN")  # all reads see the log at this moment, whatever a run adds meanwhile
             return cls(path, db, None)
         except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
@@ -111,6 +111,10 @@ class StoreReader:
         """Return the resolved plan of the latest run, as JSON."""
         return str(self._latest("plan")[0])
 
+    def plans(self) -> list[str]:
+        """Return the different plans of all runs, as JSON."""
+        return [plan for (plan,) in self._db.execute("SELECT DISTINCT plan FROM runs ORDER BY run")]
+
     def last_versions(self) -> dict[str, str]:
         """Return the versions of Python and the packages in the latest run."""
         row = self._db.execute("SELECT versions FROM runs ORDER BY run DESC LIMIT 1").fetchone()
@@ -156,8 +160,7 @@ class StoreReader:
 
         The plan's own keys come last: new blocks use the last one.
         """
-        former = schedule.secret_dice == Kind.VERSION_1
-        if former or schedule.count_matches is not None or not schedule.has_secret_dice:
+        if schedule.count_matches is not None or not schedule.has_secret_dice:
             return schedule
         others = (key.hash for key in self._keys().values() if key.hash not in schedule.keys)
         return replace(schedule, keys=(*others, *schedule.keys), count_matches=self._count_matches)
@@ -271,14 +274,6 @@ class StoreReader:
         query = "SELECT count(DISTINCT id) FROM blocks JOIN boards USING (board) WHERE game = ? AND players = ?"
         return int(self._db.execute(query, (game, players)).fetchone()[0])
 
-    def forfeited(self, game: str, players: int) -> int:
-        """Return the number of a board's forfeited seats."""
-        query = (
-            "SELECT count(*) FROM seats JOIN blocks USING (block) JOIN boards USING (board) "
-            "WHERE cause IS NOT NULL AND game = ? AND players = ?"
-        )
-        return int(self._db.execute(query, (game, players)).fetchone()[0])
-
     def seconds(self, game: str, players: int) -> float:
         """Return the median duration of a board's matches in seconds; the first ones, which compile, count little."""
         query = (
@@ -342,12 +337,12 @@ class StoreReader:
         )
 
     def outlines(self, where: str, parameters: Sequence[int]) -> tuple[sqlite3.Cursor, sqlite3.Cursor]:
-        """Return block, line-up, board, plies and ending of matches, and bot, rank and cause of their seats.
+        """Return block, line-up, board, round, plies and ending of matches, and bot, rank and cause of their seats.
 
         Both in the order of block and line-up; `where` is a condition on `block`.
         """
         matches = (
-            "SELECT block, lineup, board, plies, ended FROM matches CROSS JOIN blocks USING (block) "
+            "SELECT block, lineup, board, round, plies, ended FROM matches CROSS JOIN blocks USING (block) "
             f"WHERE {where} ORDER BY block, lineup"
         )
         seats = f"SELECT block, lineup, bot, rank, cause FROM seats WHERE {where} ORDER BY block, lineup, seat"
@@ -359,6 +354,23 @@ class StoreReader:
         if found is None:
             raise StoreError(f"{self.path}: has no block {block}")
         return bytes(found[0])
+
+    def identities_of(self, blocks: Sequence[int]) -> dict[int, bytes]:
+        """Return the identities of blocks by their keys."""
+        found: dict[int, bytes] = {}
+        for start in range(0, len(blocks), BATCH):
+            part = blocks[start : start + BATCH]
+            query = f"SELECT block, identity FROM blocks WHERE block IN ({','.join('?' * len(part))})"
+            found.update((block, bytes(identity)) for block, identity in self._db.execute(query, part))
+        return found
+
+    def bots_of(self, identity: bytes, lineup: int) -> list[str]:
+        """Return the identities of a match's bots by seat."""
+        query = (
+            "SELECT o.identity FROM blocks b JOIN seats s USING (block) JOIN bots o USING (bot) "
+            "WHERE b.identity = ? AND lineup = ? ORDER BY seat"
+        )
+        return [bot for (bot,) in self._db.execute(query, (identity, lineup))]
 
     def short_id(self, identity: bytes, lineup: int) -> str:
         """Return the shortest beginning of a match's id that is unique in the log, with its line-up."""

@@ -14,13 +14,12 @@ import sqlite3
 from collections.abc import Callable
 from pathlib import Path
 
-from arena.core.errors import OlderLogError, StoreError
+from arena.core.errors import LogVersionError, StoreError
 from arena.core.files import open_regular
 from arena.store.shape import Parts, check_beside, check_shape, harden, laid_out
 
-SCHEMA_VERSION = 6
-OLDEST = 3
-"""The oldest version that `arena.store.upgrading` can upgrade."""
+SCHEMA_VERSION = 7
+"""The one version of logs that is read and written."""
 PATIENCE = {"ro": 3.0, "rw": 30.0, "rwc": 30.0}
 """Seconds to wait for a log that another program keeps locked, by the mode that it is opened in."""
 
@@ -102,7 +101,7 @@ CREATE TABLE timings (           -- side table
     run INTEGER NOT NULL,
     worker TEXT NOT NULL,
     seconds REAL NOT NULL,
-    clocks TEXT NOT NULL,        -- of each call of a bot: seat,ply,wall,cpu in microseconds; ply -1: preparation
+    clocks TEXT NOT NULL,        -- by call of a bot: seat,ply,wall,cpu,between in microseconds; ply -1: preparation
     retried INTEGER NOT NULL,    -- 1 if it was played once more, as a bot overran its time on a starved machine
     attempts INTEGER NOT NULL,   -- more than 1 if workers died or bots' processes were killed from outside
     digest BLOB NOT NULL,        -- of `matches.digest`, the row, and the match's rows in `faults` and `estimates`
@@ -131,43 +130,6 @@ CREATE TABLE waiting (           -- results that do not count yet: an earlier ro
     PRIMARY KEY (identity, lineup)
 ) WITHOUT ROWID;
 """
-BACK_TO_5 = """
-DROP TABLE estimates;
-"""
-"""SQL that turns an empty database of this version into one of version 5."""
-BACK_TO_4 = """
-ALTER TABLE keys RENAME COLUMN created TO drawn;
-ALTER TABLE matches RENAME COLUMN moves TO course;
-ALTER TABLE seats RENAME COLUMN forfeit_ply TO fell;
-ALTER TABLE timings RENAME COLUMN retried TO again;
-"""
-"""SQL that turns an empty database of version 5 into one of version 4."""
-BACK_TO_3 = """
-DROP TABLE waiting;
-DROP TABLE keys;
-CREATE TABLE keys (
-    number INTEGER PRIMARY KEY CHECK (number = 1),
-    key BLOB NOT NULL,
-    hash TEXT NOT NULL,
-    drawn TEXT NOT NULL,
-    disclosed TEXT,
-    digest BLOB NOT NULL
-);
-DROP TABLE blocks;
-CREATE TABLE blocks (
-    block INTEGER PRIMARY KEY,
-    identity BLOB NOT NULL UNIQUE,
-    id BLOB NOT NULL,
-    board INTEGER NOT NULL REFERENCES boards,
-    round INTEGER NOT NULL,
-    opening INTEGER NOT NULL,
-    seed INTEGER NOT NULL,
-    secret INTEGER NOT NULL
-);
-"""
-"""SQL that turns an empty database of version 4 into one of version 3."""
-OLDER = {5: BACK_TO_5, 4: BACK_TO_5 + BACK_TO_4, 3: BACK_TO_5 + BACK_TO_4 + BACK_TO_3}
-
 HEADER = b"SQLite format 3\0"
 """The first bytes of every SQLite database."""
 
@@ -186,11 +148,11 @@ def check_file(log: Path) -> None:
 
 
 def connect(
-    path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None] = lambda db: None, older: bool = False
+    path: Path, mode: str, prepare: Callable[[sqlite3.Connection], None] = lambda db: None
 ) -> sqlite3.Connection:
-    """Open a log that has exactly the tables of its version; `older` versions only on request.
+    """Open a log that has exactly the tables of this version.
 
-    Raises `OlderLogError` for an older version, `StoreError` or `sqlite3.Error` for anything else that is no log.
+    Raises `LogVersionError` for another version, `StoreError` or `sqlite3.Error` for anything else that is no log.
     """
     check_beside(path)
     with contextlib.ExitStack() as undo:
@@ -200,43 +162,29 @@ def connect(
         harden(db)
         prepare(db)
         db.execute("BEGIN")  # version and tables of the same moment
-        version = version_of(db)
-        if not OLDEST <= version <= SCHEMA_VERSION:
-            if not path.stat().st_size:
-                raise StoreError(f"{path}: is an empty file, no match log")
-            raise StoreError(f"{path}: has log version {version}; {remedy(version, path)}")
-        check_shape(db, parts_of(version), path)
-        if version < SCHEMA_VERSION and not older:
-            raise OlderLogError(f"{path}: has log version {version}; {remedy(version, path)}")
+        version = db.execute("PRAGMA user_version").fetchone()[0]
+        if not version and not path.stat().st_size:
+            raise StoreError(f"{path}: is an empty file, no match log")
+        if version in (0, SCHEMA_VERSION):  # what never was a log has 0
+            check_shape(db, log_parts(), path)
+        if version != SCHEMA_VERSION:
+            what = f"has log version {version}, and this arena reads version {SCHEMA_VERSION} alone"
+            raise LogVersionError(f"{path}: {what}; use the arena that wrote it")
         db.execute("COMMIT")
         undo.pop_all()
     return db
 
 
 @functools.cache
-def parts_of(version: int) -> Parts:
-    """Return the tables and indexes of a log of a version."""
-    return laid_out(SCHEMA + OLDER.get(version, ""))
-
-
-def remedy(version: int, path: Path) -> str:
-    """Return what a user can do about a log of another version."""
-    if OLDEST <= version < SCHEMA_VERSION:
-        return f"`arena upgrade {path}` brings it to version {SCHEMA_VERSION}, and keeps a backup"
-    if version > SCHEMA_VERSION:
-        return f"this arena reads up to version {SCHEMA_VERSION}; update it"
-    return f"this arena reads versions {OLDEST} to {SCHEMA_VERSION}"
+def log_parts() -> Parts:
+    """Return the tables and indexes of a log."""
+    return laid_out(SCHEMA)
 
 
 def address(path: Path, mode: str) -> str:
     """Return the URI of a database; it is `immutable` where SQLite could not make the files it needs for reading."""
     at_rest = mode == "ro" and is_at_rest(path)
     return f"{path.absolute().as_uri()}?mode={mode}{'&immutable=1' * at_rest}"
-
-
-def version_of(db: sqlite3.Connection) -> int:
-    """Return the log version of a database."""
-    return int(db.execute("PRAGMA user_version").fetchone()[0])
 
 
 def lay_out(db: sqlite3.Connection) -> None:

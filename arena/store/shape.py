@@ -63,18 +63,18 @@ def harden(db: sqlite3.Connection) -> None:
     db.execute("PRAGMA cell_size_check = ON")
 
 
-def check_shape(db: sqlite3.Connection, expected: Parts, path: Path, schema: str = "main") -> None:
+def check_shape(db: sqlite3.Connection, expected: Parts, path: Path) -> None:
     """Raise `StoreError` unless the tables and indexes of a database are exactly the expected ones."""
-    found = parts(db, schema)
+    found = parts(db)
     if found != expected:
         kind, name, *_ = min(found - expected or expected - found, key=str)
         what = f"another {kind} '{name[:80]}'" if found - expected else f"it lacks {kind} '{name}'"
         raise StoreError(f"{path}: its tables are not those of a match log: {what}")
 
 
-def parts(db: sqlite3.Connection, schema: str = "main") -> Parts:
+def parts(db: sqlite3.Connection) -> Parts:
     """Return the tables and indexes of a database; white space and comments do not count."""
-    query = f"SELECT type, name, tbl_name, sql FROM {schema}.sqlite_master LIMIT 100"
+    query = "SELECT type, name, tbl_name, sql FROM sqlite_master LIMIT 100"
     return frozenset((str(kind), str(name), str(table), _words(sql)) for kind, name, table, sql in db.execute(query))
 
 

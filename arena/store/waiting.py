@@ -21,8 +21,6 @@ KINDS: tuple[type | tuple[type, ...], ...] = (
     *(str, dict),
 )
 """Types of the values of a `MatchRow`."""
-FORMER = 12
-"""Number of the values that results have which wait since the log was of version 5 or older."""
 
 
 def key_of(spec: MatchSpec) -> Match:
@@ -69,7 +67,6 @@ def _parsed(text: Any, lineup: Any) -> tuple[MatchRow, str, int, int] | None:
     """Read a result that `write_waiting` wrote; None if it is damaged."""
     try:
         row, worker, attempts, run = json.loads(text)
-        row += ["", {}] if len(row) == FORMER else []
         shape = all(isinstance(value, kind) for value, kind in zip(row, KINDS, strict=True))
         shape = shape and row[0] == lineup and all(len(seat) == 4 and isinstance(seat[0], int) for seat in row[7])
         result = read(MatchRow, row)

@@ -26,7 +26,6 @@ from arena.store.reading import StoreReader, primary
 from arena.store.rows import BotRow, Finished, as_estimates
 from arena.store.schema import check_file, connect, lay_out
 from arena.store.shape import OF_SQLITE, check_beside
-from arena.store.upgrading import upgrade
 from arena.store.waiting import Match, any_waiting, end_waiting, key_of, read_waiting, write_waiting
 
 LONG_MOVES = 256
@@ -48,8 +47,6 @@ class Store(StoreReader):
 
     keep_waiting: Callable[[float], bool] = staticmethod(lambda waited: waited < LOCKED_SHORT)
     """Return whether to go on waiting, given the seconds waited so far for another program to unlock the database."""
-    remarks: tuple[str, ...] = ()
-    """Messages for the user from opening the log."""
     _guard: FileGuard | None = None
     """The open files; None for a log that is only read."""
     _newest: Row = ("runs", None)
@@ -59,7 +56,7 @@ class Store(StoreReader):
 
     @classmethod
     def create(cls, path: Path) -> Store:
-        """Open a log for writing, create it if it is missing, upgrade it if it is older.
+        """Open a log for writing, create it if it is missing.
 
         Raises `StoreError` when another process writes to it or it is no log.
         """
@@ -67,13 +64,11 @@ class Store(StoreReader):
         lock = lock_log(path)
         try:
             with in_words(path):
-                remarks = upgrade(path) if path.exists() else ()
                 store = cls(path, connect(path, "rwc", lay_out), lock)
             store._steer()
             latest = store._db.execute("SELECT digest FROM runs ORDER BY run DESC LIMIT 1").fetchone()
             store._newest = ("runs", latest and latest[0])
             store._guard = FileGuard(path, store._newest)
-            store.remarks = remarks
             return store
         except BaseException:
             os.close(lock)

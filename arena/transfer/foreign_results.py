@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from arena.core.errors import ConfigError
+from arena.core.errors import ConfigError, telling_what_is_kept
 from arena.core.files import made_folder, own_folder
 from arena.core.names import plain_name
 from arena.core.paths import home_folder
@@ -27,6 +27,7 @@ class ImportedResults:
     built: Built
 
 
+@telling_what_is_kept(lambda: "nothing is changed")
 def import_results(
     file: Path,
     name: str | None = None,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError
+from arena.core.errors import ArenaError, ConfigError, RecordError, StoreError, telling_what_is_kept
 from arena.core.files import made_folder, own_folder
 from arena.core.match_ids import match_id
 from arena.core.paths import home_folder
@@ -20,7 +20,7 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
 from arena.plan.coverage import is_complete
 from arena.plan.dice_keys import now
-from arena.plan.files import ReadPlan, check_playable, read_plan
+from arena.plan.files import ReadPlan, check_playable, logged_plan, read_plan
 from arena.plan.logs import LOG
 from arena.schedule.blocks import Block, MatchSpec
 from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_place
@@ -41,10 +41,11 @@ class Imported:
     added: int
     skipped: int
     """Matches that the log had already."""
-    remarks: tuple[str, ...] = ()
-    """Messages from opening the log."""
+    plan_changed: bool = False
+    """Whether another plan counts in an existing log than before."""
 
 
+@telling_what_is_kept(lambda: "nothing is changed")
 def import_records(
     files: Sequence[Path], name: str, plan: Path | None = None, home: str | Path | None = None
 ) -> Imported:
@@ -67,7 +68,9 @@ def import_records(
     if log.exists():
         with Store.create(log) as store:
             check_playable(store, "no matches can be added")
-            return Imported(log, *_take(store, read, files), store.remarks)
+            before = logged_plan(store) if store.has_run() else None
+            counts = _take(store, read, files)
+            return Imported(log, *counts, before is not None and logged_plan(store) != before)
     with made_folder(home_folder(home)), own_folder(home_folder(home), ".import-") as folder:
         made = folder / "import.db"
         with Store.create(made) as store:

@@ -1,7 +1,8 @@
 """Merge logs that several machines have played into one, all of it or nothing.
 
-Matches with the same id are the same match, so each is copied once; different content under one id is refused. Rows of
-side tables (times, texts of faults) are those of the log whose runs started first. What follows from results, such as
+Matches with the same id are the same match, so each is copied once; different content under one id is refused. No clock
+decides which plan counts: it is the target's, or that of a log that was named, or all logs have the same. Rows of side
+tables (times, texts of faults) are those of the log whose runs started first. What follows from results, such as
 disqualifications or the blocks of an adaptive board, follows from the merged log by the same rules; `arena run` plays
 what its plan still lacks.
 """
@@ -9,11 +10,11 @@ what its plan still lacks.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from arena.core.errors import ConfigError, StoreError
+from arena.core.errors import ConfigError, StoreError, UnknownTargetError, telling_what_is_kept
 from arena.core.files import made_folder, own_folder
 from arena.core.paths import home_folder
 from arena.plan.adaptive import with_stages
@@ -22,6 +23,8 @@ from arena.plan.coverage import coverage
 from arena.plan.dice_keys import now
 from arena.plan.files import check_playable, logged_plan
 from arena.plan.logs import LOG, find_log
+from arena.plan.model import ResolvedPlan
+from arena.plan.same_rules import check_same_rules
 from arena.store import Store, check_rows, first_start, merge_logs, move_into_place, readable
 
 
@@ -34,38 +37,49 @@ class Merged:
     known: int
     """Matches that the target, or an earlier source, had already."""
     done: int
-    """Matches of the latest run's plan in the log."""
+    """Matches of the plan that counts in the log."""
     planned: int
     """Matches of that plan, as far as they are decided."""
     plans: int
     """Number of different plans among the logs' latest runs."""
+    plan_changed: bool
+    """Whether another plan counts in an existing log than before."""
     name: str
-    """Name of the latest run's tournament or comparison."""
-    remarks: tuple[str, ...]
+    """Name of the tournament or comparison whose plan counts."""
 
 
-def merge(targets: Sequence[str | Path], into: str | Path, home: str | Path | None = None) -> Merged:
+@telling_what_is_kept(lambda: "nothing is changed")
+def merge(
+    targets: Sequence[str | Path],
+    into: str | Path,
+    home: str | Path | None = None,
+    plan_of: str | Path | None = None,
+) -> Merged:
     """Merge logs, named by database, folder, configuration or tournament, into an existing or new one.
 
-    What an existing one holds stays. Raises an `ArenaError` and changes nothing if something does not fit.
+    What an existing one holds stays, and its plan counts, unless `plan_of` names another one of the logs. Raises an
+    `ArenaError` and changes nothing if something does not fit.
     """
     log = _place(into, home)
     paths = list(dict.fromkeys(find_log(target, home).resolve() for target in targets))
+    named = None if plan_of is None else find_log(plan_of, home).resolve()
+    if named is not None and named not in (*paths, *([log.resolve()] if log.exists() else [])):
+        raise ConfigError(f"--plan-of {plan_of}: is none of the logs")
     with contextlib.ExitStack() as stack:
         sources = [stack.enter_context(Store.open(path)) for path in paths if path != log.resolve()]
         sources.sort(key=first_start)
         if log.exists():
             with Store.create(log) as store:
-                return _merge(sources, store)
+                return _merge(sources, store, named)
         if not sources:
-            raise StoreError(f"{log}: no such match log, and no other one to merge")
+            raise UnknownTargetError(f"{log}: no such match log, and no other one to merge")
         beside = log.parent if log.parent.is_dir() else log.parent.parent
         with made_folder(beside), own_folder(beside, ".merge-") as folder:
             made = folder / "merged.db"
             with Store.create(made) as store:
-                merged = _merge(sources, store)
+                merged = _merge(sources, store, named)
             move_into_place(made, log)
-    return Merged(**{**vars(merged), "log": log})
+    return replace(merged, log=log)
 
 
 def _place(into: str | Path, home: str | Path | None) -> Path:
@@ -82,22 +96,56 @@ def _place(into: str | Path, home: str | Path | None) -> Path:
     return home_folder(home) / into / LOG
 
 
-def _merge(sources: Sequence[Store], store: Store) -> Merged:
+def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> Merged:
     with store.transaction():
-        latest = set(filter(None, map(_checked_plan, (store, *sources))))
-        added, known = merge_logs(store, sources)
-        boards = coverage(store, with_stages(store, logged_plan(store).schedule()))
+        plans = {log.path: plan for log in (store, *sources) if (plan := _checked_plan(log)) is not None}
+        check_same_rules((store, *sources))
+        before = plans.get(store.path)
+        base = _base(sources, plans, named) if before is None or named is not None else None
+        added, known = merge_logs(store, sources, base)
+        plan = _comparable(logged_plan(store))
+        boards = coverage(store, with_stages(store, plan.schedule()))
         done, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
-        if done == planned and added and not store.is_finished():
-            store.finish_run(now(), disclose=logged_plan(store).schedule().has_secret_dice)
-    return Merged(store.path, added, known, done, planned, len(latest), logged_plan(store).name, store.remarks)
+        changed = before is not None and plan != before
+        if done == planned and (added or changed) and not store.is_finished():
+            store.finish_run(now(), disclose=plan.schedule().has_secret_dice)
+    different = {plan.as_json() for plan in plans.values()}
+    return Merged(store.path, added, known, done, planned, len(different), changed, plan.name)
 
 
-def _checked_plan(log: Store) -> str:
-    """Return the plan of a log's latest run, or nothing; raises `StoreError` if rows beside matches are damaged."""
+def _checked_plan(log: Store) -> ResolvedPlan | None:
+    """Return the plan of a log's latest run, if any; raises `StoreError` if rows beside matches are damaged."""
     with readable(log):
         check_rows(log)
-        if not first_start(log)[0]:
-            return ""
+        if not log.has_run():
+            return None
         check_playable(log, "they cannot be merged; put the files together, and import that")
-        return logged_plan(log).as_json()
+        return _comparable(logged_plan(log))
+
+
+def _comparable(plan: ResolvedPlan) -> ResolvedPlan:
+    """Return a plan without what has been checked before plans are compared."""
+    return plan.model_copy(update={"rules": {}})
+
+
+def _base(sources: Sequence[Store], plans: Mapping[Path, ResolvedPlan], named: Path | None) -> Store | None:
+    """Return the source whose plan is to count: the named one, else any, if all plans are the same.
+
+    None stands for the target.
+    """
+    if named is not None:
+        return next((source for source in sources if source.path == named), None)
+    with_plans = [source for source in sources if source.path in plans]
+    first = next(iter(with_plans), None)
+    for other in with_plans:
+        if first and (parts := _differing(plans[first.path], plans[other.path])):
+            raise ConfigError(
+                f"{first.path} and {other.path} have different plans ({', '.join(parts)}), of which one is to count: "
+                "name its log with --plan-of"
+            )
+    return first
+
+
+def _differing(one: ResolvedPlan, other: ResolvedPlan) -> list[str]:
+    """Return the keys in which two plans differ."""
+    return [name for name, value in one if value != getattr(other, name)]

@@ -24,8 +24,8 @@ from typing import Annotated, Any, Literal
 
 from pydantic import Field
 
-from arena.core.errors import ArenaError, ConfigError, OlderLogError, RecordError, StoreError
-from arena.core.files import is_plain_path, own_folder, read_regular, whole_file
+from arena.core.errors import ArenaError, LogVersionError, RecordError, StoreError, UnknownTargetError
+from arena.core.files import check_file, is_plain_path, own_folder, read_regular, whole_file
 from arena.core.models import Model, validated
 from arena.foreign.build import copied
 from arena.plan.config import FORMATS
@@ -86,13 +86,11 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
     That is NAME.zip in the working folder by default. Raises `ConfigError` or `StoreError` if there is no such log, and
     while the keys of its secret dice are not disclosed.
     """
-    if out is not None and out.is_dir():
-        raise ConfigError(f"--out {out}: is a folder; name a file")
-    if out is not None and not out.parent.is_dir():
-        raise ConfigError(f"--out {out}: no folder {out.parent}")
+    if out is not None:
+        check_file(out, "--out")
     log = find_log(target, home)
     if not log.is_file():
-        raise StoreError(f"{log}: no such match log; `arena run` makes one")
+        raise UnknownTargetError(f"{log}: no such match log; `arena run` makes one")
     with own_folder(None, "arena-archive-") as folder:
         copy_log(log, folder / LOG)
         store, resolved = open_log(folder / LOG)
@@ -141,7 +139,7 @@ def copy_log(log: Path, copy: Path) -> None:
             target.commit()
             target.execute("PRAGMA journal_mode = DELETE")
             target.execute("VACUUM INTO ?", (str(copy),))
-    except OlderLogError:
+    except LogVersionError:
         raise
     except (sqlite3.Error, StoreError) as error:
         raise StoreError(f"{log}: cannot be copied: {error}; `arena verify` tells what is wrong") from None

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from arena.core.match_ids import match_id
@@ -35,12 +36,17 @@ class Totals:
     matches: int = 0
     draws: int = 0
     """Random draws that were recomputed."""
-    unverified: int = 0
-    """Matches by other rules than this arena's, which were not replayed."""
+    not_replayed: Counter[str] = field(default_factory=Counter)
+    """Matches that were not replayed, by the reason."""
     planned: int = 0
     """Matches of the latest plan."""
     present: int = 0
     """Matches of the latest plan that are in the log."""
+
+    @property
+    def unverified(self) -> int:
+        """Number of the matches that were not replayed."""
+        return self.not_replayed.total()
 
 
 class Presence:
@@ -181,7 +187,7 @@ def check_blocks(
     for done in check_in_processes(tasks, arguments, workers) if several else check_here(tasks, arguments):
         totals.matches += done.matches
         totals.draws += done.draws
-        totals.unverified += done.unverified
+        totals.not_replayed += done.unverified
         findings.take(done.shown, done.count)
         show(totals.matches)
     return totals

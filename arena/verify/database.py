@@ -15,7 +15,7 @@ from arena.verify.findings import MAX_SHOWN, Findings
 def open_log(path: Path) -> sqlite3.Connection:
     """Open a log for reading, whatever it holds; invalid UTF-8 is read too.
 
-    Raises `OlderLogError` for a log of an older version, `StoreError` for anything else that is no log.
+    Raises `LogVersionError` for a log of another version, `StoreError` for anything else that is no log.
     """
     try:
         with open_regular(path) as file:

@@ -14,7 +14,8 @@ from arena.plan.adaptive import with_stages
 from arena.plan.config import FORMATS
 from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan
-from arena.results.exports import JSON_LINES, REPORT, export_log
+from arena.results.exported import JSON_LINES, REPORT
+from arena.results.exports import export_log
 from arena.results.pages.report import Agreement, compare_reports
 from arena.schedule.blocks import Schedule
 from arena.store import Store

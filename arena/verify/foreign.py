@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections import Counter
 from pathlib import Path
 
 from arena.core.errors import ArenaError, StoreError
@@ -24,7 +25,8 @@ def check_foreign(store: Store, contents: Contents, findings: Findings) -> tuple
     foreign = plan.resolved.foreign
     assert foreign is not None
     matches, _ = store.totals()
-    totals = Totals(blocks=matches, matches=matches, unverified=matches, planned=plan.schedule.total_matches)
+    reasons = Counter[str]({foreign.status: matches})
+    totals = Totals(blocks=matches, matches=matches, not_replayed=reasons, planned=plan.schedule.total_matches)
     totals.present = matches
     if len(contents.plans) > 1:
         findings.add("holds another plan beside that of foreign results", table="runs")

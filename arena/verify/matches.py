@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import contextlib
+from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -19,7 +20,8 @@ from arena.store import Store, WholeMatch
 from arena.verify.database import open_log
 from arena.verify.findings import Findings
 from arena.verify.rows import Rows, Stored, check_side, match_of_rows, read_rows
-from engine import Game
+from engine import EngineError, Game, game_type
+from engine.errors import UnknownNameError
 
 NO_PLAN, UNKNOWN = -1, -2
 
@@ -39,8 +41,8 @@ class Checked(Findings):
 
     matches: int = 0
     draws: int = 0
-    unverified: int = 0
-    """Matches by other rules than this arena's, which were not replayed."""
+    unverified: Counter[str] = field(default_factory=Counter)
+    """Matches that were not replayed, by the reason."""
 
 
 class Checker:
@@ -49,12 +51,13 @@ class Checker:
     def __init__(self, path: Path, plans: Sequence[ResolvedPlan], secret: Mapping[str, bytes]) -> None:
         """Open a log; `secret` are keys of secret dice by their hashes."""
         self.schedules = [plan.schedule() for plan in plans]
+        self.rules = {name: rules for plan in reversed(plans) for name, rules in plan.rules.items()}
         self.secret = secret
         self.db = open_log(path)
         self.store = Store(path, self.db, None)
         self.bots = dict(self.db.execute("SELECT identity, spec FROM bots"))
         self.runs = {run for (run,) in self.db.execute("SELECT run FROM runs")}
-        self.games: dict[Any, Game | None] = {}
+        self.games: dict[Any, Game | str] = {}
         self.keys: dict[tuple[Kind, int, str | None], KeyPair] = {}
 
     def close(self) -> None:
@@ -142,8 +145,8 @@ class Checker:
         check_side(rows, match, self.runs)
         check_words(match)
         game = self._game(plan, block, match)
-        if game is None:
-            done.unverified += 1
+        if isinstance(game, str):
+            done.unverified[game] += 1
         else:
             done.draws += check_match(match, self._keys(match, stored.key), game)
 
@@ -160,15 +163,27 @@ class Checker:
                 there = seat[1] or "a bot that is not in the log"
                 raise StoreError(f"seat {seat[0]} has {there}, {ours.identity} by the plan")
 
-    def _game(self, plan: int, block: Block | None, match: StoredMatch) -> Game | None:
-        """Return the game of a board; None if this arena has other rules."""
+    def _game(self, plan: int, block: Block | None, match: StoredMatch) -> Game | str:
+        """Return the game of a board, or why its matches cannot be replayed here."""
         at = (plan, block.board) if block is not None else (match.game, match.players)
         if at not in self.games:
             try:
                 self.games[at] = check_game(self.schedules[plan].boards[block.board]) if block else game_of(match)
-            except ArenaError:
-                self.games[at] = None
+            except ArenaError as error:
+                self.games[at] = self._why_not(match.game) or str(error)
         return self.games[at]
+
+    def _why_not(self, spec: str) -> str:
+        """Return that a game is not installed here, if it is not."""
+        name = spec.partition("(")[0]
+        rules = self.rules.get(name)
+        try:
+            game_type(spec)
+        except UnknownNameError:
+            return f"{f'{rules.package} {rules.version}' if rules else name} is not installed here"
+        except EngineError:
+            pass
+        return ""
 
     def _keys(self, match: StoredMatch, secret: str | None) -> KeyPair | None:
         """Return the keys of dice and of bots' seeds; None if the secret one is missing."""
@@ -176,7 +191,7 @@ class Checker:
             return None
         at = (match.dice, match.seed, secret)
         if at not in self.keys:
-            self.keys[at] = key_pair(match.dice, match.seed, None if secret is None else self.secret[secret])
+            self.keys[at] = key_pair(match.seed, None if secret is None else self.secret[secret])
         return self.keys[at]
 
     def _note(self, error: Exception, block: Stored, lineup: int, table: str, done: Checked) -> None:

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal, NamedTuple
 
 from arena.core.errors import BotError, ConfigError, WorkerError
+from arena.core.exit_codes import tells_of_a_kill
 from arena.core.limits import Isolation
 from arena.match.faults import CLOCK_CAUSES
 from arena.match.json_lines import bare
@@ -35,8 +36,6 @@ from arena.workers.sandbox.levels import missing_requirements
 
 ENOUGH = 4
 """Blocks that are considered for each one that is chosen."""
-KILLED = "killed by SIGKILL"
-"""Part of the text of a fault of a bot's process that was killed: outside the sandbox by anybody, itself included."""
 NOBODY = -1
 Show = Callable[[int, int], None]
 """Shows progress: matches played, and all of them."""
@@ -263,14 +262,14 @@ def _play(
 
 
 def _comparable(logged: StoredMatch, played: StoredMatch) -> bool:
-    """Whether nothing but the bots decided both tries: no clock, no memory of the machine, no killed process."""
-    forfeits = [
-        (cause, match.details.get(seat, ""))
-        for match in (logged, played)
-        for seat, (cause, _) in match.forfeits.items()
-    ]
-    if any(cause in CLOCK_CAUSES or (cause == "crash" and KILLED in detail) for cause, detail in forfeits):
-        return False
+    """Whether nothing but the bots decided both tries: no clock, no memory of the machine, no killed process.
+
+    A bot may raise an error in the words for a killed process, but a match with a killed one is marked too.
+    """
+    for match in (logged, played):
+        for seat, (cause, _) in match.forfeits.items():
+            if cause in CLOCK_CAUSES or (match.timed and tells_of_a_kill(match.details.get(seat, ""))):
+                return False
     return not (logged.timed and played.timed)
 
 

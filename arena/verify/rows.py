@@ -18,7 +18,7 @@ from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import Place, StoredMatch, stored_match
 from arena.store import LONG_MOVES, MAX_MOVES, WholeMatch, read_estimates, whole_matches
 
-CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+),[0-9]+,[0-9]+(?: (?!$)|$))*")
+CLOCKS = re.compile(r"(?:[0-9]+,(?:-1|[0-9]+)(?:,[0-9]+){3}(?: (?!$)|$))*")
 
 
 class Stored(NamedTuple):

@@ -14,11 +14,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Literal
 
-from arena.core.errors import ConfigError, OlderLogError, StoreError, WorkerError
+from arena.core.errors import ConfigError, LogVersionError, StoreError, UnknownTargetError, WorkerError
 from arena.core.limits import Isolation
 from arena.core.machine import cores
 from arena.core.match_ids import MATCH_ID
 from arena.plan.logs import LOG, find_log
+from arena.plan.same_rules import other_sources
 from arena.store import Store, read_writer
 from arena.verify.blocks import Totals, check_blocks
 from arena.verify.database import check_file, check_orphans, open_log
@@ -46,6 +47,8 @@ class Report:
     finished: bool = False
     """Whether the latest plan was recorded as complete."""
     comparison: bool = False
+    foreign: bool = False
+    """Whether it holds results from elsewhere, without moves."""
     runs: int = 0
     totals: Totals = field(default_factory=Totals)
     compared: list[str] = field(default_factory=list)
@@ -60,9 +63,10 @@ class Report:
     """Number of all findings, also those that are not listed."""
 
     @property
-    def sound(self) -> bool:
-        """Whether nothing is wrong."""
-        return self.count == 0
+    def sound(self) -> bool | None:
+        """Whether nothing is wrong; None where nothing was found, but no match could be replayed."""
+        matches, unverified = self.totals.matches, self.totals.unverified
+        return False if self.count else None if matches and unverified == matches and not self.foreign else True
 
     def as_dict(self) -> dict[str, Any]:
         """Return plain data, described in docs/reference/json.md."""
@@ -80,6 +84,7 @@ class Report:
             "matches": totals.matches,
             "draws": totals.draws,
             "not_replayed": totals.unverified,
+            "not_checked": {} if self.foreign else dict(totals.not_replayed),
             "planned": None if self.comparison else totals.planned,
             "missing": None if self.comparison else totals.planned - totals.present,
             "compared": self.compared,
@@ -121,17 +126,12 @@ def verify(
             report = Report(str(target), LOG, manifest)
             if folder is not None:
                 job.isolation = isolation or "sandbox"
-                try:
-                    job.verify(folder / LOG, report)
-                except OlderLogError:
-                    raise OlderLogError(
-                        f"{path}: its log is of an older version; unpack it, `arena upgrade` {LOG}, and verify that"
-                    ) from None
+                job.verify(folder / LOG, report)
                 check_sources(folder, job.contents, job.findings)
     else:
         log = find_log(target, home)
         if not log.is_file():
-            raise StoreError(f"{log}: no such match log; `arena run` makes one")
+            raise UnknownTargetError(f"{log}: no such match log; `arena run` makes one")
         report = Report(str(target), log.name, running=read_writer(log)[0])
         job.verify(log, report)
     report.findings, report.count = job.findings.shown, job.findings.count
@@ -154,7 +154,7 @@ class _Job:
         """Verify a log as far as it can be read."""
         try:
             opened = open_log(log)
-        except OlderLogError:
+        except LogVersionError:
             raise
         except (StoreError, OSError) as error:
             self.findings.add(str(error).removeprefix(f"{log}: "), file=log.name)
@@ -224,6 +224,7 @@ class _Job:
             raise ConfigError(f"{report.target}: holds foreign results, without moves: nothing can be played again")
         self.show("comparing with the file it was made from", 0, 0)
         with self.findings.guard("its matches cannot be read", file=report.log):
+            report.foreign = True
             report.totals, remarks = check_foreign(store, self.contents, self.findings)
             report.remarks += remarks
 
@@ -234,9 +235,6 @@ class _Job:
                 *(log, db, self.contents, self.findings, self.workers),
                 lambda done: self.show("replaying", done, total),
             )
-        totals = report.totals
-        if totals.unverified:
-            remark = f"{totals.unverified:,} matches were played by other rules than this arena has, and not replayed"
-            report.remarks.append(remark)
-            if totals.matches == totals.unverified:
-                self.findings.add("no match could be replayed: this arena has other rules", file=log.name)
+        for reason, count in sorted(report.totals.not_replayed.items()):
+            report.remarks.append(f"{count:,} matches could not be replayed: {reason}")
+        report.remarks += other_sources(plan.resolved for plan in self.contents.plans)

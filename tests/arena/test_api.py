@@ -167,6 +167,24 @@ def test_outside_of_notebooks_a_run_prints_nothing(monkeypatch, capsys, attribut
     assert capsys.readouterr() == ("", "")
 
 
+def test_a_script_that_asks_for_progress_gets_lines_on_standard_error(tmp_path, capsys):
+    api.run({**FOUR, "bots": RANDOM}, tmp_path, workers=1, show=True)
+    told = capsys.readouterr()
+    assert told.out == "" and told.err.startswith("4/4 matches") and told.err.endswith("\n")
+    api.run({**FOUR, "bots": RANDOM}, tmp_path, workers=1, show=False)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_a_folder_to_write_to_may_be_named_by_a_text(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    played = str(arena.run({**FOUR, "bots": RANDOM}, tmp_path / "home", workers=1).folder)
+    assert {*arena.export(played, out="folder")} == {*Path("folder").iterdir()}
+    assert arena.plot(played, "ratings", out="figures") == [*Path("figures").iterdir()]
+    assert arena.status(played).state == "complete"
+    arena.dataset(played, "data")
+    assert Path("data/manifest.json").is_file()
+
+
 def test_the_package_is_found_beside_a_folder_of_its_name(tmp_path):
     for name in ("arena", "bots", "engine"):
         (tmp_path / name).mkdir()

@@ -43,6 +43,8 @@ MOST_NESTED = 8
 PLAYERS = "players"
 HELP = "as OpenSpiel has it"
 TURNED = "turn_based_simultaneous_game"
+RESPAWNING = "laser_tag("
+"""OpenSpiel counts one chance node a turn: who acts first. Two more place the players, and one whoever was hit."""
 FILES = ("filename",)
 """Parameters that name files, which a plan does not hold."""
 SAFE = "!#$&'*+-./:;<>?@[]^_{}~"
@@ -118,10 +120,8 @@ def _refusal(kind: Any, turned: bool = False) -> str | None:
     if dynamics == types.Dynamics.MEAN_FIELD:
         return "is a mean field game, without players of its own"
     if dynamics == types.Dynamics.SIMULTANEOUS and not turned:
-        return (
-            "has its players move at the same time; "
-            f"where they hide nothing else, {PREFIX}{TURNED}(game={name}()) plays it in turns"
-        )
+        turns = f"has its players move at the same time; {PREFIX}{TURNED}(game={name}()) plays it in turns"
+        return _refusal(kind, turned=True) or turns
     if kind.chance_mode == types.ChanceMode.SAMPLED_STOCHASTIC:
         return "does not tell the probabilities of its chance outcomes"
     open_information = [types.Information.PERFECT_INFORMATION, *[types.Information.ONE_SHOT] * turned]
@@ -231,7 +231,10 @@ def _bounds(name: str, players: int, params: Mapping[str, Value]) -> Bounds:
     kind = provide(f"{PREFIX}{name}", {key: str(value) for key, value in params.items()})
     native = _loaded(name, players, _changed(kind, params))
     outcomes = native.max_chance_outcomes()
-    return Bounds(native.max_game_length(), native.max_chance_nodes_in_history() if outcomes else 0, outcomes)
+    rolls = native.max_chance_nodes_in_history() if outcomes else 0
+    if any(RESPAWNING in str(value) for value in params.values()):
+        rolls = 2 * rolls + 2
+    return Bounds(native.max_game_length(), rolls, outcomes)
 
 
 @lru_cache(maxsize=1000)

@@ -145,3 +145,6 @@ class ArenaAECEnv(AECEnv):  # type: ignore[misc]  # the library is not there for
             logger.warn("render() shows nothing, as the environment was made without a render_mode.")
             return None
         return rendered(self.game_state, self.render_mode)
+
+    def close(self) -> None:
+        """Release nothing: drawing opens no window."""

@@ -68,11 +68,11 @@ def replay_values(match: StoredMatch) -> tuple[dict[str, Any], dict[str, Any]]:
         "texts": texts,
         "clocks": _clocks(match),
         "players": match.players,
-        "bots": match.bots,
+        "bots": match.names,
     }
     name = match_id(match.identity, match.lineup)
     return data, {
-        "title": f"{game.type.title}: {' – '.join(match.bots)}",
+        "title": f"{game.type.title}: {' – '.join(match.names)}",
         "match": match,
         "name": name,
         "game": game,

@@ -20,11 +20,11 @@ import pandas as pd
 from arena.core.errors import ConfigError, StoreError
 from arena.core.files import write_file
 from arena.core.match_ids import listed_dice
+from arena.plan.coverage import coverage
 from arena.plan.disqualification import disqualified
 from arena.plan.model import ResolvedPlan
-from arena.results.columns import LEADERBOARD
 from arena.results.crosstable import Crosstable, crosstable
-from arena.results.leaderboards import disqualified_lines, faults, leaderboard, leaderboards
+from arena.results.leaderboards import cells, disqualified_lines, faults, leaderboard, leaderboards
 from arena.results.matches import BoardMatches, chosen_boards, read_board, seat_frame
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import single_file, unpacked
@@ -44,7 +44,7 @@ class BoardPage:
     title: str
     slug: str
     matches: int
-    """In the log."""
+    """Of the plan in the log."""
     blocks: int
     """Complete ones."""
     bots: int
@@ -125,8 +125,8 @@ def report_page(
         generator=generator(),
         boards=pages,
         matches=sum(page.matches for page in pages),
-        planned=schedule.total_matches,
-        dice="" if schedule.is_foreign else listed_dice(sorted(store.dice_kinds())),
+        planned=sum(board.planned for board in coverage(store, schedule)),
+        dice=listed_dice(schedule.kinds_of_dice),
         foreign=resolved.foreign,
         faults=None if known.faults.empty else known.faults,
         bots=pd.DataFrame(bots, columns=["bot", "spec", "isolation", "identity"]),
@@ -196,18 +196,16 @@ def _without_pictures(
     drawn, table = figures(results), results.leaderboard
     found: Crosstable = results.crosstable
     misfits, cycles = (None if frame.empty else frame for frame in (found.misfits, found.cycles))
-    matches, _ = store.count(board.game, board.players, schedule.lineups(board))
-    shown = table if len(table) and table["forfeits"].any() else table.drop(columns="forfeits", errors="ignore")
     page = BoardPage(
         title=board.title,
         slug=board.slug,
-        matches=matches,
+        matches=coverage(store, schedule, [index])[0].matches,
         blocks=len(np.unique(results.played.block)),
         bots=len(board.entries),
         opening=f"{board.opening} random plies" if board.opening else "",
         dice=listed_dice(schedule.dice_of(index)),
         leaders=_leaders(table),
-        leaderboard=pd.DataFrame(LEADERBOARD.cells(shown)) if len(shown) else shown,
+        leaderboard=pd.DataFrame(cells(table)),
         disqualified=disqualified_lines(table),
         figures=drawn,
         misfits=misfits,

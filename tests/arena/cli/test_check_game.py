@@ -46,7 +46,7 @@ def test_the_page_is_one_file_that_loads_nothing_and_shows_what_a_game_says_as_t
     ],
 )
 def test_what_is_no_game_or_number_of_players_is_refused_in_a_line(words, told, capsys):
-    assert run_command(["check-game", *words.split()]) == 1
+    assert run_command(["check-game", *words.split()]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1) and told in said.err
 

@@ -20,6 +20,7 @@ from arena import api
 from arena.cli import app
 from arena.cli.app import RENAMED, run_command
 from arena.cli.bots import reflowed
+from arena.cli.exit_codes import FAILED, WRONG_COMMAND
 from arena.match.result import final_hash
 from tests.arena.cli.samples import BOTS, lines_of
 from tests.support.tournaments import log_of
@@ -41,7 +42,7 @@ COMMANDS = (
         "doctor",
     ),
     *("init-bot", "check", "check-game", "submit", "withdraw", "play"),
-    *("merge", "upgrade", "status", "dataset"),
+    *("merge", "status", "dataset"),
     *("crosstable", "variance", "compare", "power", "verify", "archive", "report", "plot", "serve", "site", "warm"),
 )
 
@@ -54,11 +55,11 @@ def say(capsys, *arguments):
     return said.out
 
 
-def complain(capsys, *arguments):
+def complain(capsys, *arguments, expected=WRONG_COMMAND):
     """The one line that a command which fails prints."""
     code = run_command([str(argument) for argument in arguments])
     said = capsys.readouterr()
-    assert (code, said.out) == (1, "")
+    assert (code, said.out) == (expected, "")
     assert said.err.startswith("error: ")
     assert (said.err.count("\n"), said.err.count("Traceback")) == (1, 0)
     return said.err
@@ -77,6 +78,7 @@ def test_every_command_has_help_with_an_example_and_imports_nothing_heavy_for_it
 import sys
 from pathlib import Path
 from arena.cli import app
+from arena.cli.exit_codes import FAILED, WRONG_COMMAND
 from arena.cli.app import RENAMED, run_command
 print(run_command([]))
 for command in {COMMANDS!r}:
@@ -99,8 +101,16 @@ def test_help_lists_commands_by_group_each_on_one_line_of_80_columns(monkeypatch
     monkeypatch.setenv("COLUMNS", "80")
     said = say(capsys)
     groups = re.findall(r"^(\w[\w ]*):\n((?:  .*\n)+)", said, re.MULTILINE)
-    assert [group for group, _ in groups] == ["Options", "Play", "Results", "Bots and games", "Logs", "Machine"]
-    lines = [line for group, text in groups[1:] for line in text.splitlines()]
+    assert [group for group, _ in groups] == [
+        "Options",
+        "Play",
+        "Results",
+        "Bots and games",
+        "Logs",
+        "Machine",
+        "Exit codes",
+    ]
+    lines = [line for group, text in groups[1:-1] for line in text.splitlines()]
     assert {line.split()[0] for line in lines} == set(COMMANDS)
     assert len(lines) == len(COMMANDS)
     assert all(line.endswith(".") and not line.endswith("...") and len(line) <= 80 for line in lines)
@@ -135,14 +145,14 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
     ("arguments", "told"),
     [
         ("run", "--game and --bots: missing; name a CONFIG, or what to play"),
-        ("leaderbord t.toml", "No such command 'leaderbord'. Did you mean 'leaderboard'?"),
-        ("run t.toml --workrs 3", "No such option: --workrs"),
-        ("run t.toml --workers 0", "'--workers'"),
-        ("run t.toml --workers many", "'--workers'"),
-        ("run t.toml --backend rai", "'rai' is not one of 'auto', 'local', 'ray'"),
+        ("leaderbord t.toml", "no command 'leaderbord'; did you mean 'leaderboard'?"),
+        ("run t.toml --workrs 3", "no option --workrs; did you mean '--workers'?"),
+        ("run t.toml --workers 0", "--workers 0: must be a whole number, 1 or more"),
+        ("run t.toml --workers many", "--workers many: must be a whole number, 1 or more"),
+        ("run t.toml --backend rai", "--backend rai: not a choice; did you mean 'ray'?"),
         ("run missing.toml", "missing.toml: no such file"),
         ("run reports", "reports: is a folder; name a TOML file"),
-        ("leaderboard t.toml --format xml", "'xml' is not one of 'table', 'csv', 'json', 'md'"),
+        ("leaderboard t.toml --format xml", "--format xml: not a choice; known: table, csv, json, md"),
         ("leaderboard t.toml --game chess", "has no such board; it has epicycle, 2 players; epicycle, 3 players"),
         ("leaderboard t.toml --players 5", "has no such board"),
         ("leaderboard nothing", "nothing: no tournament of that name under /"),
@@ -157,7 +167,7 @@ def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):
         ("match epicycle random randon", "no bot 'randon'; did you mean 'random'?"),
         ("match epicycle random", "epicycle is for 2 to 5 players, not 1"),
         ("match epicycle(setup=none) random random", "setup=none"),
-        ("match epicycle random random --seed -1", "'--seed'"),
+        ("match epicycle random random --seed -1", "--seed -1: must be a whole number, 0 or more"),
         ("match epicycle random random --opening two", "opening = 'two': must be none or random:k"),
         ("replay xyz", "'xyz' is no match id"),
         ("replay 0000000000", "reports/small/matches.db: has no match whose id begins with '0000000000'"),
@@ -170,8 +180,8 @@ def test_a_user_error_is_told_in_one_line(here, capsys, arguments, told):
 
 def test_a_file_that_is_no_log_is_told_in_one_line(copy, capsys):
     log_of(copy).write_text("no log")
-    assert "is not a match log: file is not a database" in complain(capsys, "leaderboard", "t.toml")
-    assert "cannot be used as a match log: file is not a database" in complain(capsys, "run", "t.toml")
+    assert "is not a match log: file is not a database" in complain(capsys, "leaderboard", "t.toml", expected=FAILED)
+    assert "cannot be used as a match log: file is not a database" in complain(capsys, "run", "t.toml", expected=FAILED)
     assert log_of(copy).read_text() == "no log"
 
 
@@ -179,7 +189,7 @@ def test_a_log_of_another_version_is_told_in_one_line(copy, capsys):
     with contextlib.closing(sqlite3.connect(log_of(copy))) as log:
         log.execute("PRAGMA user_version = 99")
     for command in ("run", "leaderboard", "export"):
-        assert "has log version 99" in complain(capsys, command, "t.toml")
+        assert "has log version 99" in complain(capsys, command, "t.toml", expected=FAILED)
 
 
 # Reading a tournament

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from arena.cli.app import run_command
-from arena.cli.comparing import finding, progress_line
+from arena.cli.comparing import conclusion, finding, progress_line
+from arena.cli.comparing_logs import decision
 from arena.runner.run import Progress
 from arena.runner.tally import SeatResult, Tally
 from arena.stats.estimates import Estimate, Lead
@@ -56,18 +57,32 @@ def test_where_the_interval_holds_equal_strength_the_one_sided_test_is_named_as_
     assert finding(found) == "old (B) is stronger than new (A), by 31 Elo (95 %: +2 to +63; sure at 99 %)."
 
 
+def test_who_is_stronger_is_said_once_and_a_test_without_a_decision_does_not_take_it_back():
+    tally = SimpleNamespace(test=Sprt(), llr=2.54, verdict=None)
+    played: Any = SimpleNamespace(tally=tally, end="max_blocks", lead=Lead(1, 0.95, None))
+    logged: Any = SimpleNamespace(
+        test=Sprt(), decision=None, decided_after=None, blocks=14, llr=2.54, lead=Lead(1, 0.999, None)
+    )
+    for said in (conclusion(played), decision(logged)[0]):
+        assert said.endswith("; which bot is stronger is known from the interval above, whatever the test would say.")
+        assert "ndecided" not in said
+    played.lead = logged.lead = Lead(0, None, 100)
+    for said in (conclusion(played), decision(logged)[0]):
+        assert said.endswith("LLR +2.54, bounds -2.94 and 2.94.") or said.endswith("all +2.54, bounds -2.94 and 2.94.")
+
+
 def test_a_test_that_gives_up_says_so(home, capsys):
     assert compare(home, "--max-blocks", "14", "--elo0", "-10", "--elo1", "10", "--model", "normalized") == 0
     words = " ".join(capsys.readouterr().out.split())
-    assert "Undecided: --max-blocks is reached" in words
+    assert "The test has not decided: --max-blocks is reached" in words
     assert "normalised Elo" in words
 
 
 def test_what_a_fixed_number_of_blocks_leaves_no_use_for_is_refused(home, capsys):
     for option in ("--elo0", "--elo1", "--alpha", "--beta", "--max-blocks"):
-        assert compare(home, "--fixed", "2", option, "5") == 1
+        assert compare(home, "--fixed", "2", option, "5") == 2
         assert capsys.readouterr().err.strip().endswith(f"--fixed: runs no test, so {option} has no effect")
-    assert compare(home, "--fixed", "2", "--model", "logistic") == 1
+    assert compare(home, "--fixed", "2", "--model", "logistic") == 2
 
 
 def test_what_is_not_known_is_said_with_the_matches_that_would_tell(home, capsys):
@@ -101,9 +116,9 @@ def test_versions_of_one_file_are_told_apart_by_the_ends_of_their_paths_or_as_th
     assert capsys.readouterr().out.startswith("v1/v2/my_bot (A) and my bots/v2/my_bot (B) on epicycle")
     assert two_versions(a="old=v1/my_bot.py", b="new=v2/my_bot.py") == 0
     assert capsys.readouterr().out.startswith("old (A) and new (B) on epicycle")
-    assert two_versions(a="it=v1/my_bot.py", b="it=v2/my_bot.py") == 1
+    assert two_versions(a="it=v1/my_bot.py", b="it=v2/my_bot.py") == 2
     assert "two bots have the label 'it'" in capsys.readouterr().err
-    assert two_versions(a="a|b=v1/my_bot.py") == 1
+    assert two_versions(a="a|b=v1/my_bot.py") == 2
     assert "the label 'a|b' must be" in capsys.readouterr().err
 
 
@@ -119,9 +134,9 @@ def test_a_comparison_has_the_name_it_is_given_which_other_commands_take_and_sta
     )
     assert run_command(["status", "tweak"]) == 0
     assert capsys.readouterr().out.startswith("compare/tweak: complete, 4 of 4 matches")
-    assert two_versions("--name", "tweak", a="random") == 1
+    assert two_versions("--name", "tweak", a="random") == 2
     assert "name = 'tweak': is that of another comparison, " in capsys.readouterr().err
-    assert two_versions("--name", "a/b") == 1
+    assert two_versions("--name", "a/b") == 2
     assert "name = 'a/b': must be" in capsys.readouterr().err
 
 

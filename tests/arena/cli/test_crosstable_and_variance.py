@@ -148,8 +148,8 @@ def test_what_is_printed_fits_the_terminal(here, monkeypatch, capsys, columns):
     ("line", "told"),
     [
         ("crosstable t.toml --bot greddy", "no bot 'greddy' on the board; did you mean 'greedy'?"),
-        ("crosstable t.toml --format xml", "'xml' is not one of 'table', 'csv', 'json', 'md'"),
-        ("variance t.toml --format xml", "'xml' is not one of 'table', 'csv', 'json', 'md'"),
+        ("crosstable t.toml --format xml", "--format xml: not a choice; known: table, csv, json, md"),
+        ("variance t.toml --format xml", "--format xml: not a choice; known: table, csv, json, md"),
         ("variance t.toml --game chess", "has no such board; it has epicycle, 2 players; epicycle, 3 players"),
         ("crosstable nothing", "nothing: no tournament of that name under /"),
     ],
@@ -157,7 +157,7 @@ def test_what_is_printed_fits_the_terminal(here, monkeypatch, capsys, columns):
 def test_a_user_error_is_told_in_one_line(here, capsys, line, told):
     code = run_command(line.split())
     said = capsys.readouterr()
-    assert (code, said.out) == (1, "")
+    assert (code, said.out) == (2, "")
     assert said.err.startswith("error: ") and said.err.count("\n") == 1
     assert told in said.err
 

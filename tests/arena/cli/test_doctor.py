@@ -190,7 +190,7 @@ def test_without_the_sandbox_a_bot_for_it_is_refused_in_one_line_and_nothing_is_
     (tmp_path / "temporary").mkdir()
     before = sorted(os.listdir(tmp_path))
     done = arena(*command, folder=tmp_path, PATH=empty, TMPDIR=str(tmp_path / "temporary"), ARENA_HOME="reports")
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert REFUSED.fullmatch(done.stderr.rstrip("\n")), done.stderr
     assert sorted(name for name in os.listdir(tmp_path) if name != "reports") == before
     assert os.listdir(tmp_path / "temporary") == []
@@ -202,7 +202,7 @@ def test_a_submitted_bot_is_refused_in_a_match_too(tmp_path, empty):
     source = own_bot(str(tmp_path / "b.py"))
     keep(source.module, source.class_name, source.bundle(), "low", "Ann", tmp_path)
     done = arena("match", "epicycle", "low", "random", "--home", ".", folder=tmp_path, PATH=empty)
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert REFUSED.fullmatch(done.stderr.rstrip("\n").replace("'low'", "'b.py:Low'")), done.stderr
 
 

@@ -52,7 +52,7 @@ def run(capsys, *arguments, code=0):
 def told(capsys, *arguments):
     """The one line of a command that is refused; it leaves nothing behind."""
     before = sorted(os.listdir())
-    said = run(capsys, *arguments, code=1)
+    said = run(capsys, *arguments, code=2)
     assert (said.out, said.err.count("\n"), sorted(os.listdir())) == ("", 1, before)
     return said.err
 
@@ -100,18 +100,21 @@ def test_a_folder_without_a_written_file_is_another_tournament(fresh, capsys):
         ("run --game epicycle --bots greedy,your_bot.py", "no file 'your_bot.py' in the working folder"),
         ("run --game epicycle --bots greedy,", "bot spec '' cannot be read"),
         ("run --game epicycle --bots greedy,uct:simulation=3", "uct has no option 'simulation'"),
-        ("run --game epicycle --bots greedy", "needs at least 2 bots that play it; 1 of 1 do"),
+        ("run --game epicycle --bots greedy", "needs at least 2 bots; 1 is listed"),
         ("run --game epicycle --bots greedy,greedy", "a second 'greedy'; give it a label of its own"),
         ("run --game epicycle --bots greedy,random --players two", "--players two: write 2, or 2,3, or 2-4"),
         ("run --game epicycle --bots greedy,random --players 2-9", "epicycle is for 2 to 5 players, not 6"),
         ("run --game epicycle --bots greedy,random --players 5-2", "--players 5-2: write 2, or 2,3, or 2-4"),
         ("run --game epicycle --bots greedy,random --seed -1", "seed = -1"),
         ("run --game epicycle --bots greedy,random --blocks 0", "blocks = 0"),
-        ("run --game epicycle --bots greedy,random --blocks many", "'--blocks'"),
+        ("run --game epicycle --bots greedy,random --blocks many", "--blocks many: must be a whole number"),
         ("run --game epicycle --bots greedy,random --opening two", "opening = 'two': must be none or random:k"),
-        ("run --game epicycle --bots greedy,random --schedule swiss", "'swiss' is not one of 'round_robin'"),
+        (
+            "run --game epicycle --bots greedy,random --schedule swiss",
+            "--schedule swiss: not a choice; known: round_robin",
+        ),
         ("run --game epicycle --bots greedy,random --challenger uct", "goes with schedule"),
-        ("run --game epicycle --bots greedy,random --isolation jail", "'jail' is not one of"),
+        ("run --game epicycle --bots greedy,random --isolation jail", "--isolation jail: not a choice"),
         ("run --game epicycle --bots greedy,random --name a/b", "name = 'a/b'"),
         ("run --game epicycle --bots greedy,random --seconds-per-move 0", "seconds_per_move = 0"),
         ("init --game epicycle", "--bots: missing; without a terminal nobody can be asked"),

@@ -54,7 +54,7 @@ def test_results_are_found_after_a_change_of_folder(project, monkeypatch, capsys
 
 def test_without_any_file_the_place_that_was_looked_in_is_named(project, capsys):
     (project / HOME_FILE).unlink()
-    assert run_command(["leaderboard", "epicycle"]) == 1
+    assert run_command(["leaderboard", "epicycle"]) == 2
     assert f"no tournament of that name under {project}/a/b/reports, and no such file" in capsys.readouterr().err
 
 

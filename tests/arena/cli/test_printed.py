@@ -61,6 +61,14 @@ def test_a_bar_that_is_full_gives_way_to_what_is_done_then_even_a_moment_later(l
     assert drawn[-1:] == (["rating b"] if live else ["rating a"])
 
 
+def test_where_there_is_no_terminal_a_line_that_has_not_changed_is_not_repeated(capsys, monkeypatch):
+    monkeypatch.setattr("arena.cli.progress.LINE_EVERY", 0.0)
+    display = Display()
+    for line in ("compiling a", "compiling a", "compiling b", "compiling b", "compiling a"):
+        display.show(partial(str, line), phase=line)
+    assert capsys.readouterr().err == "compiling a\ncompiling b\ncompiling a\n"
+
+
 def test_bots_are_listed_with_the_games_that_they_do_not_refuse(tmp_path, monkeypatch, capsys):
     monkeypatch.setenv("COLUMNS", "200")
     assert run_command(["bots", "--home", str(tmp_path)]) == 0
@@ -73,7 +81,7 @@ def test_bots_are_listed_with_the_games_that_they_do_not_refuse(tmp_path, monkey
 
 @pytest.mark.parametrize("command", ["match epicycle random random", "compare greedy random --game epicycle"])
 def test_an_opening_that_leaves_no_move_to_the_bots_is_refused(command, tmp_path, capsys):
-    assert run_command([*command.split(), "--opening", "random:999", "--home", str(tmp_path)]) == 1
+    assert run_command([*command.split(), "--opening", "random:999", "--home", str(tmp_path)]) == 2
     said = capsys.readouterr().err
     assert (
         "opening = 'random:999': leaves the bots no say: of 20 random matches of epicycle" in said

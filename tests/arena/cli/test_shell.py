@@ -2,8 +2,11 @@
 
 import importlib.metadata
 import os
+import signal
 import subprocess
 import sys
+import tomllib
+from pathlib import Path
 
 import pytest
 
@@ -95,7 +98,7 @@ def test_the_rules_of_every_game_fit_80_columns_and_have_their_sections(game, ca
 
 def test_a_game_without_rules_in_its_package_is_told(monkeypatch, capsys):
     monkeypatch.setattr(rules, "RULES", "NONE.md")
-    assert run_command(["rules", "connect_four"]) == 1
+    assert run_command(["rules", "connect_four"]) == 2
     told = capsys.readouterr().err
     assert told == "error: game 'connect_four': its package 'connect_four' has no NONE.md\n"
     assert "How actions are written" not in say(capsys, "match", "epicycle", "random", "random", "--show")
@@ -128,3 +131,28 @@ def test_a_command_ends_without_collecting_what_ends_with_the_process():
     run = [sys.executable, "-c", f"{script}; from arena.cli.app import main; main()"]
     done = subprocess.run(run, capture_output=True, text=True, check=True)
     assert int(done.stdout.splitlines()[-1]) > 0
+
+
+ROOT = Path(__file__).parents[3]
+SCRIPT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]["scripts"]["arena"]
+INTERRUPTED_BY = """
+import os, signal, sys
+
+class Finder:
+    def find_spec(name, path, target=None):
+        if name == os.environ["INTERRUPTED_BY"]:
+            os.kill(os.getpid(), signal.SIGINT)
+
+sys.meta_path.insert(0, Finder)
+"""
+"""Sends the interrupt when a module is imported."""
+
+
+@pytest.mark.parametrize("module", ["arena.cli.app", "typer", "arena.cli.commands"])
+@pytest.mark.parametrize("start", ["-m arena", "-c from {0} import {1}; {1}()".format(*SCRIPT.split(":"))])
+def test_an_interrupt_while_the_command_is_imported_ends_it_without_a_word(tmp_path, start, module):
+    (tmp_path / "sitecustomize.py").write_text(INTERRUPTED_BY)
+    run = [sys.executable, *start.split(maxsplit=1), "--version"]
+    environment = {**os.environ, "PYTHONPATH": str(tmp_path), "INTERRUPTED_BY": module}
+    done = subprocess.run(run, capture_output=True, text=True, env=environment, cwd=ROOT)
+    assert (done.returncode, done.stdout, done.stderr) == (-signal.SIGINT, "", "")

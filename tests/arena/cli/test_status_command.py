@@ -136,7 +136,6 @@ def test_what_only_adds_to_a_log_leaves_it_to_the_run_before_to_go_on(log):
         ("arena merge a.db b.db", ""),
         ("arena run --fresh x.toml", "arena run x.toml"),
         ("arena merge a.db b.db", "arena run x.toml"),
-        ("arena upgrade log", "arena run x.toml"),
         ("arena compare greedy random", "arena compare greedy random"),
         ("arena import matches.jsonl", "arena compare greedy random"),
         ("pytest run", ""),

@@ -110,7 +110,7 @@ def test_a_log_that_goes_away_while_it_is_watched_ends_the_watch_with_one_line(l
         terminal = watching(log)
         terminal.wait_for(lambda text: "running" in text)
         log.rename(log.with_name("gone.db"))
-        assert terminal.finish() == 1
+        assert terminal.finish() == 2
         log.with_name("gone.db").rename(log)
     assert terminal.screen.text.replace("\n", "").partition("error: ")[2] == (
         f"{log}: no such match log; `arena run` makes one"

@@ -208,7 +208,7 @@ def test_wrong_options_are_refused(tmp_path, options, expected):
 def test_wrong_columns_are_refused(tmp_path, capsys, columns, expected):
     (tmp_path / "a.csv").write_text(HEAD + GOOD)
     command = ["import-results", str(tmp_path / "a.csv"), "--columns", columns, "--home", str(tmp_path / "home")]
-    assert run_command(command) == 1
+    assert run_command(command) == 2
     assert expected in capsys.readouterr().err and not (tmp_path / "home").exists()
 
 
@@ -234,7 +234,7 @@ def test_an_error_in_the_last_row_leaves_what_was_there(tmp_path):
     assert [path.name for path in (tmp_path / "home").iterdir()] == ["good"]
 
 
-def test_blocks_too_uneven_for_the_bootstrap_are_refused(tmp_path):
+def test_blocks_too_uneven_to_be_rated_are_refused(tmp_path):
     lines = [f"{n},{bot},{bot},{'all' if n < 20_000 else n}" for n in range(25_000) for bot in (1, 2)]
     (tmp_path / "a.csv").write_text("match,bot,place,block\n" + "\n".join(lines))
     said = refusal(tmp_path, "a.csv", None)

@@ -248,7 +248,7 @@ def by_the_rules_words(plan, index, played):
         ]:
             more[table] += 1
         given_out = [(n, table) for table in open_tables for n in range(counts[table], counts[table] + more[table])]
-        for n, table in sorted(given_out, key=lambda each: each[0]):  # in plan order, which the bootstrap draws by
+        for n, table in sorted(given_out, key=lambda each: each[0]):  # in plan order
             specs += every[table, n]
         counts.update(more)
         for bot in set(shape.entries) - set(out):

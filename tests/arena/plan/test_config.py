@@ -7,11 +7,11 @@ import pytest
 
 import engine
 from arena.cli.app import run_command
-from arena.core.errors import ArenaError
+from arena.core.errors import ArenaError, ConfigError
 from arena.plan.config import Config, config_from, load_config
-from arena.plan.resolve import load_plan
+from arena.plan.resolve import load_plan, make_plan
 from arena.workers.process import WorkerProcess
-from engine import EngineError
+from engine import EngineError, registry
 
 GOOD = """
 name = "sample"
@@ -68,7 +68,7 @@ def refusal(desk, capsys, *arguments):
     before = files_in(desk)
     code = run_command(list(arguments))
     printed = capsys.readouterr()
-    assert code == 1
+    assert code == 2
     assert printed.out == ""
     assert printed.err.startswith("error: ")
     assert printed.err.endswith("\n")
@@ -124,7 +124,7 @@ WRONG_FILES = {
     "players as a text": (good_but("[2]", "'2'"), ["games[0].players = '2'", "a list"]),
     "no number of players": (good_but("[2]", "[]"), ["games[0].players = []", "at least one"]),
     "number of players given twice": (good_but("[2]", "[2, 2]"), ["games[0].players = [2, 2]", "different"]),
-    "too few bots": (good_but("[2]", "[2, 4]"), ["games[0]", "epicycle with 4 players", "2 of 2"]),
+    "too few bots": (good_but("[2]", "[2, 4]"), ["games[0]", "epicycle with 4 players", "2 are listed"]),
     "one board listed twice": (
         good_but("players = [2]", 'players = 2\n[[games]]\ngame = "epicycle(setup=standard)"\nplayers = 2'),
         ["games", "epicycle, 2 players", "twice"],
@@ -156,7 +156,7 @@ WRONG_FILES = {
     ),
     "one first block": (
         good_but("blocks = 2", "schedule = 'adaptive'\nfirst_blocks = 1"),
-        ["first_blocks = 1", "greater than or equal to 2"],
+        ["first_blocks = 1", "must be 2 or more"],
     ),
     "unknown schedule": (good_but("blocks = 2", "schedule = 'roundrobin'"), ["'roundrobin'", "'round_robin'"]),
     "unknown line-ups": (good_but("blocks = 2", "line_ups = 'rotation'"), ["line_ups = 'rotation'", "'rotations'"]),
@@ -165,13 +165,16 @@ WRONG_FILES = {
     "no game": (good_but("[[games]]", "[[game]]"), ["game = ", "did you mean 'games'?"]),
     "name that is a path": (good_but("sample", "../sample"), ["name = '../sample'", "letters, digits"]),
     "text for a number": (good_but("blocks = 2", "blocks = 'many'"), ["blocks = 'many'", "a whole number"]),
-    "number below its bounds": (good_but("blocks = 2", "blocks = 0"), ["blocks = 0", "greater than or equal to 1"]),
-    "negative seed": (good_but("blocks = 2", "seed = -1"), ["seed = -1", "greater than or equal to 0"]),
+    "number below its bounds": (good_but("blocks = 2", "blocks = 0"), ["blocks = 0", "must be 1 or more"]),
+    "negative seed": (good_but("blocks = 2", "seed = -1"), ["seed = -1", "must be 0 or more"]),
     "limit that is no number": (
         GOOD + "[limits]\nseconds_per_move = nan",
-        ["limits.seconds_per_move = nan", "less than or equal to 86400"],
+        ["limits.seconds_per_move = nan", "must be at most 86,400"],
     ),
-    "limit of nothing": (GOOD + "[limits]\nseconds_per_move = 0", ["limits.seconds_per_move = 0", "greater than 0"]),
+    "limit of nothing": (
+        GOOD + "[limits]\nseconds_per_move = 0",
+        ["limits.seconds_per_move = 0", "must be more than 0"],
+    ),
     "folder of bots that is not there": (good_but("blocks = 2", "bot_paths = ['mine']"), ["bot_paths", "mine'"]),
     "bad TOML": (good_but("blocks = 2", "blocks ="), ["not TOML", "line 3"]),
     "key given twice": (good_but("blocks = 2", "blocks = 2\nblocks = 3"), ["not TOML", "line 4"]),
@@ -242,8 +245,11 @@ WRONG_COMMANDS = {
     "no file at all": (["run"], ["CONFIG"]),
     "unknown command": (["rnu"], ["'rnu'", "'run'"]),
     "unknown option": (["run", "good.toml", "--wrokers", "2"], ["--wrokers", "--workers"]),
-    "no workers": (["run", "good.toml", "--workers", "0"], ["--workers", "greater than or equal to 1"]),
-    "unknown backend": (["run", "good.toml", "--backend", "rya"], ["'--backend'", "'rya'", "'local', 'ray'"]),
+    "no workers": (["run", "good.toml", "--workers", "0"], ["--workers 0", "must be a whole number, 1 or more"]),
+    "unknown backend": (
+        ["run", "good.toml", "--backend", "rya"],
+        ["--backend rya: not a choice", "'ray'"],
+    ),
     "home that is a file": (["run", "good.toml", "--home", "good.toml"], ["good.toml"]),
     "game that cannot be listed": (["games", "epicycel"], ["'epicycel'", "'epicycle'"]),
     "bot that cannot be listed": (["bots", "randm"], ["'randm'", "'random'"]),
@@ -253,7 +259,7 @@ WRONG_COMMANDS = {
     "match with a wrong option": (["match", "epicycle(setup=x)", "random", "random"], ["setup=x", "standard"]),
     "match with a wrong opening": (["match", "epicycle", "random", "random", "--opening", "random:0"], ["random:0"]),
     "boards that are not there": (["leaderboard", "sampel"], ["sampel"]),
-    "boards of a text": (["leaderboard", "text.db"], ["text.db", "not a match log"]),
+    "boards of a text": (["leaderboard", "text"], ["text: no tournament of that name"]),
     "format that is none": (["leaderboard", "good.toml", "--format", "xls"], ["xls", "csv"]),
     "export of nothing": (["export", "good.toml", "--what", "matchs"], ["'matchs'", "'matches'"]),
     "replay of no match": (["replay", "3f9a0c", "--in", "good.toml"], ["no such match log"]),
@@ -307,8 +313,8 @@ def test_a_wrong_position_is_refused_in_one_line_that_names_the_field(spec, posi
     assert len(str(caught.value).strip().splitlines()) == 1
 
 
-def test_every_key_has_a_default_but_for_name_games_and_bots():
-    assert [name for name, field in Config.model_fields.items() if field.is_required()] == ["name", "games", "bots"]
+def test_every_key_has_a_default_but_for_name_and_games():
+    assert [name for name, field in Config.model_fields.items() if field.is_required()] == ["name", "games"]
 
 
 def test_a_configuration_reads_the_same_from_a_file_and_from_plain_data(tmp_path):
@@ -337,3 +343,18 @@ def test_a_configuration_cannot_be_changed():
     config = config_from({"name": "sample", "bots": [{"bot": "random"}], "games": [{"game": "epicycle"}]})
     with pytest.raises(ValueError, match="frozen"):
         config.blocks = 5
+
+
+def test_too_few_bots_are_found_before_a_game_is_loaded(monkeypatch):
+    def never(kind, players, params):
+        raise AssertionError("a game was loaded")
+
+    sample = engine.game_type("epicycle")
+    monkeypatch.setattr(registry, "_registered", dict(registry._registered))
+    engine.register_game(
+        engine.GameType("slow", "Slow", "Takes long to load.", 2, 9, 2, 1, sample.credit, factory=never)
+    )
+    data = {"name": "t", "games": [{"game": "slow"}], "bots": [{"bot": "random"}, {"bot": "greedy"}]}
+    with pytest.raises(ConfigError) as caught:
+        make_plan(config_from(data))
+    assert str(caught.value) == "config: games[0]: slow with 3 players needs at least 3 bots; 2 are listed"

@@ -33,6 +33,7 @@ class MadeUpPlan:
         self.schedule = plan
         rows = [BotRow(each.identity, each.spec, "module", "Class", "bundle") for each in plan.entries]
         self.bots = [SimpleNamespace(row=row, bundle=SimpleNamespace(hash="bundle", files={})) for row in rows]
+        self.rules: dict[str, object] = {}
 
     def message(self):
         return b""

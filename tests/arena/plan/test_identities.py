@@ -1,6 +1,6 @@
 """Identities of recorded plans: a match keeps its id, whatever becomes of defaults, names and models.
 
-They were recorded, with plans as logs of version 3 and 4 hold them, by the commit before the arena moved into rooms.
+They were recorded by the commit before the arena moved into rooms.
 """
 
 from __future__ import annotations

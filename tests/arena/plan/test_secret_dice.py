@@ -45,8 +45,8 @@ NAMES = ("alice", "bob", "carol", "dave", "erin")
 STREAMS = ("setup", "dice/0", "dice/1", "substitute/0")
 
 
-def test_the_vectors_of_version_2_are_the_published_ones():
-    dice, bots = key_pair(Kind.SECRET, 0, SECRET)
+def test_the_vectors_of_secret_dice_are_the_published_ones():
+    dice, bots = key_pair(0, SECRET)
     assert (dice, key_hash(dice)) == (SECRET, "8b59ab3c2643660e2736bd1349ffcd084fdc5c19e065bc95c3a0b643abda5bb1")
     assert bots.hex() == "bf2842aed98c268a67fdadb083c0aad3f61c8d68b97a215829779f52ecdeefb3"
     streams = Streams(dice, bots, MATCH, bytes(16))
@@ -61,7 +61,7 @@ def test_a_matchs_id_is_the_documented_hash_of_its_block_and_line_up():
     identity = bytes(range(16))
     wanted = hashlib.blake2b(identity + b"\x02\x00\x00\x00", digest_size=16, person=b"arena match v2").digest()
     assert stream_ids(Kind.SECRET, b"block", identity, 2) == (wanted, b"block")
-    for kind in (Kind.PUBLIC, Kind.COMMON, Kind.VERSION_1):
+    for kind in (Kind.PUBLIC, Kind.COMMON):
         assert stream_ids(kind, b"block", identity, 2) == (b"block",)
 
 
@@ -86,7 +86,7 @@ def plans(draw):
 
 def streams_of(plan, spec, keys=KEYS):
     secret = next((key for key in keys if key_hash(key) == spec.block.key), None)
-    return Streams(*key_pair(spec.block.dice, plan.seed, secret), *spec.stream_ids)
+    return Streams(*key_pair(plan.seed, secret), *spec.stream_ids)
 
 
 def drawn(streams, names=STREAMS):

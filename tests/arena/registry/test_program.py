@@ -83,7 +83,7 @@ def test_parameters_have_the_kind_of_their_defaults():
 WRONG = {
     "not TOML": ("command =", ["deep: bot.toml: is not TOML"]),
     "no command": ("", ["command: is missing"]),
-    "empty command": ("command = []", ["command = []", "at least 1 item"]),
+    "empty command": ("command = []", ["command = []", "must have at least 1"]),
     "command as a text": ('command = "./bot"', ["command = './bot'", "must be a list"]),
     "empty word": ('command = [""]', ["command", "none of them empty"]),
     "absolute program": ('command = ["/usr/bin/node"]', ["command = ", "a program on PATH or with ./file"]),
@@ -99,7 +99,7 @@ WRONG = {
     ),
     "no games": ('command = ["./bot"]\ngames = []', ["games = []", "at least 1"]),
     "players twice": ('command = ["./bot"]\nplayers = [2, 2]', ["players = [2, 2]", "different"]),
-    "no players": ('command = ["./bot"]\nplayers = [0]', ["players[0] = 0", "greater than or equal to 1"]),
+    "no players": ('command = ["./bot"]\nplayers = [0]', ["players[0] = 0", "must be 1 or more"]),
     "file outside": ('command = ["./bot"]\nfiles = ["../x"]', ["'../x' leaves the bot's folder"]),
     "file at the root": ('command = ["./bot"]\nfiles = ["/etc/passwd"]', ["'/etc/passwd' leaves"]),
     "parameter without default": ('command = ["./bot"]\n[parameters]\na = {}', ["parameters.a.default: is missing"]),

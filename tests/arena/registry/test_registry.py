@@ -214,7 +214,7 @@ def test_commands_refuse_doubled_names_in_one_line(tmp_path):
         text=True,
         cwd=Path(arena.registry.discovery.__file__).parents[2],
     )
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr == (
         "error: two plug-ins offer a bot 'sharp': one:Mine (first) and two:Mine (second); uninstall or rename one\n"
     )

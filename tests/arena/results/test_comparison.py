@@ -226,7 +226,7 @@ def test_the_command_prints_what_a_fixed_comparison_prints_and_writes_nothing(pa
     played = said(capsys, *asked, "--game", "epicycle", "--fixed", 14, "--name", "pairs", "--workers", 1)
     for part in ("Elo of A over B", "return of A minus B"):
         assert there.partition(part)[2].partition(" to ")[0] == played.partition(part)[2].partition(" to ")[0] != ""
-    assert "A test of 30 Elo (H1) against 0 (H0) is undecided after all 14 blocks. LLR of all" in there
+    assert "A test of 30 Elo (H1) against 0 (H0) would go on after all 14 blocks. LLR of all" in there
     assert "Nothing was stopped by that test" in there
     assert (told["from"], told["foreign"], told["test"]["elo1"]) == ("compare/pairs", False, 50)
 
@@ -246,12 +246,12 @@ def test_the_command_prints_what_a_fixed_comparison_prints_and_writes_nothing(pa
     ],
 )
 def test_what_says_how_to_play_is_refused_where_nothing_is_played(option, capsys):
-    told = said(capsys, "compare", "a", "b", "--from", "nowhere", *option, code=1)
+    told = said(capsys, "compare", "a", "b", "--from", "nowhere", *option, code=2)
     assert told.endswith(f"--from: plays nothing, so {option[0]} has no effect")
 
 
 def test_without_a_log_the_game_has_to_be_said(capsys):
-    assert "--game: is missing" in said(capsys, "compare", "greedy", "random", code=1)
+    assert "--game: is missing" in said(capsys, "compare", "greedy", "random", code=2)
 
 
 def test_bots_that_cannot_be_compared_are_told_in_a_line(tmp_path):

@@ -244,7 +244,7 @@ def test_mistakes_are_one_line_and_leave_nothing(home, tmp_path, capsys):
         (["--game", "midgard"], "has no such board"),
         (["--shard-size", "0"], "--shard-size"),
     ):
-        assert run_command(["dataset", "teaching", "--home", str(home), "--out", str(out), *options]) == 1
+        assert run_command(["dataset", "teaching", "--home", str(home), "--out", str(out), *options]) == 2
         error = capsys.readouterr().err
         assert told in error and error.count("\n") == 1
     assert not os.listdir(tmp_path)

@@ -187,7 +187,7 @@ def test_what_cannot_be_compared_is_told_in_one_line(homes, monkeypatch, capsys,
     monkeypatch.chdir(homes)
     (homes / "empty").mkdir(exist_ok=True)
     (homes / "broken.json").write_text("{")
-    assert run_command(["diff", before, after, "--home", "."]) == 1
+    assert run_command(["diff", before, after, "--home", "."]) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert told in said.err
@@ -210,8 +210,8 @@ def test_it_prints_a_table_for_eighty_columns_markdown_and_json(homes, monkeypat
             assert row["bot"] in said["table"] and row["bot"] in said["md"]
             if row["change"] is not None:
                 assert f"{row['change']:+.{2 if value == 'rating' else 3}f}" in said["table"]
-    assert run_command(["diff", "old", "new", "--home", str(homes), "--format", "xml"]) == 1
-    assert "'xml' is not one of 'table', 'json', 'md'" in capsys.readouterr().err
+    assert run_command(["diff", "old", "new", "--home", str(homes), "--format", "xml"]) == 2
+    assert "--format xml: not a choice; known: table, json, md" in capsys.readouterr().err
 
 
 HOSTILE = {

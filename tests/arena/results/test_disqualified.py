@@ -234,10 +234,10 @@ def test_a_run_that_ends_because_of_benching_is_complete_and_tells_who_failed(pl
         f"arena replay {match} --in reports/small/matches.db"
         for match in api.faults("t.toml").groupby("bot", sort=False)["first_match"].first()
     ]
-    for command, spec, cause in zip(typed, ("Fragile", "Wrong"), ("crash", "illegal_action"), strict=True):
+    for command, label, cause in zip(typed, ("Fragile", LONG), ("crash", "illegal_action"), strict=True):
         assert run_command([*shlex.split(command)[1:], "--no-show"]) == 0
         shown = capsys.readouterr().out
-        (seat,) = [number for number in range(3) if f"seat {number}: {spec}" in shown]
+        (seat,) = [number for number in range(3) if f"seat {number}: {label}" in shown]
         assert f"seat {seat} forfeited at ply" in shown
         assert cause in shown
 

@@ -176,7 +176,7 @@ def test_the_clock_of_a_match_is_a_share_of_what_it_allows(drawn):
 def test_contestants_that_are_the_same_bot_have_their_own_times(tmp_path):
     plan = schedule([entry("a", "same@1"), entry("b", "same@1"), "c"], blocks=2)
     with Store.create(tmp_path / "log.db") as store:
-        rows = [finished(spec, row(spec.lineup, [0, 1], clocks="0,1,9,9 1,2,9,9")) for spec in all_matches(plan)]
+        rows = [finished(spec, row(spec.lineup, [0, 1], clocks="0,1,9,9,0 1,2,9,9,0")) for spec in all_matches(plan)]
         store.add(plan, rows, begin(store, plan))
         assert set(clocks(board_results(store, plan, 0)).table["bot"]) == {"a", "b", "c"}
 
@@ -196,6 +196,6 @@ def test_a_board_of_eighty_bots_has_all_its_figures(tmp_path):
 def test_numbers_on_axes_are_as_they_were_drawn(tmp_path):
     plan = schedule(["a", "b"], blocks=2)
     with Store.create(tmp_path / "log.db") as store:
-        rows = [finished(spec, row(spec.lineup, [0, 1], clocks="0,1,1,1 1,2,900,9")) for spec in all_matches(plan)]
+        rows = [finished(spec, row(spec.lineup, [0, 1], clocks="0,1,1,1,0 1,2,900,9,0")) for spec in all_matches(plan)]
         store.add(plan, rows, begin(store, plan))
     assert ">0.001</text>" in page_of(tmp_path / "log.db", plan)

@@ -267,7 +267,7 @@ def test_a_column_of_one_board_alone_is_left_out_on_others(log, tmp_path):
     ],
 )
 def test_a_wrong_export_is_told_in_one_line(log, tmp_path, capsys, options, told):
-    assert run_command(["export", str(log[0]), "--out", str(tmp_path), *options.split()]) == 1
+    assert run_command(["export", str(log[0]), "--out", str(tmp_path), *options.split()]) == 2
     said = capsys.readouterr()
     assert said.out == ""
     assert told in said.err

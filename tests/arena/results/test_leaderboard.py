@@ -13,13 +13,15 @@ import pytest
 import trueskill
 from scipy import stats
 
-from arena.results.leaderboards import leaderboards
+from arena import api
+from arena.results.leaderboards import few_blocks_lines, leaderboards
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
 from arena.results.report import render, write_reports
 from arena.stats.board import Played, rating_columns, ratings_of
 from arena.stats.online_trueskill import draw_probability_at
 from arena.store import Store
+from arena.transfer.foreign_results import import_results
 from tests.support.samples import (
     all_matches,
     begin,
@@ -142,8 +144,7 @@ def converged(matches, places):
     ratings = ratings_of(Played(entries, ranks, np.array([place for place, _, _ in backwards]), None))
     columns = rating_columns(ratings).drop(columns="distinct_matches")
     order = sorted(range(len(columns)), key=lambda place: -columns["rating"].iloc[place])
-    ahead = ratings.spread.ahead()
-    leads = {upper: ahead[upper, lower] for upper, lower in itertools.pairwise(order)}
+    leads = {upper: float(ratings.spread.ahead(upper, lower)) for upper, lower in itertools.pairwise(order)}
     columns.insert(6, "lead_over_next", [leads.get(place, math.nan) for place in range(len(columns))])
     return {name: columns[name].tolist() for name in columns}, ratings.fit.margin
 
@@ -282,7 +283,7 @@ def test_files_are_the_same_bytes_whenever_and_in_whatever_order_the_log_was_wri
     with Store.create(tmp_path / "other.db") as store:
         for spec in reversed(all_matches(plan)):
             if spec.id in rows:
-                later = rows[spec.id]._replace(seconds=9.0, clocks="0,0,9,9")
+                later = rows[spec.id]._replace(seconds=9.0, clocks="0,0,9,9,0")
                 store.add(plan, [finished(spec, later, attempts=2)], begin(store, plan))
     assert written(tmp_path / "second", plan, tmp_path / "other.db") == first
     slug = plan.boards[0].slug
@@ -360,3 +361,21 @@ def test_lines_tell_every_match_of_the_plan_and_nothing_of_how_it_was_run(sample
             (seat, who.cause) for seat, who in enumerate(result.seats) if who.cause is not None
         ]
         assert not {"seconds", "worker", "host", "attempts", "run", "details"} & line.keys()
+
+
+@pytest.mark.parametrize(
+    ("blocks", "line"),
+    [
+        (1, "1 block a bot: an interval takes two at least."),
+        (2, "2 blocks a bot: too few to tell how much results vary, so intervals rest on the rating model."),
+        (4, None),
+    ],
+)
+def test_a_board_of_few_blocks_says_what_its_intervals_rest_on(tmp_path, blocks, line):
+    rows = [f"{match},{match // 2},{bot},{1 + (bot + match) % 2}" for match in range(2 * blocks) for bot in range(2)]
+    (tmp_path / "few.csv").write_text("match,block,bot,place\n" + "\n".join(rows))
+    import_results(tmp_path / "few.csv", home=tmp_path)
+    (frame,) = api.leaderboard("few", home=tmp_path).values()
+    assert few_blocks_lines(frame) == ([line] if line else [])
+    if blocks == 2:
+        assert (frame["rating_ci_high"] - frame["rating"] < 15).all()

@@ -48,7 +48,7 @@ def read(log):
             for block, lineup in rows
             for of in [
                 store._db.execute(
-                    "SELECT identity FROM seats JOIN bots USING (bot) WHERE block = ? AND lineup = ? ORDER BY seat",
+                    "SELECT spec FROM seats JOIN bots USING (bot) WHERE block = ? AND lineup = ? ORDER BY seat",
                     (block, lineup),
                 ).fetchall()
             ]
@@ -121,20 +121,10 @@ def test_pages_forwards_and_backwards_have_every_match_once(log, order):
     assert before.numbers == pages[-2] and before.before == 7 * (len(pages) - 2)
 
 
-def test_mean_returns_are_those_of_all_matches(log):
-    matches = read(log)
-    index = MatchIndex(log)
-    view = index.view()
-    from engine import returns_from_ranks
-
-    for game, players in {(match.game, match.players) for match, _ in matches.values()}:
-        got = {mean.bot: (mean.matches, mean.mean_return) for mean in index.means(view, game, players)}
-        found: dict = {}
-        for match, bots in matches.values():
-            if (match.game, match.players) == (game, players):
-                for bot, value in zip(bots, returns_from_ranks(match.ranks), strict=True):
-                    found.setdefault(bot, []).append(value)
-        assert got == {bot: (len(of), pytest.approx(np.mean(of))) for bot, of in found.items()}
+def named(view, number):
+    """Return table and names by seat of a match."""
+    at = np.flatnonzero(view.seat["match"] == number)
+    return int(view.match["table"][number]), [view.label(entry) for entry in view.seat["entry"][at].tolist()]
 
 
 def partial_log(log, target, count):
@@ -170,9 +160,8 @@ def test_an_index_grows_with_its_log_to_what_it_would_be_from_the_start(log, tmp
             for view in (last, whole)
         ]
         assert keys[0] == keys[1]
-    for game, players in whole.boards.values():
-        means = [index.means(view, game, players) for view in (last, whole)]
-        assert [mean[:3] for mean in means[0]] == [mean[:3] for mean in means[1]]
+    seated = [{view.key(number): named(view, number) for number in range(view.total)} for view in (last, whole)]
+    assert seated[0] == seated[1]
 
 
 def test_a_file_spares_reading_the_log_again_and_is_taken_only_whole(log, cache, monkeypatch):

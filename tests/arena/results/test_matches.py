@@ -71,8 +71,8 @@ def test_moves_are_equal_however_they_were_compressed(tmp_path):
 def test_lengths_and_clocks_are_of_the_matches_that_endings_are_of(tmp_path):
     bots = [entry("alice"), entry("carol", label="Carol"), entry("bob")]
     plan, other = schedule(bots, blocks=2), schedule(bots, blocks=2, seed=6)
-    log = logged(tmp_path / "matches.db", other, results_of(other, plies=99, clocks="0,0,9000000,0"))
-    clocks = "0,-1,5000000,0 0,0,1000000,0 1,1,2000000,0"
+    log = logged(tmp_path / "matches.db", other, results_of(other, plies=99, clocks="0,0,9000000,0,0"))
+    clocks = "0,-1,5000000,0,0 0,0,1000000,0,0 1,1,2000000,0,0"
     here = [(place, each._replace(plies=3 + place % 2)) for place, each in results_of(plan, clocks=clocks)]
     logged(log, plan, [*here[:-1], (here[-1][0], here[-1][1]._replace(plies=98))][1:])  # the first block is in part
     with Store.open(log) as store:

@@ -151,7 +151,7 @@ def test_a_figure_is_written_in_every_format(played, tmp_path, kind):
 
 
 def test_a_figure_that_there_is_not_is_refused_in_a_line(played, capsys):
-    assert run_command(["plot", "shown", "ratingz", "--home", str(played)]) == 1
+    assert run_command(["plot", "shown", "ratingz", "--home", str(played)]) == 2
     assert capsys.readouterr().err == "error: no figure 'ratingz'; did you mean 'ratings'?\n"
 
 
@@ -234,6 +234,7 @@ def test_a_game_that_cannot_be_drawn_is_told_in_a_line(monkeypatch, tmp_path, ca
 
 def test_a_match_is_written_as_a_page_by_the_commands(tmp_path, capsys):
     page = tmp_path / "a folder" / "match.html"
+    page.parent.mkdir()
     assert run_command(["match", "epicycle", "random", "random", "--html", str(page)]) == 0
     assert capsys.readouterr().out.rstrip().endswith(str(page))
     assert page.read_bytes().startswith(b"<!doctype html>")
@@ -302,7 +303,7 @@ def test_no_report_is_written_where_none_is_wanted(tiny, tmp_path, capsys, monke
     assert run("--report") == 0 and page.exists()
 
 
-def test_an_interrupted_run_writes_no_report_but_keeps_one_up_to_date(tiny, tmp_path):
+def test_an_interrupted_run_leaves_ratings_and_report_to_the_next_one(tiny, tmp_path):
     page = tmp_path / "reports" / "tiny" / "index.html"
 
     def stop(progress):
@@ -311,12 +312,14 @@ def test_an_interrupted_run_writes_no_report_but_keeps_one_up_to_date(tiny, tmp_
 
     long = TINY.replace("blocks = 2", "blocks = 400")
     tiny.write_text(long)
-    assert api.run(tiny, workers=1, show=stop).outcome.interrupted
-    assert not page.exists()
+    result = api.run(tiny, workers=1, show=stop)
+    assert result.outcome.interrupted
+    assert (result.leaderboards, result.files, result.report) == ({}, [], None)
+    assert {path.name for path in page.parent.iterdir()} <= {"matches.db", "matches.lock"}
     api.export("tiny", what=["report"])
     before = page.read_bytes()
-    result = api.run(tiny, workers=1, show=stop)
-    assert result.outcome.interrupted and result.report.absolute() == page
-    now = page.read_bytes()
-    api.export("tiny", what=["report"])
-    assert now != before and page.read_bytes() == now
+    assert api.run(tiny, workers=1, show=stop).outcome.interrupted and page.read_bytes() == before
+    tiny.write_text(TINY)
+    result = api.run(tiny, workers=1)
+    assert result.outcome.complete and result.report.absolute() == page
+    assert result.leaderboards and page.read_bytes() != before

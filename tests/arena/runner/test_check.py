@@ -161,6 +161,14 @@ def test_a_bot_that_hangs_is_waited_for_once_and_the_boards_that_are_left_are_na
     assert (report.ok, report.not_played) == (False, [])
 
 
+def test_a_bot_that_is_killed_before_play_has_not_run_out_of_time(desk):
+    kills = "    def prepare(self):\n        import os\n        os.kill(os.getpid(), 15)\n"
+    lay(desk, {"ends.py": LEAN.format(body="return 0") + kills})
+    (board,) = check("ends.py", "process", players=[2]).boards
+    assert (board.hung, board.matches, {problem.cause for problem in board.problems}) == (False, 4, {"init"})
+    assert "its process ended (killed by SIGTERM)" in board.problems[0].detail
+
+
 def test_a_bot_that_plays_by_the_clock_is_not_compared(desk):
     report = check("b.py:Clocked", "none", players=[2])
     assert report.ok
@@ -195,7 +203,7 @@ def test_options_of_a_game_can_be_checked(desk):
 
 
 def test_a_game_that_is_not_there_cannot_be_declared(desk):
-    with pytest.raises(ArenaError, match="Elsewhere: games: no game 'epicicle' here; did you mean 'epicycle'"):
+    with pytest.raises(ArenaError, match="Elsewhere: games: no game 'epicicle'; did you mean 'epicycle'"):
         check("b.py:Elsewhere", "none")
 
 
@@ -258,13 +266,13 @@ def test_a_submission_that_fails_says_so_and_ends_with_one(desk, capsys):
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ("check", "Missing argument 'PATH'"),
+        ("check", "PATH: is missing"),
         ("check b.py", "b.py: holds 9 bots, Sound, "),
         ("check c.py", "no file 'c.py' in the working folder"),
         ("check b.py:Lound", "b.py: has no class 'Lound'; did you mean 'Sound'?"),
-        ("check b.py:Sound --isolation sanbox", "'sanbox' is not one of 'none', 'process', 'sandbox'"),
+        ("check b.py:Sound --isolation sanbox", "--isolation sanbox: not a choice; did you mean 'sandbox'?"),
         ("check b.py:Sound --isolation none --game chess", "no game 'chess'"),
-        ("submit b.py:Sound --name x", "Missing option '--author'"),
+        ("submit b.py:Sound --name x", "--author: is missing"),
         ("submit b.py:Sound --name random --author Ann", "a bot 'random' comes with the arena"),
         ("submit greedy --name x --author Ann", "no bot './greedy'; bots of one's own are named path/to/file.py"),
         ("withdraw x", "no submitted bot 'x'; nothing has been submitted"),
@@ -273,7 +281,7 @@ def test_a_submission_that_fails_says_so_and_ends_with_one(desk, capsys):
         ("init-bot my-bot", "name 'my-bot': must be letters (a to z), digits and _"),
         ("init-bot class", "name 'class': is a word of Python"),
         ("init-bot b", "b.py: is there already; choose another name"),
-        ("init-bot x --language rust", "'rust' is not one of 'python', 'node', 'c'"),
+        ("init-bot x --language rust", "--language rust: not a choice; known: python, node, c"),
         ("init-bot x --game epicicle", "no game 'epicicle'; did you mean 'epicycle'?"),
     ],
 )
@@ -351,7 +359,7 @@ def test_a_new_bot_of_each_language_passes_in_the_sandbox(desk, language):
 
 def test_a_machine_without_a_sandbox_refuses_to_check_in_one_and_says_what_to_do(desk):
     done = arena("check", "b.py:Sound", folder=desk, PATH=str(desk))
-    assert (done.returncode, done.stdout) == (1, "")
+    assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.count("\n") == 1
     assert "`arena doctor` tells more" in done.stderr
     assert "--isolation process" in done.stderr

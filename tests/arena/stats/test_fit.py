@@ -175,7 +175,7 @@ def test_shuffling_matches_and_renumbering_blocks_changes_no_bit_of_a_leaderboar
     order = rng.permutation(len(board.block))
     names = rng.permutation(1000)[board.block]
     shuffled = Played(board.entries[order], board.ranks[order], names[order], None)
-    before, after = (rating_columns(ratings_of(each, 50)) for each in (board, shuffled))
+    before, after = (rating_columns(ratings_of(each)) for each in (board, shuffled))
     assert len(before) > players
     assert before.to_csv() == after.to_csv()
     assert before.equals(after)

@@ -1,6 +1,7 @@
 """Ranges of ranks and groups against their definitions, by hand and on boards drawn at random."""
 
 import itertools
+import re
 
 import numpy as np
 import pytest
@@ -9,27 +10,38 @@ from hypothesis import strategies as st
 from scipy.special import ndtr, ndtri, stdtrit
 
 from arena.stats.board import Played, rating_columns, ratings_of
+from arena.stats.covariance import Covariance
 from arena.stats.fit import BETA, MU
-from arena.stats.means import students_t, widening
-from arena.stats.ranks import Spread, groups, letter, order_doubt, rank_ranges, unvaried_bots
+from arena.stats.means import students_t
+from arena.stats.ranks import MOST_LETTERS, Spread, groups, letter, order_doubt, rank_ranges
 from tests.support.worlds import World, board_of, ranks_of
 
 
-def known(mu, error, blocks=10_000, count=2000):
+def known(mu, error, blocks=10_000):
     """A spread of independent ratings with these standard errors."""
     mu, error = np.array(mu, float), np.broadcast_to(error, len(mu))
-    drawn = np.random.default_rng(1).normal(mu, error, (count, len(mu)))
-    between = np.hypot.outer(error, error)
-    np.fill_diagonal(between, 0)
-    return Spread(mu, error, between, drawn, np.full(len(mu), float(blocks)))
+    many = np.full(len(mu), float(blocks))
+    return Spread(mu, Covariance(np.diag(error**2), many - 1, many))
+
+
+def between_all(spread):
+    """How far each bot is ahead of each other one, in standard errors."""
+    bots = np.arange(len(spread.mu))
+    return spread.ahead(bots[:, None], bots)
+
+
+def letters_of(written):
+    """The numbers of a bot's letters, of which the first and the last may stand for all."""
+    found = [26 * int(number or 0) + ord(name) - ord("a") for name, number in re.findall("([a-z])([0-9]*)", written)]
+    return set(range(found[0], found[1] + 1)) if "-" in written else set(found)
 
 
 @st.composite
 def spreads(draw):
-    bots = draw(st.integers(2, 8))
+    bots = draw(st.integers(2, 40))
     mu = draw(st.lists(st.floats(0, 50), min_size=bots, max_size=bots))
     error = draw(st.lists(st.floats(0.1, 5), min_size=bots, max_size=bots))
-    return known(mu, np.array(error), draw(st.integers(2, 50)), 100)
+    return known(mu, np.array(error), draw(st.integers(2, 50)))
 
 
 @given(spreads())
@@ -42,8 +54,8 @@ def test_a_range_of_ranks_holds_the_rank(spread):
 
 @given(spreads())
 def test_neighbouring_ratings_share_a_letter_exactly_when_nothing_between_them_is_apart(spread):
-    held = [set(letters) for letters in groups(spread)]
-    apart = np.abs(spread.ahead()) > np.maximum.outer(spread.limits, spread.limits)
+    held = [letters_of(written) for written in groups(spread)]
+    apart = np.abs(between_all(spread)) > np.maximum.outer(spread.limits, spread.limits)
     order = np.argsort(-spread.mu, kind="stable")
     assert all(held)
     for first, last in itertools.combinations(range(len(order)), 2):
@@ -71,7 +83,7 @@ def test_a_bot_between_two_others_carries_both_letters():
 
 @given(spreads())
 def test_bots_that_share_no_letter_are_apart_and_one_that_counts_as_surely_better_shares_none(spread):
-    held = [set(letters) for letters in groups(spread)]
+    held = [letters_of(written) for written in groups(spread)]
     best, worst = rank_ranges(spread)
     for one, other in itertools.permutations(range(len(held)), 2):
         if worst[one] < best[other]:
@@ -79,16 +91,22 @@ def test_bots_that_share_no_letter_are_apart_and_one_that_counts_as_surely_bette
 
 
 def test_of_one_difference_the_limit_is_the_normal_quantile_and_of_many_it_is_more():
-    assert known([20, 20], 1).limits == pytest.approx([ndtri(0.975)] * 2, rel=0.05)
-    assert (known([20] * 6, 1).limits > 1.1 * ndtri(0.975)).all()
+    assert known([20, 20], 1).limits == pytest.approx([ndtri(0.975)] * 2, rel=1e-3)
+    assert known([20] * 6, 1).limits == pytest.approx([ndtri((1 + 0.95**0.2) / 2)] * 6, rel=1e-3)
+    assert known([20, 20], 1, blocks=5).limits == pytest.approx([stdtrit(4, 0.975)] * 2)
 
 
-def test_few_blocks_widen_by_students_t():
+def test_of_many_letters_the_first_and_the_last_are_written():
+    written = groups(known(np.arange(40.0), 2))
+    assert max(len(letters_of(each)) for each in written) > MOST_LETTERS
+    assert all(("-" in each) == (len(letters_of(each)) > MOST_LETTERS) for each in written)
+
+
+def test_few_blocks_have_a_greater_quantile():
     assert students_t(np.array([2.0, 5, 10_000])) == pytest.approx(
         [stdtrit(1, 0.975), stdtrit(4, 0.975), 1.96], rel=1e-3
     )
     assert np.isnan(students_t(np.array([0.0, 1]))).all()
-    assert widening(np.array([1.0, 5, 10_000])) == pytest.approx([1, stdtrit(4, 0.975) / 1.96, 1], rel=1e-3)
 
 
 def winner_of_all(blocks, others=2):
@@ -101,8 +119,7 @@ def winner_of_all(blocks, others=2):
 
 def test_a_bot_that_only_wins_is_not_surer_than_the_model_lets_it_be():
     """Resampling never sees it lose: with 3 wins, its lead must not be certain."""
-    few, many = ratings_of(winner_of_all(3), 200), ratings_of(winner_of_all(60), 200)
-    assert unvaried_bots(few.results, few.blocks).tolist() == [True, False, False]
+    few, many = ratings_of(winner_of_all(3)), ratings_of(winner_of_all(60))
     assert few.spread.to_mean[0] > 0.3 * few.fit.sigma[0]
     assert rank_ranges(few.spread)[1][0] > 1
     assert rank_ranges(many.spread)[0][0] == rank_ranges(many.spread)[1][0] == 1
@@ -116,8 +133,7 @@ def test_a_bot_that_loses_to_all_and_ties_with_its_like_is_no_surer_than_the_mod
     ranks = np.array([[0, 0] if pair == (2, 3) else [0, 1] for pair in pairs] * 20)
     ranks[::6] = np.where(rng.random(20)[:, None] < 0.7, [0, 1], [1, 0])  # only the upper two take turns
     board = Played(entries, ranks, np.arange(120), None)
-    ratings = ratings_of(board, 200)
-    assert unvaried_bots(ratings.results, ratings.blocks).tolist() == [False, False, True, True]
+    ratings = ratings_of(board)
     assert (ratings.spread.to_mean[2:] > ratings.fit.sigma[2:] / 3).all()
 
 
@@ -125,7 +141,7 @@ def test_a_bot_that_loses_to_all_and_ties_with_its_like_is_no_surer_than_the_mod
 @pytest.mark.parametrize("blocks", [1, 2, 30])
 def test_boards_on_which_nothing_varies_have_finite_ratings_and_ranges(ranks, blocks):
     board = Played(np.tile([3, 8], (blocks, 1)), np.tile(ranks, (blocks, 1)), np.arange(blocks), None)
-    columns = rating_columns(ratings_of(board, 50))
+    columns = rating_columns(ratings_of(board))
     assert np.isfinite(columns[["rating", "sigma"]]).all(axis=None)
     assert columns[["rating_ci_low", "rating_ci_high"]].isna().all(axis=None) == (blocks == 1)
     sure = blocks == 30 and ranks == [0, 1]
@@ -136,7 +152,7 @@ def test_boards_on_which_nothing_varies_have_finite_ratings_and_ranges(ranks, bl
 def test_a_bot_with_a_single_block_has_no_interval_and_every_rank():
     entries = np.array([[0, 1]] * 40 + [[1, 2]])
     ranks = np.array([[0, 1]] * 30 + [[1, 0]] * 10 + [[0, 1]])
-    columns = rating_columns(ratings_of(Played(entries, ranks, np.arange(41), None), 100))
+    columns = rating_columns(ratings_of(Played(entries, ranks, np.arange(41), None)))
     assert columns["rating_ci_low"].isna().tolist() == [False, False, True]
     assert columns.loc[2, ["rank_ci_low", "rank_ci_high"]].tolist() == [1, 3]
     assert (columns["distinct_matches"] == [40, 41, 1]).all()
@@ -146,7 +162,7 @@ def test_a_bot_with_a_single_block_has_no_interval_and_every_rank():
 @given(st.integers(0, 10_000), st.integers(2, 5), st.sampled_from([2, 5, 20]), st.sampled_from([0.0, 0.3, 2.0]))
 def test_any_board_has_intervals_around_ratings_and_ranges_around_ranks(seed, players, blocks, margin):
     _, board = board_of(World(seed, players, blocks, margin, 0.2))
-    columns = rating_columns(ratings_of(board, 50))
+    columns = rating_columns(ratings_of(board))
     rank = columns["rating"].rank(ascending=False)
     assert (columns["rank_ci_low"] <= rank).all() and (rank <= columns["rank_ci_high"]).all()
     several = columns["distinct_matches"] >= 2 * players
@@ -158,10 +174,11 @@ def test_any_board_has_intervals_around_ratings_and_ranges_around_ranks(seed, pl
 def test_doubt_of_an_order_is_the_chance_that_it_is_the_other_way():
     _, board = board_of(World(3, 3, 15, 0.2, 0.1))
     entries, doubt = order_doubt(board.entries, board.ranks, board.block)
-    ratings = ratings_of(board, 200)
+    ratings = ratings_of(board)
     assert entries.tolist() == ratings.results.entries.tolist()
     gaps = np.abs(ratings.fit.mu[:, None] - ratings.fit.mu)
-    errors = np.where(ratings.spread.between > 0, ratings.spread.between, 1)
+    bots = np.arange(len(gaps))
+    errors = ratings.spread.between(bots[:, None], bots) + np.eye(len(bots))
     assert doubt == pytest.approx(ndtr(-gaps / errors))
     assert (np.diagonal(doubt) == 0.5).all()
 
@@ -184,7 +201,7 @@ def test_how_far_apart_groups_are_is_no_surer_than_matches_that_one_always_won_c
     held = []
     for seed in range(25):
         skill, board = two_groups(10, seed)
-        table = rating_columns(ratings_of(board, 200)).sort_index()
+        table = rating_columns(ratings_of(board)).sort_index()
         error = (table["rating"] - table["rating"].mean()).to_numpy() - (skill - skill.mean())
         held.append(np.abs(error) <= (table["rating_ci_high"] - table["rating"]).to_numpy())
     assert np.mean(held) > 0.93

@@ -1,6 +1,7 @@
 """Sequential ratings against the formulas of the paper and against the `trueskill` package used by hand."""
 
 import math
+from dataclasses import replace
 from statistics import NormalDist
 
 import numpy as np
@@ -11,9 +12,9 @@ from hypothesis import strategies as st
 
 from arena.stats import kernels
 from arena.stats.factors import FinalOrders
-from arena.stats.fit import BETA, MU, SIGMA, results_of
-from arena.stats.online_trueskill import draw_probability_at, margin_of, rate
-from tests.support.worlds import ranks_of
+from arena.stats.fit import BETA, MU, SIGMA, fit_with_margin, results_of
+from arena.stats.online_trueskill import draw_probability_at, margin_of, rate, shuffled
+from tests.support.worlds import ranks_of, round_robin
 
 NORMAL = NormalDist()
 DRAWS = 0.2
@@ -94,6 +95,26 @@ def test_matches_are_taken_in_the_order_given():
     who, ranks = random_matches(60, 2, 4)
     assert rate(results_of(who, ranks), 1.0) == rate(results_of(who, ranks), 1.0)
     assert rate(results_of(who[::-1], ranks[::-1]), 1.0) != rate(results_of(who, ranks), 1.0)
+
+
+def test_without_times_the_order_is_a_shuffle_that_only_results_decide():
+    number = np.repeat(np.arange(5), [40, 1, 30, 20, 9])
+    once = shuffled(number)
+    assert (shuffled(np.random.default_rng(1).permutation(number)) == once).all()
+    assert np.bincount(once).tolist() == [40, 1, 30, 20, 9]
+    runs = 1 + np.count_nonzero(np.diff(once))
+    assert runs > 50, "equal results are apart"
+
+
+def test_shuffles_move_ratings_in_order_alike_whatever_sigma_is():
+    """By 0.7 to 1.2 points for bots of different skill; sigma goes on shrinking, and docs say both."""
+    for blocks in (5, 25, 100):
+        _, board = round_robin(1, 2, blocks)
+        results = results_of(board.entries, board.ranks)
+        margin, rng = fit_with_margin(results, results.times).margin, np.random.default_rng(1)
+        orders = [replace(results, number=rng.permutation(results.number)) for _ in range(60)]
+        rated = np.array([[mu for mu, _ in rate(each, margin).values()] for each in orders])
+        assert 0.4 < rated.std(axis=0).mean() < 1.5
 
 
 def test_seats_do_not_matter_to_ratings_of_two():

@@ -9,7 +9,6 @@ import pytest
 from tests.support import worlds
 from tests.support.worlds import MARGINS, PLAYERS, World, broken, judge, mixture, ranks_of, summary
 
-REPLICATES = 200
 ERRORS = 4
 """Monte-Carlo standard errors that the bounds allow for."""
 
@@ -17,7 +16,7 @@ ERRORS = 4
 @pytest.fixture(scope="module")
 def judged():
     settings = itertools.product(PLAYERS, (8, 25), MARGINS)
-    return pd.DataFrame([judge(World(seed, *each, 0.15), REPLICATES) for seed, each in enumerate(settings)])
+    return pd.DataFrame([judge(World(seed, *each, 0.15)) for seed, each in enumerate(settings)])
 
 
 @pytest.mark.parametrize(("what", "low", "high"), [("interval", 93, 97), ("range", 93, 100)])
@@ -74,6 +73,6 @@ def test_a_broken_promise_is_told(monkeypatch, capsys):
     for column, value in (("interval", 0.92), ("interval", 0.98), ("range", 0.9), ("along", 0.9), ("order", 0.9)):
         assert len(broken(frame.assign(**{column: value}))) == 1
     monkeypatch.setattr(worlds, "mixture", lambda: [World(1, 2, 5, 0.1, 0.1)] * 2)
-    monkeypatch.setattr(worlds, "judge", lambda world, replicates: {**good, "ranks": 0.5, "interval": 0.5})
+    monkeypatch.setattr(worlds, "judge", lambda world: {**good, "ranks": 0.5, "interval": 0.5})
     assert worlds.main() == 1
     assert "BROKEN: 95 % intervals cover 93 to 97 %" in capsys.readouterr().out

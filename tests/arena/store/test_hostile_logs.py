@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.cli.app import run_command
-from arena.core.errors import StoreError
+from arena.core.errors import LogVersionError, StoreError
 from arena.store import Store
-from arena.store.schema import SCHEMA
+from arena.store.schema import SCHEMA, SCHEMA_VERSION
 from arena.store.shape import POINTS
 from arena.store.writing import set_aside
 from tests.support.tournaments import home_of, log_of, write
@@ -93,7 +93,6 @@ COMMANDS = (
     "merge LOG --into OUT/merged.db",
     "replay MATCH --in LOG",
     "diff LOG SOUND",
-    "upgrade LOG",
 )
 """Every command that opens a log."""
 
@@ -119,6 +118,22 @@ def test_a_log_with_other_tables_is_refused_in_one_line_by_every_command(played,
         assert said.err.count("\n") <= 1, command
     with pytest.raises(StoreError, match="its tables are not those of a match log"):
         Store.create(log)
+    assert log.read_bytes() == before
+    assert not (tmp_path / "merged.db").exists()
+
+
+@pytest.mark.parametrize("version", [0, 1, SCHEMA_VERSION - 1, SCHEMA_VERSION + 1])
+def test_a_log_of_another_version_is_refused_in_one_line_by_every_command(played, tmp_path, capsys, version):
+    log = copied(played, tmp_path, f"PRAGMA user_version = {version};")
+    before = log.read_bytes()
+    told = f"has log version {version}, and this arena reads version {SCHEMA_VERSION} alone; use the arena that wrote"
+    for command in COMMANDS:
+        assert run_command(words(command, log, played)) == 1, command
+        said = capsys.readouterr()
+        assert told in said.err and said.err.count("\n") == 1 and not said.out, command
+    for opened in (Store.open, Store.create):
+        with pytest.raises(LogVersionError, match=told):
+            opened(log)
     assert log.read_bytes() == before
     assert not (tmp_path / "merged.db").exists()
 
@@ -167,7 +182,7 @@ def beside(log: Path, kind: str, victim: Path) -> None:
 def test_what_lies_beside_a_log_is_neither_waited_for_nor_followed_and_deletes_nothing(played, tmp_path, capsys, kind):
     log = copied(played, tmp_path, "")
     beside(log, kind, tmp_path / "victim")
-    for command in ("status LOG", "leaderboard LOG", "verify LOG", "merge SOUND --into LOG", "upgrade LOG"):
+    for command in ("status LOG", "leaderboard LOG", "verify LOG", "merge SOUND --into LOG"):
         assert run_command(words(command, log, played)) == 1, command
         said = capsys.readouterr()
         words_said = (said.out + said.err).replace("\n", "")  # a long path may be broken at the width of the terminal

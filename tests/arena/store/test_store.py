@@ -62,7 +62,7 @@ def rows(draw, players):
         ],
         details={seat: draw(st.text(st.characters(exclude_categories=["Cs"]), max_size=50)) for seat in forfeits},
         seconds=draw(st.floats(0, 1000)),
-        clocks="0,-1,100000,90000",
+        clocks="0,-1,100000,90000,70000",
         retried=False,
     )
 
@@ -334,31 +334,14 @@ def other_database(path: Path, script: str) -> None:
 
 
 @pytest.mark.parametrize("opened", [Store.open, Store.create], ids=["read", "write"])
-@pytest.mark.parametrize(
-    ("script", "message"),
-    [
-        ("CREATE TABLE songs (name TEXT)", "log version 0"),
-        (f"CREATE TABLE songs (name TEXT); PRAGMA user_version = {SCHEMA_VERSION}", "match log"),
-    ],
-)
-def test_a_database_of_something_else_is_refused(log, opened, script, message):
-    other_database(log, script)
+@pytest.mark.parametrize("version", [0, SCHEMA_VERSION])
+def test_a_database_of_something_else_is_refused(log, opened, version):
+    other_database(log, f"CREATE TABLE songs (name TEXT); PRAGMA user_version = {version}")
     before = log.read_bytes()
-    with pytest.raises(StoreError, match=message):
+    with pytest.raises(StoreError, match="its tables are not those of a match log"):
         opened(log)
     gc.collect()
     assert log.read_bytes() == before
-
-
-@pytest.mark.parametrize("opened", [Store.open, Store.create], ids=["read", "write"])
-def test_a_log_of_a_newer_version_is_refused(log, opened):
-    fill(log, PLAN)
-    other_database(log, f"PRAGMA user_version = {SCHEMA_VERSION + 1}")
-    with pytest.raises(
-        StoreError, match=f"log version {SCHEMA_VERSION + 1}; this arena reads up to version {SCHEMA_VERSION}"
-    ):
-        opened(log)
-    gc.collect()
 
 
 def test_a_log_that_is_no_database_can_be_set_aside_too(log):

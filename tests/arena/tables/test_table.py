@@ -86,7 +86,7 @@ def test_a_match_of_a_person_is_played_by_the_referee_with_the_dice_of_its_seed(
     assert match.timed  # nobody can play it again
     assert words(view) == match.moves
     assert check_draws(replay(match, match.keys)) == sum(ply.seat == CHANCE for ply in view.plies) > 0
-    assert match.keys == key_pair(match.dice, 7, None)
+    assert match.keys == key_pair(7, None)
 
 
 def test_the_same_seed_and_the_same_moves_give_the_same_match():
@@ -152,7 +152,7 @@ def test_resigning_ends_a_match_of_two_and_can_be_taken_back():
         assert view.ranks == [1, 0]
         assert view.ended == "forfeit"
         assert view.seats[0].forfeit[0] == "resigned"
-        assert check_draws(replay(keeping.stored(*one.finished()), key_pair(0, 3, None))) >= 0
+        assert check_draws(replay(keeping.stored(*one.finished()), key_pair(3, None))) >= 0
         one.take_back()
         view = until(one, WAITING)
         assert len(view.plies) == plies

@@ -322,7 +322,7 @@ PLANS = {
     "a list": (lambda plan: [], "is no plan.json: must be a table"),
     "undisclosed": (lambda plan: with_key(plan, None), "secret and their key is not disclosed yet"),
     "other key": (lambda plan: with_key(plan, "00" * 32), "a key of its dice is not the one whose hash it holds"),
-    "two kinds of keys": (lambda plan: {**plan, "dice_key_hash": "00" * 32}, "do not fit together"),
+    "unknown key": (lambda plan: {**plan, "dice_key_hash": "00" * 32}, "dice_key_hash = .*: unknown key"),
     "trusted": (lambda plan: {**plan, "bots": [{**bot, "trusted": True} for bot in plan["bots"]]}, "another dice"),
     "other bots": (lambda plan: {**plan, "seed": 9}, "another seed"),
     "other rules": (

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from arena import api
 from arena.cli.app import run_command
 from arena.cli.logs import merged_in_words
-from arena.core.errors import ArenaError, StoreError
+from arena.core.errors import ArenaError, ConfigError, StoreError
 from arena.match.dice import key_hash
 from arena.match.estimates import pack
 from arena.plan.files import logged_plan
@@ -29,7 +29,7 @@ MATCHES = all_matches(PLAN)
 RNG = random.Random(3)
 RESULTS = [finished(spec, random_row(spec, RNG)) for spec in MATCHES]
 CONTENT = (
-    "SELECT plan, versions, started FROM runs ORDER BY run DESC LIMIT 1",
+    "SELECT plan, versions FROM runs ORDER BY run DESC LIMIT 1",
     "SELECT identity, spec, module, class, bundle FROM bots ORDER BY 1",
     "SELECT bundle, files FROM bundles ORDER BY 1",
     "SELECT identity, id, game, players, round, opening, seed, dice FROM blocks JOIN boards USING (board) ORDER BY 1",
@@ -96,14 +96,70 @@ def test_merging_a_log_with_itself_or_what_it_has_changes_nothing(tmp_path):
         assert whole(tmp_path / "m.db") == before
 
 
-def test_older_runs_that_come_later_leave_the_latest_plan_the_one_that_counts(tmp_path):
-    more = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=5)
-    new, old = make(tmp_path / "new.db", [0], "2027", plan=more), make(tmp_path / "old.db", range(9), "2026")
-    merged = merge([old], new)
-    assert (merged.plans, merged.done, merged.planned) == (2, 9, len(all_matches(more)))
-    with Store.open(new) as store:
-        assert logged_plan(store) == resolved(more)
+MORE = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=5)
+"""The plan with a block more, which has all its matches."""
+
+
+def plan_in(log):
+    with Store.open(log) as store:
         assert list(store.damaged()) == []
+        return logged_plan(store)
+
+
+@pytest.mark.parametrize("clock", ["1970-01-01", "2026-01-01", "2099-01-01"])
+def test_whatever_a_clock_said_the_plan_of_the_log_that_is_merged_into_counts(tmp_path, clock):
+    ours = make(tmp_path / "ours.db", range(9), "2026-01-01", plan=MORE)
+    theirs = make(tmp_path / "theirs.db", range(5), clock)
+    before = whole(ours)
+    for _ in range(2):
+        merged = merge([theirs], ours)
+        assert (merged.added, merged.plan_changed, whole(ours)) == (0, False, before)
+    with Store.create(theirs) as store:
+        store.add(PLAN, RESULTS[9:12], 1)
+    merged = merge([theirs], ours)
+    assert (merged.plans, merged.added, merged.plan_changed) == (2, 3, False)
+    assert (merged.done, merged.planned) == (12, len(all_matches(MORE)))
+    assert plan_in(ours) == resolved(MORE)
+    before = whole(ours)
+    assert merge([theirs], ours).added == 0 and whole(ours) == before
+
+
+@pytest.mark.parametrize("starts", [("1970", "2026"), ("2099", "2026")])
+def test_of_logs_with_different_plans_a_new_one_is_made_only_when_it_is_named_which_plan_counts(tmp_path, starts):
+    one, two = make(tmp_path / "1.db", range(9), starts[0]), make(tmp_path / "2.db", [0, 20], starts[1], plan=MORE)
+    for order in ([one, two], [two, one]):
+        with pytest.raises(ConfigError, match=r"different plans \(boards\), .*--plan-of"):
+            merge(order, tmp_path / "m.db")
+        assert not (tmp_path / "m.db").exists()
+        for log, plan in ((one, PLAN), (two, MORE)):
+            merged = merge(order, tmp_path / "m.db", plan_of=log)
+            assert (merged.added, merged.known, merged.plan_changed) == (10, 1, False)
+            assert plan_in(tmp_path / "m.db") == resolved(plan)
+            (tmp_path / "m.db").unlink()
+    with pytest.raises(ConfigError, match="is none of the logs"):
+        merge([one], tmp_path / "m.db", plan_of=two)
+
+
+def test_a_plan_that_is_asked_for_counts_in_an_existing_log_too_which_is_said_with_what_is_stale(tmp_path, capsys):
+    home = tmp_path / "cup"
+    home.mkdir()
+    ours, theirs = make(home / "matches.db", range(9)), make(tmp_path / "theirs.db", range(5), "1970", plan=MORE)
+    stale = ["epicycle_2p.csv", "epicycle_3p_crosstable.md", "index.html", "plan.json", "versions.json"]
+    for name in (*stale, "notes.txt"):
+        (home / name).write_text("")
+    command = ["merge", str(theirs), "--into", "cup", "--home", str(tmp_path)]
+    assert run_command(command) == 0
+    assert "Out of date" not in capsys.readouterr().out
+    assert run_command([*command, "--plan-of", str(theirs)]) == 0
+    told = " ".join(capsys.readouterr().out.split())
+    assert "0 matches merged" in told and "Another plan counts in the log than before" in told
+    assert "Out of date beside it: " in told and told.count("epicycle") == 2
+    assert [name for name in (*stale, "notes.txt") if name in told] == stale
+    assert told.endswith(f"arena export {ours} --what leaderboards,crosstable,report")
+    assert plan_in(ours) == resolved(MORE)
+    before = whole(ours)
+    for named in (theirs, ours):
+        assert merge([theirs], ours, plan_of=named).plan_changed is False and whole(ours) == before
 
 
 def changed(number, **changes):
@@ -196,13 +252,13 @@ def test_what_a_killed_merge_has_left_goes_with_the_next_one(tmp_path):
 
 def test_keys_of_secret_dice_are_taken_along_each_once(tmp_path):
     first, second = bytes(32), bytes(range(32))
-    one, two = make(tmp_path / "1.db", range(5), key=first), make(tmp_path / "2.db", range(5, 9), key=second)
+    one, two = make(tmp_path / "1.db", range(5), key=first), make(tmp_path / "2.db", range(8, 13), key=second)
     same = make(tmp_path / "3.db", range(5, 9), key=first)
     none = make(tmp_path / "4.db", range(9, 12))
     merge([none, same, one, two], tmp_path / "m.db")
     with Store.open(tmp_path / "m.db") as store:
         assert [key.checked() for key in store.secret_keys()] == [first, second]
-        assert store.totals()[0] == 12
+        assert store.totals()[0] == 13
 
 
 def test_a_merge_that_completes_a_plan_discloses_its_keys_also_where_some_blocks_have_public_dice(tmp_path):

@@ -228,7 +228,6 @@ STATEMENTS = {
     "a view in a table's place": "ALTER TABLE faults RENAME TO f; CREATE VIEW faults AS SELECT * FROM f",
     "a further table": "CREATE TABLE more (a)",
     "a missing table": "DROP TABLE seats",
-    "another version": "PRAGMA user_version = 99",
 }
 
 

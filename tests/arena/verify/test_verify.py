@@ -15,6 +15,8 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError, ConfigError
+from arena.core.match_ids import Kind
+from arena.match.referee import KILLS
 from arena.match.replay import replay
 from arena.match.result import final_hash
 from arena.results.pages.report import Agreement
@@ -67,7 +69,7 @@ def test_the_tournaments_hold_what_is_to_be_checked(logs):
     with contextlib.closing(sqlite3.connect(logs["rounds"])) as db:
         assert db.execute("SELECT count(*) FROM seats WHERE cause = 'crash'").fetchone()[0] > 1
         assert db.execute("SELECT count(*) FROM matches WHERE typeof(moves) = 'blob'").fetchone()[0] > 0
-        assert db.execute("SELECT min(dice), count(DISTINCT board) FROM blocks").fetchone() == (2, 3)
+        assert db.execute("SELECT min(dice), count(DISTINCT board) FROM blocks").fetchone() == (Kind.SECRET, 3)
 
 
 @pytest.mark.system
@@ -238,8 +240,9 @@ def test_a_bot_that_plays_otherwise_each_time_is_named_and_the_others_are_not_to
 
 
 @pytest.mark.system
-def test_a_match_in_which_a_process_was_killed_is_not_compared(tmp_path):
-    """Outside the sandbox nothing tells whether the bot did it; here the log has it, and the second try has not."""
+@pytest.mark.parametrize("number", ["SIGKILL", "SIGTERM"])
+def test_a_match_that_was_forfeited_since_a_process_was_killed_is_not_compared(tmp_path, number):
+    """Nothing tells whether the bot did it; here the log has it, and the second time there is nothing."""
     bot = f"""
 import os, signal
 from pathlib import Path
@@ -247,9 +250,11 @@ from bots import Bot
 
 class Shot(Bot):
     def choose(self, state):
-        if not Path({str(tmp_path / "shot")!r}).exists():
-            Path({str(tmp_path / "shot")!r}).touch()
-            os.kill(os.getpid(), signal.SIGKILL)
+        shots = Path({str(tmp_path)!r}, "shots")
+        shots.mkdir(exist_ok=True)
+        if len(os.listdir(shots)) < {KILLS + 1}:
+            Path(shots, str(os.getpid())).touch()
+            os.kill(os.getpid(), signal.{number})
         return state.legal_actions()[0]
 """
     config = """
@@ -259,7 +264,12 @@ games = [{ game = "epicycle", players = 2 }]
 bots = [{ bot = "random" }, { bot = "b.py:Shot", isolation = "process" }]
 """
     path = write(tmp_path, config, bot)
-    report = checked(api.run(path, home_of(path), workers=1, backend="local").folder / api.LOG, rerun="all")
+    log = api.run(path, home_of(path), workers=1, backend="local").folder / api.LOG
+    with contextlib.closing(sqlite3.connect(log)) as connection:
+        found = connection.execute("SELECT cause, detail FROM seats JOIN faults USING (block, lineup, seat)").fetchall()
+    ((cause, detail),) = found
+    assert cause == "crash" and detail.startswith(f"its process ended (killed by {number}")
+    report = checked(log, rerun="all")
     assert report.sound, texts(report)
     assert [remark for remark in report.remarks if remark.startswith("1 of the matches played again depended on")]
 

@@ -50,8 +50,8 @@ def address(tmp_path, hall, servers, monkeypatch):
 
 
 @contextlib.contextmanager
-def connected(address):
-    with socket.create_connection(address, 20) as connection:
+def connected(address, source="127.0.0.1"):
+    with socket.create_connection(address, PATIENCE, (source, 0)) as connection:
         yield connection
 
 
@@ -69,8 +69,8 @@ def send(connection, request: bytes) -> None:
         connection.sendall(request)
 
 
-def get(address, path="/games") -> bytes:
-    with connected(address) as connection:
+def get(address, path="/games", source="127.0.0.1") -> bytes:
+    with connected(address, source) as connection:
         host = "{}:{}".format(*address)
         send(connection, f"GET {path} HTTP/1.1\r\nHost: {host}\r\nConnection: close\r\n\r\n".encode())
         return everything(connection)
@@ -138,8 +138,51 @@ def test_too_many_connections_are_told_to_come_again(address, monkeypatch):
         assert b"retry-after: 10" in get(address) and b"HTTP/1.1 503" in get(address)
         first.sendall("TP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
         assert first.recv(12) == b"HTTP/1.1 200"
-    monkeypatch.setattr(connections, "MOST", 5)
+    monkeypatch.setattr(connections, "MOST", 20)
     assert get(address).startswith(b"HTTP/1.1 200")
+
+
+def test_connections_from_one_address_leave_room_for_those_from_others(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "MOST", 40)
+    monkeypatch.setattr(connections, "RECEIVING", 3600.0)
+    monkeypatch.setattr(connections, "SLOW", 3600.0)
+    with contextlib.ExitStack() as held:
+        for _ in range(40):
+            send(held.enter_context(connected(address)), b"GET /games HT")
+        assert b"HTTP/1.1 503" in get(address) and b"from your address" in get(address)
+        assert get(address, source="127.0.0.2").startswith(b"HTTP/1.1 200")
+        open_now = [each for each in servers[0].server_state.connections if each.network == "127.0.0.1"]
+        assert len(open_now) <= 10
+    wait_until(lambda: get(address).startswith(b"HTTP/1.1 200"), "the address has room again")
+
+
+def test_only_some_slow_requests_of_one_address_are_waited_for(address, servers, monkeypatch):
+    monkeypatch.setattr(connections, "RECEIVING", 3600.0)
+    monkeypatch.setattr(connections, "SLOW", 0.2)
+    monkeypatch.setattr(connections, "MOST_SLOW", 3)
+    with contextlib.ExitStack() as held:
+        for _ in range(30):
+            send(held.enter_context(connected(address)), b"GET /games HT")
+        other = held.enter_context(connected(address, "127.0.0.2"))
+        send(other, b"GET /games HT")
+        slow = servers[0].server_state.connections
+        wait_until(lambda: len(slow) == 4 and all(each._is_slow for each in slow), "three and the other are left")
+        send(other, "TP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
+        assert other.recv(12) == b"HTTP/1.1 200"
+
+
+@pytest.mark.parametrize(
+    ("address", "network"),
+    [
+        ("10.1.2.3", "10.1.2.3"),
+        ("::ffff:10.1.2.3", "10.1.2.3"),
+        ("2001:db8:1:2:3:4:5:6", "2001:db8:1:2::/64"),
+        ("fe80::1%eth0", "fe80::/64"),
+        ("testclient", "testclient"),
+    ],
+)
+def test_an_owner_of_many_addresses_counts_as_one(address, network):
+    assert connections.network_of(address) == network
 
 
 def test_pages_that_wait_for_news_get_their_answers_when_the_server_ends(address, hall, servers, monkeypatch):

@@ -61,6 +61,17 @@ def test_what_costs_much_is_not_made_again_soon_unless_it_is_urgent():
         assert kept.get(3, lambda: 3, executor, None, urgent=True).value == 3
 
 
+def test_results_of_one_kind_do_not_wait_until_those_of_another_are_paid_for(keeper, monkeypatch):
+    monkeypatch.setattr(Budget.__init__, "__defaults__", (1e-9,))
+    for version in (1, 2):
+        assert keeper.get("costly", version, lambda: sum(range(10_000)), kind="figures").version == version
+    keeper.get("cheap", 1, lambda: 1, kind="standings")
+    gate = threading.Event()
+    assert keeper.get("cheap", 2, lambda: gate.set() or 2, patience=0.0, kind="standings").value == 1
+    assert gate.wait(10), "it was begun"
+    assert keeper.get("costly", 3, lambda: 3, patience=0.0, kind="figures").version == 2
+
+
 def test_an_error_is_raised_for_its_version_alone(keeper):
     def fail():
         raise ValueError("damaged")

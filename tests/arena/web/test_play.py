@@ -2,6 +2,7 @@
 
 import contextlib
 import re
+import threading
 import time
 
 import pytest
@@ -53,6 +54,11 @@ def waiting(server, address):
 
 def post(server, token, address, **fields):
     return server.post(address, data=fields, headers={TOKEN_HEADER: token})
+
+
+def search(server, token, address, query):
+    """Have a position searched, and return what is found so far."""
+    return server.post(address, params=query, headers={TOKEN_HEADER: token})
 
 
 def play(server, token, address):
@@ -204,7 +210,7 @@ def test_a_table_that_is_gone_says_why(server, address):
     assert "tables end with the server" in answer.text
 
 
-def test_an_analysis_grows_and_finds_the_win(server):
+def test_an_analysis_grows_and_finds_the_win(server, token):
     from tests.arena.tables.test_analysis import win_in_one
 
     state, winning = win_in_one()
@@ -212,7 +218,7 @@ def test_an_analysis_grows_and_finds_the_win(server):
     shown = server.get("/analysis/state", params=where).json()
     assert {each["action"] for each in shown["legal"]} == set(state.legal_actions())
     until = time.monotonic() + 120
-    while (found := server.get("/analysis/found", params={**where, "limit": 5000}).json())["running"]:
+    while (found := search(server, token, "/analysis/found", {**where, "limit": 5000}).json())["running"]:
         assert time.monotonic() < until
         time.sleep(0.02)
     assert found["proven"]
@@ -220,6 +226,26 @@ def test_an_analysis_grows_and_finds_the_win(server):
     assert server.get("/analysis", params=where).status_code == 200
     preview = server.get("/analysis/preview", params={**where, "action": winning}).json()
     assert preview["svg"].startswith("<svg")
+
+
+def searches():
+    return {thread for thread in threading.enumerate() if thread.name == "analysis"}
+
+
+def test_a_search_is_begun_by_a_page_of_this_server_alone_and_by_no_link(server, token):
+    address = opened(server, token)
+    waiting(server, address)
+    followed = {"Sec-Fetch-Site": "cross-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "document"}
+    query, before = {"game": "pyramid_punch", "players": 2, "limit": 1_000_000}, searches()
+    for place in (f"{address}/found", "/analysis/found"):
+        for site in ({}, followed):
+            assert server.get(place, params=query, headers=site).status_code == 405
+        assert server.post(place, params=query).status_code == 403
+        foreign = {TOKEN_HEADER: token, "Origin": "http://evil.example"}
+        assert server.post(place, params=query, headers=foreign).status_code == 403
+    for place in (address, "/analysis", "/analysis/state", "/play"):
+        assert server.get(place, params=query, headers=followed).status_code == 200
+    assert searches() == before
 
 
 @pytest.mark.parametrize(
@@ -233,9 +259,11 @@ def test_an_analysis_grows_and_finds_the_win(server):
         {"game": "epicycle", "players": 2, "moves": HOSTILE},
     ],
 )
-def test_what_is_no_position_is_refused_in_words(server, query):
-    for address in ("/analysis/state", "/analysis/found", "/analysis/why"):
-        answer = server.get(address, params=query)
+def test_what_is_no_position_is_refused_in_words(server, token, query):
+    for answer in (
+        *(server.get(address, params=query) for address in ("/analysis/state", "/analysis/why")),
+        search(server, token, "/analysis/found", query),
+    ):
         assert answer.status_code == 400
         assert answer.json()["error"]
     if query["players"] == 2:

@@ -75,7 +75,7 @@ def test_nothing_is_changed_from_a_page_of_another_server(client, site):
 
 @pytest.mark.parametrize("site", ["cross-site", "same-site"])
 def test_pages_of_other_servers_may_lead_here_but_load_and_compute_nothing_here(client, site):
-    for address in ("/", "/analysis/found?game=epicycle&players=2", "/static/page.js"):
+    for address in ("/", "/analysis/state?game=epicycle&players=2", "/static/page.js"):
         loads = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "no-cors", "Sec-Fetch-Dest": "image"}
         frames = {"Sec-Fetch-Site": site, "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}
         assert [client.get(address, headers=each).status_code for each in (loads, frames)] == [403, 403]

@@ -55,8 +55,8 @@ def test_pages_carry_classic_scripts_that_their_policy_names(site):
 
 def test_a_tournament_has_the_ratings_of_its_bots(site):
     text = (site / "shown" / "index.html").read_text()
-    ratings = re.findall(r'<td class="number" data-label="rating">([^/]*?)</td>', text.replace("<br>", "; "))
-    assert len(ratings) == 4 and all(re.search(r"[0-9]\.[0-9]{2} \(.* to .*\)", each) for each in ratings)
+    ratings = re.findall(r'<td class="number" data-label="rating ± 95 %">(.*?)</td>', text)
+    assert len(ratings) == 6 and all(re.fullmatch(r"[0-9]+\.[0-9]{2} ± [0-9.]+", each) for each in ratings)
 
 
 def test_a_site_in_the_same_place_replaces_the_first_and_leaves_what_is_not_of_it(home, tmp_path):
@@ -112,7 +112,7 @@ def test_a_folder_that_is_a_link_is_not_followed(home, tmp_path):
 def test_a_large_site_is_written_only_when_that_is_said(home, tmp_path, capsys, monkeypatch):
     monkeypatch.setattr(command, "LARGE", 1000)
     given = ["site", "shown", "--out", str(tmp_path / "out"), "--home", str(home), "--replays", "1"]
-    assert run_command(given) == 1
+    assert run_command(given) == 2
     said = capsys.readouterr().err
     assert re.match(r"\d+ pages, \d+ of them replays out of 18 matches: about \d", said) and "--yes" in said
     assert not (tmp_path / "out").exists()
@@ -130,7 +130,7 @@ def test_the_estimate_is_near_the_size_of_the_site(home, site):
 
 
 def test_a_tournament_that_is_not_there_is_refused(home, tmp_path, capsys):
-    assert run_command(["site", "nothing", "--out", str(tmp_path), "--home", str(home)]) == 1
+    assert run_command(["site", "nothing", "--out", str(tmp_path), "--home", str(home)]) == 2
     assert "no tournament of that name" in capsys.readouterr().err
 
 

@@ -32,8 +32,6 @@ from engine.svg import FAINT, INK
 
 STEPS = 5
 """Points of convergence, each of twice as many blocks as the one before."""
-REPLICATES = 250
-"""Of the bootstrap behind all of those points but the last."""
 MOST_LINES = 8
 """Bots whose convergence is drawn, the best ones."""
 MOST_WORDS = 16
@@ -91,7 +89,7 @@ def convergence(board: BoardResults) -> Figure | None:
     parts = []
     for count in counts[:-1]:
         first = board.played.first(int(np.searchsorted(board.played.round, rounds[count])))
-        parts.append(ratings_with_intervals(first, REPLICATES).assign(blocks=len(np.unique(first.block))))
+        parts.append(ratings_with_intervals(first).assign(blocks=len(np.unique(first.block))))
     parts.append(board.leaderboard.assign(blocks=len(np.unique(board.played.block))))
     table = pd.concat(parts)[["bot", "blocks", "rating", "rating_ci_low", "rating_ci_high"]].reset_index(drop=True)
     order = board.leaderboard["bot"].tolist()[:MOST_LINES]

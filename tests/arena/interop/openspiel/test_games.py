@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import math
 import pickle
 import random
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -29,6 +31,7 @@ SOME = [
     ("openspiel.pig(horizon=60,winscore=20)", 3),
     ("openspiel.turn_based_simultaneous_game(game=goofspiel(num_cards=4,points_order=descending))", 2),
     ("openspiel.turn_based_simultaneous_game(game=matrix_pd())", 2),
+    ("openspiel.turn_based_simultaneous_game(game=laser_tag(horizon=20))", 2),
 ]
 MORE = [
     ("openspiel.antichess(fen=4k3/8/8/8/8/8/PP6/4K3%20w%20-%20-%200%201)", 2),
@@ -38,6 +41,8 @@ MORE = [
     ("openspiel.turn_based_simultaneous_game(game=goofspiel(num_cards=4))", 3),
     ("openspiel.turn_based_simultaneous_game(game=oshi_zumo(coins=6))", 2),
 ]
+TURN_OR_FIRE = [0, 1, 9, 9]
+"""Actions of OpenSpiel's laser_tag."""
 WRAPPED = {"add_noise", "misere", "start_at", "turn_based_simultaneous_game", "zerosum"}
 """Games that can be played here around another one."""
 
@@ -130,6 +135,37 @@ def test_our_states_and_openspiels_agree_move_for_move(spec, players):
     for seed in range(3):
         native = native_of(spec, players) if players == 2 else load(spec, players).native
         play_side_by_side(load(spec, players), native, seed)
+
+
+@pytest.mark.parametrize("horizon", [1, 2, 30])
+def test_a_match_of_laser_tag_in_which_everybody_always_fires_keeps_within_its_bounds(horizon):
+    game = load(f"openspiel.turn_based_simultaneous_game(game=laser_tag(grid=S...S,horizon={horizon}))", 2)
+    for seed in range(20):
+        rng, state, rolls = random.Random(seed), game.new_initial_state(), 0
+        while not state.is_terminal():
+            rolls += state.is_chance_node()
+            outcomes = [outcome for outcome, _ in state.chance_outcomes()] if state.is_chance_node() else []
+            state.apply_action(rng.choice(outcomes or TURN_OR_FIRE))
+        assert horizon + 2 <= rolls <= game.max_chance_nodes
+        assert len(state.history()) - rolls <= game.max_game_length
+
+
+@pytest.mark.system
+def test_the_wrapper_that_a_refusal_names_plays_the_game_to_its_end():
+    named = 0
+    for kind in pyspiel.registered_games():
+        text = ""
+        with contextlib.suppress(ParameterError):  # of a game in a game, which has to be named
+            try:
+                engine.load_game(PREFIX + kind.short_name, 2)
+            except UnsupportedError as error:
+                text = str(error)
+        wrapper = re.search(r"at the same time; (\S+) plays it in turns", text)
+        if wrapper is not None and kind.short_name != "pathfinding":  # whose default grid is for one player
+            game = load(wrapper[1], max(kind.min_num_players, 2))
+            play_side_by_side(game, game.native, 1)
+            named += 1
+    assert named > 15
 
 
 @pytest.mark.system

@@ -48,8 +48,9 @@ def play(env, rng, plies=10**6):
 @pytest.mark.parametrize("table", [table for table in tables() if not table[2]], ids=label)
 def test_pettingzoos_own_tests_pass_for_every_game_and_number_of_players(table):
     name, players, _ = table
-    api_test(pettingzoo.env(name, players), num_cycles=40)
-    seed_test(lambda: pettingzoo.env(name, players), num_cycles=20)
+    for made in (pettingzoo.env, pettingzoo.raw_env):
+        api_test(made(name, players), num_cycles=40)
+        seed_test(lambda made=made: made(name, players), num_cycles=20)
 
 
 @pytest.mark.system
@@ -57,15 +58,17 @@ def test_pettingzoos_own_tests_pass_for_every_game_and_number_of_players(table):
 def test_pettingzoos_own_tests_pass_for_every_variant_too(table):
     name, players, options = table
     spec = engine.load_game(name, players, **options).spec
-    api_test(pettingzoo.env(spec, players))
-    seed_test(lambda: pettingzoo.env(spec, players))
     drawings = {"svg": lambda text: text.startswith("<svg")}
-    render_test(lambda render_mode: pettingzoo.env(spec, players, render_mode=render_mode), drawings)
+    for made in (pettingzoo.env, pettingzoo.raw_env):
+        api_test(made(spec, players))
+        seed_test(lambda made=made: made(spec, players))
+        render_test(lambda render_mode, made=made: made(spec, players, render_mode=render_mode), drawings)
 
 
-def test_pettingzoos_render_test_passes_with_drawings_and_pixels():
+@pytest.mark.parametrize("made", [pettingzoo.env, pettingzoo.raw_env])
+def test_pettingzoos_render_test_passes_with_drawings_and_pixels(made):
     drawings = {"svg": lambda text: text.startswith("<svg")}
-    render_test(lambda render_mode: pettingzoo.env("epicycle", 3, render_mode=render_mode), drawings)
+    render_test(lambda render_mode: made("epicycle", 3, render_mode=render_mode), drawings)
 
 
 class Counting(engine.Game):

@@ -1,0 +1,75 @@
+"""Find the entries of a plan that sat in the matches of its log.
+
+Logs name bots by identity, and several entries of a plan may share one. Which of them sat in a match follows from the
+identity of its block, which is made from the names of entries.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Sequence
+from dataclasses import replace
+from functools import cached_property
+
+from arena.match.stored import StoredMatch
+from arena.schedule.blocks import Schedule
+from arena.schedule.tables import Table
+from arena.store.reading import StoreReader
+
+
+class PlanSeats:
+    """The tables of a plan, by the identities of the bots that sit there."""
+
+    def __init__(self, schedule: Schedule) -> None:
+        self.boards = {(board.game, board.players): index for index, board in enumerate(schedule.boards)}
+        """Numbers of boards by game and number of players."""
+        self.entries = {entry.identity: number for number, entry in enumerate(schedule.entries)}
+        """Entries by identity; the last one where several share it."""
+        self._schedule = schedule
+
+    @cached_property
+    def _places(self) -> list[dict[tuple[str, ...], list[int]]]:
+        """By board: places of its tables by the identities that sit there."""
+        identities = [entry.identity for entry in self._schedule.entries]
+        found: list[dict[tuple[str, ...], list[int]]] = []
+        for tables in self._schedule.tables:
+            by_bots: dict[tuple[str, ...], list[int]] = {}
+            for place, table in enumerate(tables):
+                by_bots.setdefault(tuple(sorted(identities[entry] for entry in table)), []).append(place)
+            found.append(by_bots)
+        return found
+
+    def table(
+        self, schedule: Schedule, board: int, number: int, block: bytes, bots: Collection[str]
+    ) -> tuple[int, Table] | None:
+        """Return the table of a block, by its identity, round and bots: its place on the board, its entries in base
+        order; None for a block of another plan.
+
+        `schedule` is the plan's own with the keys of the log.
+        """
+        if schedule.duel is not None:
+            places: Sequence[int] = range(len(self._schedule.tables[board]))
+        else:
+            places = self._places[board].get(tuple(sorted(bots)), ())
+        for place in places:
+            planned = schedule.block(board, number, self._schedule.tables[board][place])
+            if planned.identity == block:
+                return place, planned.table
+        return None
+
+
+def with_labels(store: StoreReader, schedule: Schedule, match: StoredMatch) -> StoredMatch:
+    """Return a match of a log with the labels that its bots have in a plan; as it is where it is not of that plan."""
+    seats, bots = PlanSeats(schedule), store.bots_of(match.identity, match.lineup)
+    board = seats.boards.get((match.game, match.players))
+    if board is None:
+        return match
+    if schedule.is_foreign:
+        entries = [seats.entries[bot] for bot in bots if bot in seats.entries]
+    else:
+        found = seats.table(store.known(schedule), board, match.round, match.identity, bots)
+        places = schedule.places(match.players)
+        lineups = places[match.round % len(places)]
+        known = found is not None and match.lineup < len(lineups)
+        entries = [found[1][place] for place in lineups[match.lineup]] if found is not None and known else []
+    labels = [schedule.entries[entry].label for entry in entries]
+    return replace(match, labels=labels) if len(labels) == match.players else match

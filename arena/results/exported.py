@@ -1,0 +1,31 @@
+"""Names of exported files, and which of them are in a folder."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from arena.plan.config import FORMATS
+
+WHAT = ("leaderboards", "crosstable", "matches", "report")
+REPORT = "index.html"
+JSON_LINES = "jsonl"
+"""Format of matches only, and their default."""
+DATASET = "dataset"
+FORMAT = "|".join(FORMATS)
+NAMES = {
+    "leaderboards": re.compile(rf".+_[0-9]+p\.({FORMAT})"),
+    "crosstable": re.compile(rf".+_[0-9]+p_crosstable\.({FORMAT})"),
+    "matches": re.compile(rf"matches\.({FORMAT}|{JSON_LINES})"),
+    "report": re.compile(re.escape(REPORT)),
+    "plan": re.compile(r"(plan|versions)\.json"),
+    "dataset": re.compile(DATASET),
+}
+"""By kind: names of files, or of a folder."""
+
+
+def exported(folder: Path) -> dict[str, list[str]]:
+    """Return the names of what was exported into a folder by kind, of `NAMES`, kinds without any left out."""
+    names = sorted(path.name for path in folder.iterdir())
+    found = {kind: [name for name in names if pattern.fullmatch(name)] for kind, pattern in NAMES.items()}
+    return {kind: there for kind, there in found.items() if there}

@@ -1,0 +1,54 @@
+"""Arrays and lists of texts that grow while others read what there was."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+import numpy as np
+
+MOST_WORDS = 1_000
+"""Different endings, or causes, that are told apart."""
+OTHER = "other"
+
+
+class Column:
+    """An array that grows; views of it stay as they are."""
+
+    def __init__(self, values: np.ndarray) -> None:
+        self._values, self._used = values, len(values)
+
+    def extend(self, values: np.ndarray) -> None:
+        """Add values at the end."""
+        used = self._used + len(values)
+        if used > len(self._values):
+            grown = np.empty(max(used, 2 * len(self._values)), self._values.dtype)
+            grown[: self._used] = self._values[: self._used]
+            self._values = grown
+        self._values[self._used : used] = values
+        self._used = used
+
+    @property
+    def view(self) -> np.ndarray:
+        """What has been added so far."""
+        return self._values[: self._used]
+
+
+class Words:
+    """Texts as small numbers; what is too much shares one."""
+
+    def __init__(self, words: Iterable[str] = ()) -> None:
+        self.words = [*words]
+        self.numbers = {word: number for number, word in enumerate(self.words)}
+
+    def number(self, word: str) -> int:
+        """Return the number of a text, a new one if need be."""
+        found = self.numbers.get(word)
+        if found is None:
+            if len(self.words) >= MOST_WORDS:
+                return self.number(OTHER) if OTHER in self.numbers else 0
+            word = sys.intern(str(word)) if len(self.words) < MOST_WORDS - 1 else OTHER
+            found = self.numbers.setdefault(word, len(self.words))
+            if found == len(self.words):
+                self.words.append(word)
+        return found
