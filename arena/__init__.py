@@ -10,6 +10,9 @@ What the user can mend raises an `arena.ArenaError`, whose message is one line.
 
 from typing import Any
 
+from arena.core.own_packages import prefer_own_packages
+
+prefer_own_packages()
 _API = (
     "compare_in",
     "crosstable",
@@ -21,8 +24,10 @@ _API = (
     "load_plan",
     "matches",
     "play_match",
+    "plot",
     "power",
     "run",
+    "status",
     "variance",
 )
 _RENAMED = {"head_to_head": "crosstable", "luck": "variance"}

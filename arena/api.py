@@ -5,13 +5,13 @@ from __future__ import annotations
 import html
 import os
 from collections.abc import Callable, Sequence
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from arena.core.errors import ConfigError, StoreError
+from arena.core.errors import ConfigError, UnknownTargetError
 from arena.core.files import in_the_way
 from arena.core.machine import cores
 from arena.core.paths import home_folder
@@ -22,10 +22,11 @@ from arena.plan.dice_keys import now, with_dice_keys, with_disclosed_keys
 from arena.plan.files import check_playable, write_plan
 from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
 from arena.plan.resolve import Plan, load_plan, make_plan
+from arena.plan.same_rules import with_same_rules
 from arena.registry.rules import rules_of
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
-from arena.runner.progress import RatedBoard, notebook_line
+from arena.runner.progress import RatedBoard, in_notebook, notebook_line, script_lines
 from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from arena.results.comparison import LoggedComparison
     from arena.results.crosstable import Crosstable
     from arena.results.dataset import Options as DatasetOptions
+    from arena.results.early import EarlyLeaderboards
     from arena.results.pages.report import BoardPage
     from arena.results.power import PowerOptions
     from arena.results.run_status import RunStatus
@@ -74,7 +76,6 @@ __all__ = [
     "rules",
     "run",
     "status",
-    "upgrade",
     "variance",
     "warm",
 ]
@@ -88,7 +89,7 @@ class RunResult:
     outcome: Outcome
     folder: Path
     leaderboards: dict[tuple[str, int], pd.DataFrame]
-    """By canonical game spec and player count."""
+    """By canonical game spec and player count; none after an interruption, which rates nothing."""
     faults: pd.DataFrame
     """As `faults` returns it."""
     files: list[Path]
@@ -119,43 +120,50 @@ def run(
     config: str | Path | Config | dict[str, Any],
     home: str | Path | None = None,
     workers: int | None = None,
-    backend: str = "auto",
+    backend: str | None = None,
     address: str | None = None,
     fresh: bool = False,
-    show: Callable[[Progress], None] | None = None,
+    show: Callable[[Progress], None] | bool | None = None,
     planned: Callable[[Plan, Path | None], None] = lambda plan, kept: None,
     report: bool | None = None,
     dataset: str | Path | None = None,
+    same_rules: bool = False,
+    strict: bool = False,
 ) -> RunResult:
     """Play the missing matches of a tournament, rate it and write its leaderboards and its report.
 
-    `workers` is the number of processes that play, by default one per core. `backend` is `auto` (local processes, Ray
-    when enough matches are left to pay for its start), `local` or `ray`; `address` names a running Ray cluster. `fresh`
-    sets the old log aside under another name. `show` is called with the progress; without it a notebook shows a line.
+    `workers` is the number of processes that play, by default one per core. `address` names a running Ray cluster.
+    `backend` is `ray` (by default with an `address`: nothing is played without it), `local`, or `auto` (by default:
+    local processes, Ray when enough matches are left to pay for its start, or the cluster if it can be joined). `fresh`
+    sets the old log aside under another name. `show` is called with the progress; True shows lines of it on standard
+    error, False nothing. By default a notebook shows a line, and a script nothing.
     `planned` is called with the plan, and the name of a log set aside, before anything is played. A board is rated when
     its last match is in the log, while others are played (`Progress.rated`).
 
     `report` says whether to write the report; by default the configuration says it, and no report is written while the
-    environment variable `ARENA_NO_REPORT` is set. A run that was interrupted writes none, but brings one that is there
-    up to date.
+    environment variable `ARENA_NO_REPORT` is set. A run that was interrupted rates nothing and writes no report: the
+    next one does, and so do `leaderboard` and `export`.
 
     `dataset` is the folder of a dataset to write at the end of a run that is not interrupted; by default the
     configuration says whether to write one, below the tournament's folder.
+
+    `same_rules` says that matches in the log count, though the sources of a plug-in game's rules have changed under the
+    same `rules_version`; the plan records it. Otherwise such a log is refused.
+
+    `strict` refuses bots that have been withdrawn, which are left out otherwise.
     """
-    from arena.results.dataset import FOLDER, check_folder, observed, write_dataset
-    from arena.results.dataset import Options as DatasetOptions
+    from arena.results.dataset import FOLDER, check_folder, observed
     from arena.results.early import EarlyLeaderboards
-    from arena.results.exports import REPORT, write_report
-    from arena.results.leaderboards import best, faults, leaderboards
-    from arena.results.report import write_reports
+    from arena.results.leaderboards import best, no_faults
 
     home_folder(home)
+    backend = backend or ("auto" if address is None else "ray")
     options = RunOptions(cores() if workers is None else workers, backend, address)
     worker = WorkerProcess()
     try:
         if dataset is not None:
             check_folder(Path(dataset))
-        plan = plan_of(config, worker, home)
+        plan = plan_of(config, worker, home, strict)
         folder = home_folder(home) / plan.name
         shards = Path(dataset) if dataset is not None else folder / FOLDER if plan.dataset else None
         if shards is not None:
@@ -165,16 +173,16 @@ def run(
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
             check_playable(store, "nothing can be played here; give the configuration another name")
-            plan = with_dice_keys(plan, store)
-            plan = replace(plan, remarks=(*store.remarks, *plan.remarks))
+            plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
             if plan.schedule.has_secret_dice:
                 write_plan(folder, with_disclosed_keys(plan.resolved(), store))  # hashes, before anything is played
             planned(plan, kept)
-            with nullcontext(show) if show is not None else notebook_line() as shown:
+            with _shown(show) as shown:
                 early = EarlyLeaderboards(store, plan.schedule)
 
                 def show_rated(progress: Progress) -> None:
-                    early.update()
+                    if not progress.stopping:
+                        early.update()
                     for number in [number for number in [*early.boards] if number not in progress.rated]:
                         title = plan.schedule.boards[number].title
                         progress.rated[number] = RatedBoard(title, best(early.boards[number]))
@@ -184,48 +192,81 @@ def run(
                 write_faults(folder, outcome.game_faults)
                 if outcome.complete:
                     store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
-                plan = replace(plan, schedule=with_stages(store, plan.schedule))
-                resolved = with_disclosed_keys(plan.resolved(), store)
-                schedule = store.known(resolved.schedule())
-
-                def begin(number: int, verb: str = "rating") -> None:
-                    outcome.progress.phase = f"{verb} {schedule.boards[number].title}"
-                    outcome.progress.phase += f" ({number + 1} of {len(schedule.boards)})"
-                    shown(outcome.progress)
-
-                boards = leaderboards(store, schedule, begin=begin, early=early.end(begin))
-                faulty = faults(store, plan.schedule)
-                wrong = store.wrong_estimates()
-                files = write_reports(folder, resolved, store.last_versions(), boards, plan.formats)
-                page = None
+                if outcome.progress.stopping:
+                    return RunResult(_without_log(plan), outcome, folder, {}, no_faults(), [])
                 if report is None:
                     report = plan.report and not os.environ.get("ARENA_NO_REPORT")
-                if report and (not outcome.interrupted or (folder / REPORT).is_file()):
-                    page = write_report(folder, store, resolved, boards, faulty, partial(begin, verb="drawing"))
-                    files.append(page)
-                manifest = None
-                if shards is not None and not outcome.interrupted:
-                    outcome.progress.phase = "writing the dataset"
-                    shown(outcome.progress)
-                    wanted = DatasetOptions(plan.dataset or "parquet")
-                    manifest = write_dataset(store, schedule, shards, wanted)
-            plan = replace(plan, schedule=replace(plan.schedule, count_matches=None))  # the log is closed now
+                return _rated(plan, outcome, store, early, report, shards, shown)
     finally:
         worker.stop()
+
+
+def _rated(
+    plan: Plan,
+    outcome: Outcome,
+    store: Store,
+    early: EarlyLeaderboards,
+    report: bool,
+    shards: Path | None,
+    show: Callable[[Progress], None],
+) -> RunResult:
+    """Rate a run that was not interrupted, and write its files, with its report and dataset where these are wanted."""
+    from arena.results.dataset import Options, write_dataset
+    from arena.results.exports import write_report
+    from arena.results.leaderboards import faults, leaderboards
+    from arena.results.report import write_reports
+
+    folder = store.path.parent
+    plan = replace(plan, schedule=with_stages(store, plan.schedule))
+    resolved = with_disclosed_keys(plan.resolved(), store)
+    schedule = store.known(resolved.schedule())
+
+    def begin(number: int, verb: str = "rating") -> None:
+        outcome.progress.phase = f"{verb} {schedule.boards[number].title}"
+        outcome.progress.phase += f" ({number + 1} of {len(schedule.boards)})"
+        show(outcome.progress)
+
+    boards = leaderboards(store, schedule, begin=begin, early=early.end(begin))
+    faulty = faults(store, plan.schedule)
+    wrong = store.wrong_estimates()
+    files = write_reports(folder, resolved, store.last_versions(), boards, plan.formats)
+    page = write_report(folder, store, resolved, boards, faulty, partial(begin, verb="drawing")) if report else None
+    files += [page] if page is not None else []
+    made = None
+    if shards is not None:
+        outcome.progress.phase = "writing the dataset"
+        show(outcome.progress)
+        made = shards, write_dataset(store, schedule, shards, Options(plan.dataset or "parquet"))
     wrong = {bot.label: wrong[bot.identity] for bot in schedule.entries if bot.identity in wrong}
-    made = (shards, manifest) if shards is not None and manifest is not None else None
-    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
+    return RunResult(_without_log(plan), outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
+
+
+def _without_log(plan: Plan) -> Plan:
+    """Return a plan that asks its log nothing, for the time after that is closed."""
+    return replace(plan, schedule=replace(plan.schedule, count_matches=None))
+
+
+def _shown(show: Callable[[Progress], None] | bool | None) -> AbstractContextManager[Callable[[Progress], None]]:
+    """Return what yields the function that is called with the progress of a run."""
+    if callable(show):
+        return nullcontext(show)
+    if show is None or (show and in_notebook()):
+        return notebook_line()
+    return script_lines() if show else nullcontext(lambda progress: None)
 
 
 def plan_of(
-    config: str | Path | Config | dict[str, Any], worker: WorkerProcess | None = None, home: str | Path | None = None
+    config: str | Path | Config | dict[str, Any],
+    worker: WorkerProcess | None = None,
+    home: str | Path | None = None,
+    strict: bool = False,
 ) -> Plan:
     """Return the resolved plan of a file, a `Config` or plain data."""
-    if isinstance(config, Config):
-        return make_plan(config, worker=worker, home=home)
     if isinstance(config, dict):
-        return make_plan(config_from(config), worker=worker, home=home)
-    return load_plan(config, worker, home)
+        config = config_from(config)
+    if isinstance(config, Config):
+        return make_plan(config, worker=worker, home=home, strict=strict)
+    return load_plan(config, worker, home, strict)
 
 
 def by_board(schedule: Schedule, boards: dict[int, pd.DataFrame]) -> dict[tuple[str, int], pd.DataFrame]:
@@ -329,13 +370,13 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
             if (board.game, board.players) == (spec, players):
                 frame = board_matches(store, schedule, index)
                 return frame if resolved.has_seats else frame.assign(seat=pandas.array([None] * len(frame), "Int64"))
-    raise StoreError(f"{target}: has no board {game} with {players} players")
+    raise UnknownTargetError(f"{target}: has no board {game} with {players} players")
 
 
 def export(
     target: str | Path,
     home: str | Path | None = None,
-    out: Path | None = None,
+    out: str | Path | None = None,
     what: Sequence[str] = ("leaderboards",),
     formats: Sequence[str] = (),
     columns: Sequence[str] = (),
@@ -348,16 +389,22 @@ def export(
     from arena.results.exports import check_wanted, export_log
 
     check_wanted(what, formats, columns)
-    if out is not None and in_the_way(out) is not None:
-        raise ConfigError(f"--out {out}: is a file, or below one; name a folder")
+    folder = _folder(out)
     store, resolved = open_log(target, home)
     with store:
-        return export_log(store, resolved, out or store.path.parent, what, formats, columns)
+        return export_log(store, resolved, folder or store.path.parent, what, formats, columns)
+
+
+def _folder(out: str | Path | None) -> Path | None:
+    """Return the folder to write to, if one was named; raises `ConfigError` for one that cannot be."""
+    if out is not None and in_the_way(Path(out)) is not None:
+        raise ConfigError(f"--out {out}: is a file, or below one; name a folder")
+    return None if out is None else Path(out)
 
 
 def dataset(
     target: str | Path,
-    out: Path,
+    out: str | Path,
     options: DatasetOptions | None = None,
     home: str | Path | None = None,
 ) -> dict[str, Any]:
@@ -369,7 +416,7 @@ def dataset(
 
     store, resolved = open_log(target, home)
     with store:
-        return write_dataset(store, store.known(resolved.schedule()), out, options or Options())
+        return write_dataset(store, store.known(resolved.schedule()), Path(out), options or Options())
 
 
 def plot(
@@ -379,7 +426,7 @@ def plot(
     players: int | None = None,
     home: str | Path | None = None,
     format: str = "svg",
-    out: Path | None = None,
+    out: str | Path | None = None,
 ) -> list[Path]:
     """Write a figure of the report for each board, or for those of a game or number of players; return the paths.
 
@@ -387,11 +434,10 @@ def plot(
     """
     from arena.results.pages.report import write_figures
 
-    if out is not None and in_the_way(out) is not None:
-        raise ConfigError(f"--out {out}: is a file, or below one; name a folder")
+    folder = _folder(out)
     store, resolved = open_log(target, home)
     with store:
-        return write_figures(store, resolved, what, game, players, format, out or store.path.parent)
+        return write_figures(store, resolved, what, game, players, format, folder or store.path.parent)
 
 
 def board_crosstable(target: str | Path, index: int, home: str | Path | None = None) -> Crosstable:
@@ -442,14 +488,3 @@ def board_figures(target: str | Path, index: int, home: str | Path | None = None
     store, resolved = open_log(target, home)
     with store:
         return board_page(store, store.known(resolved.schedule()), index)
-
-
-def upgrade(target: str | Path, home: str | Path | None = None) -> tuple[str, ...]:
-    """Upgrade a log of an older version and return messages about it; none for a log of this version."""
-    log = find_log(target, home)
-    if not log.is_file():
-        raise StoreError(f"{log}: no such match log")
-    if not log.stat().st_size:
-        raise StoreError(f"{log}: is an empty file, no match log")
-    with Store.create(log) as store:
-        return store.remarks

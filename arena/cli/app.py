@@ -18,11 +18,15 @@ import typer
 from typer.core import TyperGroup
 
 from arena.cli.commands import bots, logs, machine, play, results
-from arena.cli.exit_codes import FINE, INTERRUPTED, USER_ERROR
+from arena.cli.exit_codes import FAILED, FINE, INTERRUPTED, MEANINGS, WRONG_COMMAND, code_of
+from arena.cli.interrupts import end_in_time, to_go_on
 from arena.core.command import COMMAND, Command
 
-ADDING = (["import"], ["merge"], ["upgrade"])
+ADDING = (["import"], ["merge"])
 """Commands that change a log so that the run that wrote before can still resume."""
+
+RUNS = (["run"], ["compare"])
+"""Commands that end soon after Ctrl-C, whatever they are doing, and go on when they are given again."""
 
 RENAMED = {"bundle": "archive", "luck": "variance", "new-bot": "init-bot", "pairs": "crosstable"}
 """Names of commands until version 0.1, with those of today."""
@@ -42,6 +46,10 @@ class Commands(TyperGroup):
             ctx.fail(f"'arena {args[0]}' is now called 'arena {RENAMED[args[0]]}'")
         if args[0] == "bench":
             ctx.fail("'arena bench' is gone; run `make bench` in a checkout of the repository")
+        if args[0] not in self.commands and not args[0].startswith("-"):
+            from engine.errors import did_you_mean
+
+            ctx.fail(f"no command '{args[0]}'{did_you_mean(args[0], self.commands)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
@@ -52,6 +60,8 @@ class Commands(TyperGroup):
                 formatter.write_dl(
                     [(f"{name:{width}}", command.get_short_help_str(formatter.width)) for name, command in members]
                 )
+        with formatter.section("Exit codes"):
+            formatter.write_dl([(str(code), meaning) for code, meaning in MEANINGS.items()])
 
 
 def _print_version(wanted: bool) -> None:
@@ -95,29 +105,31 @@ def run_command(arguments: list[str]) -> int:
         sys.stdout.flush()
         return int(code or FINE)
     except usage_error as error:  # the base class of Typer's usage errors
-        return _complain(error.format_message().replace("Value error, ", ""))
+        from arena.cli.usage_errors import sentence
+
+        return _complain(sentence(error, arguments), WRONG_COMMAND)
     except (KeyboardInterrupt, typer.Abort):
-        _complain("interrupted")
-        return INTERRUPTED
+        return _complain("interrupted", INTERRUPTED)
     except (BrokenPipeError, SystemExit):  # whoever read our output has seen enough; Click exits then
         return FINE
     except OSError as error:
-        return _complain(f"{error.filename or 'output'}: {error.strerror or error}")
+        return _complain(f"{error.filename or 'output'}: {error.strerror or error}", FAILED)
     except (ValueError, RuntimeError, sqlite3.Error) as error:
         from engine.errors import ArenaError
 
         if isinstance(error, (ArenaError, sqlite3.Error)):
-            return _complain(str(error))
+            return _complain(str(error), code_of(error))
         raise
     finally:
         COMMAND.reset(token)
 
 
-def _complain(message: str) -> int:
+def _complain(message: str, code: int) -> int:
+    """Print an error and return the exit code."""
     text = " ".join(message.split()) or "something went wrong"
     with contextlib.suppress(OSError):
         print(f"error: {text}", file=sys.stderr, flush=True)
-    return USER_ERROR
+    return code
 
 
 def _open_missing_streams() -> None:
@@ -127,8 +139,8 @@ def _open_missing_streams() -> None:
             setattr(sys, name, open(os.open(os.devnull, os.O_RDWR), mode))  # noqa: SIM115 - for good
 
 
-def main() -> None:
-    """Run the console script."""
+def main(interrupt: Any = signal.default_int_handler) -> None:
+    """Run the console script; `interrupt` handles SIGINT from now on."""
     gc.set_threshold(100_000, 50, 50)  # by default collecting takes a quarter of the time that imports take
     _open_missing_streams()
     for number in (signal.SIGTERM, signal.SIGHUP):
@@ -137,7 +149,17 @@ def main() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without our letters is no reason to fail
-    code = run_command(sys.argv[1:])
+    last_words: list[str] = []
+    try:
+        signal.signal(signal.SIGINT, interrupt)
+        if sys.argv[1:2] in RUNS:
+            last_words.append(to_go_on("every match in the log is", shlex.join(["arena", *sys.argv[1:]])))
+            end_in_time(last_words)
+        code = run_command(sys.argv[1:])
+    except KeyboardInterrupt:  # before the first, or after the last, line of the command
+        _complain("interrupted", INTERRUPTED)
+        code = INTERRUPTED
+    last_words.clear()
     for stream in (sys.stdout, sys.stderr):
         try:
             stream.flush()

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import engine
-from arena.cli.output import Output, plain_table, say, tell
+from arena.cli.output import Output, plain_table, print_json, say, tell
 from arena.core.errors import ConfigError
 from arena.plan.resolve import ResolvedBot, Wanted, resolve_bots
 from arena.registry.discovery import find_bot, named_bots
@@ -21,35 +21,56 @@ from engine.registry import provider_names
 from engine.specs import split_game_spec
 
 
-def print_games(game: str | None) -> None:
+def print_games(game: str | None, as_json: bool) -> None:
     """Run `arena games`."""
     if game is None:
-        table = plain_table("game", "players", "designer", "what it is")
-        broken = []
-        for each in engine.game_names():
-            try:
-                kind = engine.game_type(each)
-                players = _range(kind.min_players, kind.max_players)
-                table.add_row(kind.name, players, kind.credit.designer, kind.summary)
-            except Exception as error:  # a plug-in's fault takes no other game away
-                broken.append(
-                    str(error) if isinstance(error, engine.EngineError) else f"game '{each}': {in_short(error)}"
-                )
-        Output().print(table)
-        for prefix in provider_names():
-            print(f"{prefix}.NAME(key=value,...): games of another library")
-        print("\n`arena games GAME` shows options and credits.")
-        for line in broken:
-            tell(f"warning: {line}")
+        _list_games(as_json)
         return
     kind = engine.game_type(game)
     kind.resolve(split_game_spec(game)[1])  # which raises for options that it does not have
+    if as_json:
+        print_json(_game_data(kind))
+        return
     say(f"{kind.title} ({kind.name}), {_range(kind.min_players, kind.max_players)} players\n{kind.summary}\n")
     if kind.parameters:
         say("Options:")
         print_parameters([parameter.plain() for parameter in kind.parameters])
     credit = kind.credit
     say(f"\nDesigner: {credit.designer}\nSource:   {credit.source}\nTerms:    {credit.terms}")
+
+
+def _list_games(as_json: bool) -> None:
+    """Print all games, one per line, or as JSON."""
+    found, broken = [], []
+    for name in engine.game_names():
+        try:
+            found.append(_game_data(engine.game_type(name)))
+        except Exception as error:  # a plug-in's fault takes no other game away
+            why = str(error) if isinstance(error, engine.EngineError) else f"game '{name}': {in_short(error)}"
+            broken.append({"name": name, "error": why})
+    if as_json:
+        print_json({"games": found + broken, "providers": provider_names()})
+        return
+    table = plain_table("game", "players", "designer", "what it is")
+    for game in found:
+        players = _range(game["min_players"], game["max_players"])
+        table.add_row(game["name"], players, game["designer"], game["summary"])
+    Output().print(table)
+    for prefix in provider_names():
+        print(f"{prefix}.NAME(key=value,...): games of another library")
+    print("\n`arena games GAME` shows options and credits.")
+    for each in broken:
+        tell(f"warning: {each['error']}")
+
+
+def _game_data(kind: engine.GameType) -> dict[str, Any]:
+    """Return the description of a game as plain data."""
+    attributes = ("name", "title", "summary", "min_players", "max_players", "rules_version")
+    return {
+        **{name: getattr(kind, name) for name in attributes},
+        **{name: getattr(kind.credit, name) for name in ("designer", "source", "terms")},
+        "options": [parameter.plain() for parameter in kind.parameters],
+    }
 
 
 def print_parameters(parameters: Sequence[dict[str, Any]]) -> None:
@@ -83,12 +104,17 @@ def _range(low: int, high: int) -> str:
     return str(low) if low == high else f"{low}-{high}"
 
 
-def print_bots(bot: str | None, home: Path | None) -> None:
+def print_bots(bot: str | None, as_json: bool, home: Path | None) -> None:
     """Run `arena bots`."""
     if bot is not None:
-        print_bot(bot, home)
+        print_bot(bot, as_json, home)
         return
     found, broken = _described(sorted(named_bots()), home)
+    if as_json:
+        entries = [{"name": name} | _submission_data(entry) for name, entry in submitted(home).items()]
+        errors = [{"error": line} for line in broken]
+        print_json({"bots": [*map(_bot_data, found), *errors], "submitted": entries})
+        return
     table = plain_table("bot", "games", "players", "what it does")
     for each in found:
         table.add_row(each.source.name, *played_by(each), each.summary)
@@ -99,6 +125,26 @@ def print_bots(bot: str | None, home: Path | None) -> None:
     say("\n`arena bots BOT` shows its idea, its parameters and what it costs.")
     for line in broken:
         tell(f"warning: {line}")
+
+
+def _bot_data(bot: ResolvedBot) -> dict[str, Any]:
+    """Return the description of a bot as plain data."""
+    boards = zip(every_board(), bot.refusals, strict=True)
+    return {
+        "name": bot.source.title,
+        "origin": bot.source.origin,
+        "about": bot.about,
+        "boards": [{"game": game.spec, "players": game.players} for game, refusal in boards if refusal is None],
+        "isolation": bot.isolation,
+        "identity": bot.identity,
+        "parameters": bot.parameters,
+    }
+
+
+def _submission_data(entry: Submission) -> dict[str, Any]:
+    """Return the versions of a submitted bot as plain data, the newest last."""
+    versions = [version.model_dump(include={"hash", "author", "submitted", "warnings"}) for version in entry.versions]
+    return {"withdrawn": entry.withdrawn, "versions": versions}
 
 
 def _described(names: Sequence[str], home: Path | None) -> tuple[list[ResolvedBot], list[str]]:
@@ -116,13 +162,16 @@ def _described(names: Sequence[str], home: Path | None) -> tuple[list[ResolvedBo
     return found, broken
 
 
-def print_bot(name: str, home: Path | None) -> None:
+def print_bot(name: str, as_json: bool, home: Path | None) -> None:
     """Print all about one bot; its code runs only under its isolation."""
     handed_in = submitted(home)
     withdrawn = name in handed_in and handed_in[name].withdrawn and name not in named_bots()
     spec = f"{name}@{handed_in[name].newest.short}" if withdrawn else name
     source, _ = find_bot(spec, home=home)  # an unknown name is refused before a worker starts
     bot = resolve_bots([Wanted(spec, {})], every_board(), home=home)[0]
+    if as_json:
+        print_json(_bot_data(bot) | (_submission_data(handed_in[source.name]) if source.submitted else {}))
+        return
     games, players = played_by(bot)
     about = f": {reflowed(bot.about)}" if bot.about else ""
     say(f"{bot.source.title} ({bot.source.origin}){about}\n")
@@ -155,21 +204,27 @@ def print_versions(name: str, entry: Submission) -> None:
 
 @functools.cache
 def every_board() -> tuple[engine.Game, ...]:
-    """Return every game that can be loaded at every number of players."""
+    """Return every game and variant that can be loaded at every number of players."""
     boards = []
     for name in engine.game_names():
         with contextlib.suppress(Exception):  # a plug-in's fault, which `arena games` tells
             kind = engine.game_type(name)
-            boards += [engine.load_game(name, count) for count in range(kind.min_players, kind.max_players + 1)]
+            for spec in kind.variants().values() or [name]:
+                boards += [engine.load_game(spec, count) for count in range(kind.min_players, kind.max_players + 1)]
     return tuple(boards)
 
 
 def played_by(bot: ResolvedBot) -> tuple[str, str]:
     """Return the games and numbers of players that a bot, asked about `every_board`, does not refuse."""
     fits = [board for board, refusal in zip(every_board(), bot.refusals, strict=True) if refusal is None]
-    there, fitting = ({board.name for board in boards} for boards in (every_board(), fits))
-    games = [name for name in bot.games or sorted(fitting) if name in fitting or name not in there]
-    possible = {board.players for board in every_board() if board.name in games}
+    there, fitting = ({board.spec for board in boards} for boards in (every_board(), fits))
+    games = []
+    for name in sorted({board.name for board in every_board()}):
+        variants = {board.spec for board in every_board() if board.name == name}
+        games += [name] if variants <= fitting else sorted(variants & fitting)
+    names = {board.name for board in every_board()}
+    games += [spec for spec in bot.games or () if spec.partition("(")[0] not in names]
+    possible = {board.players for board in every_board() if board.spec in fitting}
     players = sorted({board.players for board in fits} or bot.players or ())
     return (
         "all" if fitting == there else ", ".join(games) or "none here",

@@ -5,33 +5,42 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.cli.exit_codes import FINE, USER_ERROR
-from arena.cli.output import Output, say
-from arena.core.files import write_file
+from arena.cli import exit_codes
+from arena.cli.output import Output, print_json, say
+from arena.core.files import check_file, write_file
 from arena.results.pages.conformance import WORDS, conformance_page, summary
-from engine import game_type
+from engine import canonical_spec, game_type
 from engine.conformance import FAILED, Finding, check_game
 from engine.game_types import GameType
 from engine.loading import check_players
-from engine.specs import split_game_spec
 
 
-def print_check_game(game: str, players: Sequence[int] | None, seed: int, time_limit: float, out: Path | None) -> int:
+def print_check_game(
+    game: str, players: Sequence[int] | None, seed: int, time_limit: float, out: Path | None, as_json: bool
+) -> int:
     """Run `arena check-game` and return the exit code."""
+    tell = (lambda line: None) if as_json else say
+    if out is not None:
+        check_file(out, "--out")
     kind = game_type(game)
-    spec = kind.spec(kind.resolve(split_game_spec(game)[1]))
+    spec = canonical_spec(game)
     found: dict[int, list[Finding]] = {}
     for number in _numbers(kind, players or ()):
-        say(f"{spec} for {number} players")
+        tell(f"{spec} for {number} players")
         found[number] = []
         for finding in check_game(spec, number, seed, time_limit):
             found[number].append(finding)
-            Output().print(line(finding), soft_wrap=True)
+            if not as_json:
+                Output().print(line(finding), soft_wrap=True)
     everything = [finding for findings in found.values() for finding in findings]
-    say(f"{spec}: {summary(everything)}.")
+    tell(f"{spec}: {summary(everything)}.")
     if out is not None:
-        say(f"Page: {write_file(out, [conformance_page(spec, kind.rules_version, seed, found)])}")
-    return USER_ERROR if any(finding.status == FAILED for finding in everything) else FINE
+        page = write_file(out, [conformance_page(spec, kind.rules_version, seed, found)])
+        tell(f"Page: {page}")
+    if as_json:
+        findings = [finding.plain() for finding in everything]
+        print_json({"game": spec, "rules_version": kind.rules_version, "seed": seed, "findings": findings})
+    return exit_codes.FAILED if any(finding.status == FAILED for finding in everything) else exit_codes.FINE
 
 
 def _numbers(kind: GameType, wanted: Sequence[int]) -> list[int]:

@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from arena.cli.commands.play import MatchupOptions, StopOptions
-from arena.cli.exit_codes import FINE, NOT_ALL_PLAYED
-from arena.cli.output import OWN_DICE, Output, interrupted, matches, plain_table, print_json, say, tell
+from arena.cli.exit_codes import A_STRONGER, B_STRONGER, FINE, NOT_ALL_PLAYED, UNDECIDED
+from arena.cli.output import OWN_DICE, SAVED, Output, interrupted, matches, plain_table, print_json, say, tell
 from arena.cli.progress import Display
+from arena.core.errors import telling_what_is_kept
 from arena.plan.resolve import Plan
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
@@ -34,7 +35,13 @@ BAR = 20
 
 
 def print_comparison(
-    matchup: MatchupOptions, stop: StopOptions, workers: int | None, as_json: bool, home: Path | None
+    matchup: MatchupOptions,
+    stop: StopOptions,
+    workers: int | None,
+    exit_code: bool,
+    as_json: bool,
+    same_rules: bool,
+    home: Path | None,
 ) -> int:
     """Run `arena compare` without --from and return the exit code."""
     if matchup.game is None:
@@ -42,8 +49,10 @@ def print_comparison(
     rule = stop_rule(stop)
     asked = Matchup(**vars(matchup) | {"fillers": matchup.fillers or (), "seed": matchup.seed or 0})
     display = Display()
+    plans = []
 
     def planned(plan: Plan) -> None:
+        plans.append(plan)
         for line in plan.remarks:
             tell(line)
 
@@ -52,7 +61,8 @@ def print_comparison(
 
     started = time.monotonic()
     try:
-        found = compare(asked, rule, workers, home, show=show, planned=planned)
+        with telling_what_is_kept(lambda: SAVED if plans else ""):
+            found = compare(asked, rule, workers, home, show=show, planned=planned, same_rules=same_rules)
     except KeyboardInterrupt:  # while planning
         display.end()
         return interrupted("every match that was finished is")
@@ -69,7 +79,14 @@ def print_comparison(
         tell(line)
     if found.end == "interrupted":
         return interrupted("every block up to here is")
-    return NOT_ALL_PLAYED if found.outcome.not_played else FINE
+    if found.outcome.not_played:
+        return NOT_ALL_PLAYED
+    return verdict_code(found) if exit_code else FINE
+
+
+def verdict_code(found: Comparison | LoggedComparison) -> int:
+    """Return the exit code that says which bot is stronger."""
+    return {"a": A_STRONGER, "b": B_STRONGER, None: UNDECIDED}[found.as_dict()["stronger"]]
 
 
 def stop_rule(options: StopOptions) -> StopRule:
@@ -188,7 +205,14 @@ def conclusion(found: Comparison) -> str:
     if tally.verdict == "H0":
         less = f"A over B is worth less than {test.elo1:+g} {unit}"
         return f"H0: {less}. {bounds}; at {test.elo1:g} {unit}, {100 * test.beta:g} % of tests would say so."
-    return f"Undecided: {REASONS[found.end]}. {bounds}."
+    return f"The test has not decided: {REASONS[found.end]}. {bounds}{by_interval(found)}."
+
+
+def by_interval(found: Comparison | LoggedComparison) -> str:
+    """Return that the first line does not come from a test without a decision, if it names a stronger bot."""
+    if found.lead is None or not found.lead.sign:
+        return ""
+    return "; which bot is stronger is known from the interval above, whatever the test would say"
 
 
 REASONS = {

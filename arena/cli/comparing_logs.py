@@ -8,7 +8,17 @@ import typer
 
 from arena import api
 from arena.cli.commands.play import MatchupOptions, StopOptions
-from arena.cli.comparing import blocks, finding, forfeits, print_comparison, print_figures, repeated, saved
+from arena.cli.comparing import (
+    blocks,
+    by_interval,
+    finding,
+    forfeits,
+    print_comparison,
+    print_figures,
+    repeated,
+    saved,
+    verdict_code,
+)
 from arena.cli.exit_codes import FINE
 from arena.cli.output import OWN_DICE, matches, print_json, say
 from arena.results.comparison import LoggedComparison
@@ -24,12 +34,14 @@ def compare(
     stop: StopOptions,
     source: str | None,
     workers: int | None,
+    exit_code: bool,
     as_json: bool,
+    same_rules: bool,
     home: Path | None,
 ) -> int:
     """Run `arena compare` and return the exit code."""
     if source is None:
-        return print_comparison(matchup, stop, workers, as_json, home)
+        return print_comparison(matchup, stop, workers, exit_code, as_json, same_rules, home)
     test = {name: value for name, value in vars(stop).items() if value is not None}
     played = {
         **{name: value for name, value in vars(matchup).items() if name not in READ},
@@ -45,7 +57,7 @@ def compare(
         print_json(found.as_dict())
     else:
         _print(found)
-    return FINE
+    return verdict_code(found) if exit_code else FINE
 
 
 def _print(found: LoggedComparison) -> None:
@@ -65,10 +77,12 @@ def decision(found: LoggedComparison) -> tuple[str, str]:
     test, unit = found.test, UNITS[found.test.model]
     what = f"A test of {test.elo1:g} {unit} (H1) against {test.elo0:g} (H0)"
     if found.decision is None or found.decided_after is None:
-        said = f"is undecided after all {blocks(found.blocks)}"
+        said = f"would go on after all {blocks(found.blocks)}"
     else:
         said = f"that reads the blocks in the log's order says {found.decision} after {found.decided_after:,} of them"
     ratio = f"LLR of all {found.llr:+z.2f}, bounds {test.lower:.2f} and {test.upper:.2f}"
+    if found.decision is None:
+        ratio += by_interval(found)
     return (
         f"{what} {said}. {ratio}.",
         "Nothing was stopped by that test: its error rates hold for the first decision alone, not for the LLR of all, "

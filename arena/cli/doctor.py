@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import importlib
+import json
 import os
 import platform
 import resource
@@ -14,11 +15,12 @@ import subprocess
 import sys
 import textwrap
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from arena.cli.exit_codes import FINE, USER_ERROR
+from arena.cli.exit_codes import FAILED, FINE
 from arena.cli.findings import MISSING, NOTE, OK, WARNING, Finding, Status, size
 from arena.core.machine import cores
 from arena.core.paths import ROOT, home_path
@@ -123,10 +125,26 @@ def isolation() -> Iterator[Finding]:
         )
     else:
         yield Finding(OK, "sandbox", "works: tried with a command in it")
+        yield outside_users()
     yield tool("bubblewrap", BWRAP, "bubblewrap", "the sandbox needs it", WARNING)
     yield libseccomp()
     yield user_namespaces()
     yield pidfd()
+
+
+def outside_users() -> Finding:
+    """Check whether sandboxes have users of their own outside."""
+    from arena.workers.sandbox.outside_users import missing
+
+    what = "outside users"
+    if why := missing():
+        return Finding(
+            NOTE,
+            what,
+            f"{why}. Until then all sandboxes share one user outside, and with it the limits that Linux keeps by user: "
+            "on bytes in pipes, pending signals and watched files",
+        )
+    return Finding(OK, what, "each sandbox has one of its own")
 
 
 def libseccomp() -> Finding:
@@ -244,21 +262,28 @@ def open_files() -> Finding:
 
 
 def print_findings(
-    home: str | Path | None = None, address: str | None = None, show: Callable[[str], object] = print
+    home: str | Path | None = None,
+    address: str | None = None,
+    as_json: bool = False,
+    show: Callable[[str], object] = print,
 ) -> int:
     """Run `arena doctor` and return the exit code."""
     width = min(WIDEST, shutil.get_terminal_size((WIDEST, 24)).columns)
-    found = []
+    reported = []
     for finding in findings(home, address):
-        found.append(finding.status)
-        show(line_of(finding, width))
-    if MISSING in found:
+        reported.append(finding)
+        if not as_json:
+            show(line_of(finding, width))
+    found = [finding.status for finding in reported]
+    if as_json:
+        show(json.dumps([asdict(finding) for finding in reported], indent=1))
+    elif MISSING in found:
         show("\nThe arena cannot run here until what is missing is there.")
     elif WARNING in found:
         show("\nThe arena can run here; see the warnings.")
     else:
         show("\nThe arena can run here, submitted bots too.")
-    return USER_ERROR if MISSING in found else FINE
+    return FAILED if MISSING in found else FINE
 
 
 def line_of(finding: Finding, width: int) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena import api
-from arena.cli.logs import print_exports
+from arena.cli.logs import PLAN_CHANGED, print_exports
 from arena.cli.output import matches, say
 from engine.errors import one_line
 
@@ -34,11 +34,11 @@ def print_import(files: Sequence[Path], name: str, plan: Path | None, home: Path
     from arena.transfer.importing import import_records
 
     done = import_records(files, name, plan, home)
-    for line in done.remarks:
-        say(line)
     known = f"; {done.skipped:,} were there already" if done.skipped else ""
     say(f"{done.added:,} matches imported into {done.log}{known}")
-    if done.added:
+    if done.plan_changed:
+        say(PLAN_CHANGED)
+    if done.added or done.plan_changed:
         print_exports(done.log)
 
 

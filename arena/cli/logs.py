@@ -1,4 +1,4 @@
-"""`arena merge` and `arena upgrade`."""
+"""`arena merge`."""
 
 from __future__ import annotations
 
@@ -10,16 +10,19 @@ from arena import api
 from arena.cli.output import Output, matches, say
 from arena.core.names import COMPARISONS
 from arena.core.paths import home_folder
+from arena.results.exported import WHAT, exported
 from arena.transfer.merging import Merged, merge
 from engine.errors import one_line
 
+PLAN_CHANGED = "Another plan counts in the log than before: boards and exports are of that one."
 
-def print_merge(targets: Sequence[str], into: str, home: Path | None) -> None:
+
+def print_merge(targets: Sequence[str], into: str, plan_of: str | None, home: Path | None) -> None:
     """Run `arena merge`."""
-    done = merge(targets, into, home)
-    for line in (*done.remarks, *merged_in_words(done, home)):
+    done = merge(targets, into, home, plan_of)
+    for line in merged_in_words(done, home):
         say(line)
-    if done.added:
+    if done.added or done.plan_changed:
         print_exports(done.log)
 
 
@@ -29,9 +32,11 @@ def merged_in_words(done: Merged, home: Path | None = None) -> list[str]:
     lines = [f"{matches(done.added)} merged into {done.log}{known}."]
     if done.plans > 1:
         lines.append(
-            f"The logs have {done.plans} plans. Boards show that of the run that started last; to have all count, "
-            "`arena run` a configuration with everything: it plays what is missing."
+            f"The logs have {done.plans} plans, of which one counts; to have all count, `arena run` a configuration "
+            "with everything: it plays what is missing."
         )
+    if done.plan_changed:
+        lines.append(PLAN_CHANGED)
     if done.name.startswith(f"{COMPARISONS}/"):
         place = home_folder(home) / one_line(done.name) / api.LOG
         lines.append(f"It is a comparison, with which `arena compare` goes on when its log is {place}.")
@@ -44,13 +49,11 @@ def merged_in_words(done: Merged, home: Path | None = None) -> list[str]:
 
 
 def print_exports(log: Path) -> None:
-    """Print how to renew exported files that are beside a changed log, if there are any."""
-    if (log.parent / "plan.json").exists():
-        say("Exported files beside it are out of date. To renew the leaderboards:")
-        Output().print(f"  arena export {shlex.quote(str(log))}", soft_wrap=True)
-
-
-def print_upgrade(target: str, home: Path | None) -> None:
-    """Run `arena upgrade`."""
-    for line in api.upgrade(target, home) or ("Nothing to do: the log is of this version.",):
-        say(line)
+    """Name the exported files beside a changed log, and print how to renew them."""
+    found = exported(log.parent)
+    names = [name for names in found.values() for name in names]
+    if names:
+        say(f"Out of date beside it: {', '.join(names)}. To renew them:")
+        what = [kind for kind in WHAT if kind in found]
+        options = ["--what", ",".join(what)] if what not in ([], ["leaderboards"]) else []
+        Output().print(f"  {shlex.join(['arena', 'export', str(log), *options])}", soft_wrap=True)

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import engine
 from arena import api
-from arena.cli.output import print_detail, say, tell, wrong_estimates
+from arena.cli.output import print_detail, print_json, say, tell, wrong_estimates
 from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
+from arena.core.files import check_file
 from arena.core.limits import Isolation
 from arena.core.match_ids import match_id as id_of
 from arena.core.paths import home_folder
 from arena.core.text import without_controls
 from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.game_faults import GameError, GameFault, again
-from arena.match.json_lines import read_records
+from arena.match.json_lines import Record, as_data, read_records
 from arena.match.replay import Told, check_draws, game_of, replay
 from arena.match.stored import StoredMatch
 from arena.plan.files import with_key
@@ -37,15 +38,24 @@ def print_match(
     show: bool,
     html: Path | None,
     open: bool,
+    as_json: bool,
     home: Path | None,
 ) -> None:
     """Run `arena match`."""
+    if show and as_json:
+        raise ConfigError("--show: has no effect with --json, which draws nothing; leave one of them out")
+    if html is not None:
+        check_file(html, "--html")
     try:
         with compiling_shown() as show_compiling:
             stored = api.play_match(game, bots, seed, opening, isolation, home, show_compiling)
     except GameError as error:
         tell(error.fault.trace.rstrip())
         raise
+    if as_json:
+        print_json(_match_data(stored))
+        _write_page(stored, html, open, home, tell)
+        return
     say(f"{stored.game}, {stored.players} players, seed {stored.seed}, opening of {stored.opening} random plies")
     if seed is None and stored.secret:
         say(f"The seed was drawn at random; --seed {stored.seed} plays the match again.")
@@ -64,6 +74,8 @@ def print_replay(
     home: Path | None,
 ) -> None:
     """Run `arena replay`."""
+    if html is not None:
+        check_file(html, "--html")
     if Path(match_id).suffix == ".jsonl" or Path(match_id).is_file():
         stored = _replay_file(Path(match_id), match, audit, show)
         if stored is not None:
@@ -82,7 +94,23 @@ def print_replay(
     _write_page(stored, html, open, home)
 
 
-def _write_page(stored: StoredMatch, html: Path | None, open: bool, home: Path | None) -> None:
+def _match_data(stored: StoredMatch) -> dict[str, Any]:
+    """Return a match outside any log as plain data, by the keys of a line of matches."""
+    key = stored.secret.hash if stored.secret else ""
+    data = as_data(Record(stored, tuple(stored.bots), (), game_of(stored).type.rules_version, key))
+    for forfeit in data["forfeits"]:
+        forfeit["detail"] = stored.details.get(forfeit["seat"], "").strip()
+    printed = [{"seat": seat, "text": text} for seat, text in sorted(stored.printed.items())]
+    return {name: value for name, value in data.items() if name not in ("block", "identities")} | {"printed": printed}
+
+
+def _write_page(
+    stored: StoredMatch,
+    html: Path | None,
+    open: bool,
+    home: Path | None,
+    show_path: Callable[[str], None] = print,
+) -> None:
     """Write the page of a match, if one is wanted."""
     if html is None and not open:
         return
@@ -90,7 +118,7 @@ def _write_page(stored: StoredMatch, html: Path | None, open: bool, home: Path |
     from arena.results.pages.replay import write_replay
 
     name = id_of(stored.identity, stored.lineup)
-    show([write_replay(html or home_folder(home) / "replays" / f"{name}.html", stored)], open)
+    show([write_replay(html or home_folder(home) / "replays" / f"{name}.html", stored)], open, show_path)
 
 
 def _print_fault(fault: GameFault, show: bool) -> NoReturn:
@@ -158,7 +186,7 @@ def _expected(ply: Told) -> str:
 
 
 def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None:
-    for seat, bot in enumerate(stored.bots):
+    for seat, bot in enumerate(stored.names):
         say(f"  seat {seat}: {one_line(bot)}")
     notes = dict(stored.notes)
     if show:
@@ -178,13 +206,13 @@ def _print_plies(stored: StoredMatch, plies: Sequence[Told], show: bool) -> None
         if not short:
             print_detail(detail)
     for seat in stored.printed.keys() - stored.forfeits.keys():  # what is said of a forfeit has it
-        say(f"seat {seat} ({one_line(stored.bots[seat])}) printed, at the end:")
+        say(f"seat {seat} ({one_line(stored.names[seat])}) printed, at the end:")
         print_detail(stored.printed[seat])
     for seat, count in sorted(stored.dropped.items()):
-        say(f"seat {seat} ({one_line(stored.bots[seat])}) gave {wrong_estimates(count)}")
+        say(f"seat {seat} ({one_line(stored.names[seat])}) gave {wrong_estimates(count)}")
     places = ", ".join(
         f"seat {seat} ({one_line(bot)}) place {rank + 1}"
-        for seat, (bot, rank) in enumerate(zip(stored.bots, stored.ranks, strict=True))
+        for seat, (bot, rank) in enumerate(zip(stored.names, stored.ranks, strict=True))
     )
     say(f"Ended: {one_line(stored.ended)}. {places}.")
     if stored.scores and stored.scores[0] is not None:

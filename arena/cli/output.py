@@ -18,7 +18,8 @@ from rich.padding import Padding
 from rich.table import Column, Table
 
 from arena.cli.exit_codes import INTERRUPTED
-from arena.core.command import COMMAND, to_resume
+from arena.cli.interrupts import to_go_on
+from arena.core.command import COMMAND
 from arena.core.paths import ROOT
 
 if TYPE_CHECKING:
@@ -29,6 +30,7 @@ GAP = 3
 OWN_DICE = (
     "The saving by common dice is not estimable: each match draws its own dice where a sandboxed or submitted bot sits."
 )
+SAVED = "all matches written before are saved"
 MOST_DETAIL = 12
 """Lines of a traceback or of standard error shown for a fault."""
 OUR_FRAME = re.compile(rf'^  File "{re.escape(str(ROOT / "arena"))}/.*\n(?:    .*\n)+', re.MULTILINE)
@@ -66,7 +68,7 @@ def tell(line: str) -> None:
 
 def interrupted(saved: str) -> int:
     """Tell what is saved and how to go on; return the exit code."""
-    tell(f"Interrupted: {saved} saved. To go on:\n  {to_resume(COMMAND.get().line)}")
+    tell(to_go_on(saved, COMMAND.get().line))
     return INTERRUPTED
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import webbrowser
+from collections.abc import Callable
 from pathlib import Path
 
 from arena import api
@@ -11,7 +12,7 @@ from arena.cli.output import tell
 
 def write_report(target: str, out: Path | None, open: bool, home: Path | None) -> None:
     """Run `arena report`."""
-    from arena.results.exports import REPORT
+    from arena.results.exported import REPORT
 
     show([path for path in api.export(target, home, out, ["report"]) if path.name == REPORT], open)
 
@@ -30,9 +31,9 @@ def write_plot(
     show(api.plot(target, what, game, players, home, format, out), open)
 
 
-def show(paths: list[Path], open: bool) -> None:
+def show(paths: list[Path], open: bool, show_path: Callable[[str], None] = print) -> None:
     """Print where files are, and open the first in a browser if that is wanted."""
     for path in paths:
-        print(path)
+        show_path(str(path))
     if open and not webbrowser.open(paths[0].absolute().as_uri()):
         tell(f"no browser was found; open {paths[0].absolute().as_uri()}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.util
 import re
 import secrets
 import sys
@@ -13,7 +12,6 @@ from pathlib import Path
 
 from arena.cli.commands.play import TableOptions
 from arena.cli.output import tell
-from arena.cli.serving import NEEDED
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path
 from arena.tables import keeping
@@ -70,12 +68,6 @@ def seats_of(game: str, against: list[str], players: int | None, seat: int, name
 
 def serve_table(setup: Setup | None, port: int, open: bool, home: Path | None) -> None:
     """Serve the pages, with a table that is open already, until Ctrl-C."""
-    missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
-    if missing:
-        names = " and ".join(missing)
-        raise ConfigError(
-            f"arena play needs {names}, not installed here: pip install 'pyramid-arena[web]', or add --terminal"
-        )
     from arena.web.playing import table_address
     from arena.web.server import serve
 

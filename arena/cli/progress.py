@@ -20,7 +20,7 @@ LINE_EVERY = 10.0
 """Seconds between two lines where there is no terminal."""
 REFRESH = 4
 """Drawings a second."""
-STOPPING = "Finishing the matches in play. Press Ctrl-C again to drop them."
+STOPPING = "Saving what is played. Press Ctrl-C again to drop the matches in play."
 
 
 class Display:
@@ -28,7 +28,7 @@ class Display:
 
     def __init__(self, quiet: bool = False) -> None:
         self.quiet = quiet
-        self.stopping, self.phase, self.told = False, "", 0
+        self.stopping, self.phase, self.told, self.last = False, "", 0, ""
         self.live: Live | None = None
         if can_draw(sys.stderr) and not quiet:
             console = Console(stderr=True, markup=False, emoji=False, highlight=False)
@@ -63,7 +63,10 @@ class Display:
             return
         self.shown = time.monotonic()
         if self.live is None:
-            tell(line())
+            text = line()
+            if text != self.last:  # what has not changed is no news in a file
+                tell(text)
+            self.last = text
             return
         with contextlib.suppress(OSError):  # the terminal may be gone; the command goes on
             self.live.update(Group(drawing(self.width) if drawing else line(), STOPPING if stopping else ""))

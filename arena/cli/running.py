@@ -6,9 +6,8 @@ import contextlib
 import functools
 import os
 import shlex
-import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
@@ -20,12 +19,12 @@ from arena import api
 from arena.cli.arguments import TournamentOptions
 from arena.cli.boards import print_board
 from arena.cli.datasets import print_manifest
-from arena.cli.exit_codes import FINE, NOT_ALL_PLAYED
+from arena.cli.exit_codes import FAILED, FINE, NOT_ALL_PLAYED
 from arena.cli.new_config import named_config
-from arena.cli.output import Output, interrupted, matches, say, tell, wrong_estimates
+from arena.cli.output import SAVED, Output, interrupted, matches, say, tell, wrong_estimates
 from arena.cli.progress import Display, bar
 from arena.core.command import COMMAND, to_resume
-from arena.core.errors import ClusterError, ConfigError, UnwritableError, has_no_room, no_room
+from arena.core.errors import ClusterError, ConfigError, UnwritableError, telling_what_is_kept
 from arena.core.files import write_file
 from arena.match.game_faults import lines_of
 from arena.plan.resolve import Plan
@@ -33,6 +32,7 @@ from arena.runner.progress import Progress, duration
 from arena.schedule.blocks import Schedule
 from arena.stats.power import open_ranks
 
+EVERY_MATCH = "every match that was finished is"
 LEFT_OUT = 4
 """Number of bots that are named when they do not play on all boards."""
 LEADERS = 3
@@ -47,12 +47,14 @@ def run_tournament(
     config: Path | None,
     tournament: TournamentOptions,
     workers: int | None,
-    backend: str,
+    backend: str | None,
     address: str | None,
     fresh: bool,
     home: Path | None,
     report: bool | None,
     dataset: Path | None,
+    same_rules: bool,
+    strict: bool,
     quiet: bool,
     verbose: bool,
 ) -> int:
@@ -84,14 +86,18 @@ def run_tournament(
         display.show(lambda: progress.line, drawn, progress.stopping, progress.phase, progress.rated_lines)
 
     try:
-        with naming_the_command():
-            result = api.run(played, home, workers, backend, address, fresh, show, planned, report, dataset)
+        with naming_the_command(plans):
+            result = api.run(
+                played, home, workers, backend, address, fresh, show, planned, report, dataset, same_rules, strict
+            )
     except KeyboardInterrupt:  # while planning, or while rating
         display.end()
-        return interrupted("every match that was finished is")
+        return interrupted(EVERY_MATCH)
     finally:
         display.end()
     code = print_result(result, quiet)
+    if strict and code == FINE and len(result.faults):
+        code = FAILED
     if result.dataset is not None and (dataset is not None or not quiet):
         folder, manifest = result.dataset
         print_manifest(manifest, folder)
@@ -99,18 +105,17 @@ def run_tournament(
 
 
 @contextlib.contextmanager
-def naming_the_command() -> Iterator[None]:
-    """Name the command that resumes the run in errors after which it can go on, and no file where there is none."""
+def naming_the_command(begun: Sequence[object]) -> Iterator[None]:
+    """Name the command that resumes the run in errors after which it can go on, and no file where there is none.
+
+    `begun` is empty until matches are played.
+    """
     again = to_resume(COMMAND.get().line)
     try:
-        yield
+        with telling_what_is_kept(lambda: SAVED if begun else ""):
+            yield
     except UnwritableError as error:
-        raise UnwritableError(error.what, error.remedy, again) from None
-    except OSError as error:
-        if not has_no_room(error):
-            raise
-        text = no_room(error, tempfile.gettempdir())
-        raise UnwritableError(text.what, text.remedy, again) from None
+        raise UnwritableError(error.what, error.remedy, error.state, again) from None
     except ConfigError as error:  # without a file there is none to name
         raise ConfigError(str(error).removeprefix("config: ")) from None
     except ClusterError as error:
@@ -129,8 +134,9 @@ def print_result(result: api.RunResult, quiet: bool) -> int:
         tell(line)
     if result.report is not None and not quiet:
         print(f"Report: {result.report.absolute().as_uri()}")  # never wrapped, so that terminals open it at a click
-    if outcome.interrupted:
-        return interrupted(f"{progress.found + progress.played:,} of {progress.total:,} matches are")
+    if progress.stopping:
+        saved = f"{progress.found + progress.played:,} of {progress.total:,} matches are"
+        return interrupted(saved if progress.searched else EVERY_MATCH)
     return NOT_ALL_PLAYED if outcome.not_played else FINE
 
 
@@ -182,12 +188,15 @@ def _short(label: str) -> str:
 
 def _print_summary(result: api.RunResult) -> None:
     progress = result.outcome.progress
-    if progress.played == 0 and not result.outcome.interrupted and not result.outcome.not_played:
+    if progress.played == 0 and not progress.stopping and not result.outcome.not_played:
         say(f"Nothing to play: all {progress.total:,} matches were in the log already.")
     else:
         before = f", {progress.found:,} were there before" if progress.found else ""
         rate = progress.played / max(result.outcome.seconds, 1e-9)
         say(f"{matches(progress.played)} played in {result.outcome.seconds:.1f} s ({rate:,.0f} a second){before}.")
+    if progress.stopping:
+        command = shlex.join(["arena", "leaderboard", str(result.folder)])
+        return say(f"Nothing is rated yet: the next run does that, and so does\n  {command}")
     print_faults(result.faults, result.folder / api.LOG)
     for bot, count in result.wrong_estimates.items():
         say(f"{bot} gave {wrong_estimates(count)}")

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import shlex
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from statistics import median
+from typing import Any
 
-from arena.cli.exit_codes import FINE, USER_ERROR
-from arena.cli.output import print_detail, say, wrong_estimates
+from arena.cli.exit_codes import FAILED, FINE
+from arena.cli.output import print_detail, print_json, say, wrong_estimates
 from arena.core.limits import Isolation
 from arena.registry.init_bot import init_bot
 from arena.registry.submissions import submitted
-from arena.registry.submitting import withdraw
+from arena.registry.submitting import Kept, withdraw
 from arena.runner.check import ADVICE, BoardCheck, Report, check, submit
 
 
@@ -20,30 +22,54 @@ def print_init_bot(name: str, game: str | None, language: str) -> None:
     path = init_bot(name, game, language)
     say(f"{path} is written. Next:")
     for command in (
-        f"match {game or 'epicycle'} {path} random",
-        f"check {path}",
-        f"submit {path} --name {name} --author YOU",
+        ["match", game or "epicycle", str(path), "random"],
+        ["check", str(path)],
+        ["submit", str(path), "--name", name, "--author", "YOU"],
     ):
-        print(f"  arena {command}")
+        print(f"  {shlex.join(['arena', *command])}")
 
 
 def print_check(
-    path: str, isolation: Isolation, game: Sequence[str] | None, players: Sequence[int] | None, home: Path | None
+    path: str,
+    isolation: Isolation,
+    game: Sequence[str] | None,
+    players: Sequence[int] | None,
+    as_json: bool,
+    home: Path | None,
 ) -> int:
     """Run `arena check` and return the exit code."""
-    report = check(path, isolation, game or (), players or (), home, print_board_check)
-    print_verdict(report)
-    return FINE if report.ok else USER_ERROR
+    report = check(path, isolation, game or (), players or (), home, _show(as_json))
+    if as_json:
+        print_json(report.as_dict())
+    else:
+        print_verdict(report)
+    return FINE if report.ok else FAILED
 
 
-def print_submit(path: str, name: str, author: str, isolation: Isolation, home: Path | None) -> int:
+def _show(as_json: bool) -> Callable[[BoardCheck], None]:
+    """Return what is called with each board that has been checked."""
+    return (lambda board: None) if as_json else print_board_check
+
+
+def print_submit(
+    path: str,
+    name: str,
+    author: str,
+    isolation: Isolation,
+    game: Sequence[str] | None,
+    as_json: bool,
+    home: Path | None,
+) -> int:
     """Run `arena submit` and return the exit code."""
-    kept, report = submit(path, name, author, isolation, home, print_board_check)
+    kept, report = submit(path, name, author, isolation, game or (), home, _show(as_json))
+    if as_json:
+        print_json(_submission_data(kept, report))
+        return FAILED if kept is None else FINE
     if report is not None:
         print_verdict(report)
     if kept is None:
         say("Not submitted.")
-        return USER_ERROR
+        return FAILED
     version = f"{name}@{kept.submission.newest.short}"
     if not kept.changed:
         say(f"Nothing changed: {version} is this source, and the newest version already.")
@@ -55,6 +81,19 @@ def print_submit(path: str, name: str, author: str, isolation: Isolation, home: 
         f"Tournaments name it {name}, which is its newest version, or {version}, which is always this one."
     )
     return FINE
+
+
+def _submission_data(kept: Kept | None, report: Report | None) -> dict[str, Any]:
+    """Return the result of a submission as plain data."""
+    newest = None if kept is None else kept.submission.newest
+    return {
+        "submitted": kept is not None,
+        "changed": kept is not None and kept.changed,
+        "bot": None if kept is None else f"{kept.name}@{kept.submission.newest.short}",
+        "version": None if kept is None else len(kept.submission.versions),
+        "warnings": [] if newest is None else list(newest.warnings),
+        "check": None if report is None else report.as_dict(),
+    }
 
 
 def print_withdraw(name: str, home: Path | None) -> None:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Literal
 
-from arena.cli.exit_codes import FINE, USER_ERROR
+from arena.cli.exit_codes import FAILED, FINE
 from arena.cli.output import Output, matches, plain_table, print_json, say
 from arena.cli.progress import Display, bar
 from arena.core.errors import ConfigError
@@ -39,7 +40,7 @@ def print_verification(
         print_json(report.as_dict())
     else:
         _print(report)
-    return FINE if report.sound else USER_ERROR
+    return FINE if report.sound else FAILED
 
 
 def _rerun(given: str | None) -> int | Literal["all"] | None:
@@ -72,8 +73,8 @@ def _print(report: Report) -> None:
         _print_bots(report)
     for remark in report.remarks:
         say(f"Note: {remark}.")
-    if report.sound:
-        say("Sound.")
+    if report.sound is not False:
+        say("Sound." if report.sound else "NOT CHECKED: no match can be replayed here.")
         return
     say(f"NOT SOUND: {'1 finding' if report.count == 1 else f'{report.count:,} findings'}.")
     for finding in report.findings:
@@ -105,7 +106,12 @@ def _print_bots(report: Report) -> None:
     Output().print(table)
 
 
-def print_archive(target: str, out: Path | None, home: Path | None) -> None:
+def print_archive(target: str, out: Path | None, as_json: bool, home: Path | None) -> None:
     """Run `arena archive`."""
     path = make_archive(target, home, out)
-    say(f"{path}: {path.stat().st_size:,} bytes; arena verify {path} checks it.")
+    size = path.stat().st_size
+    if as_json:
+        print_json({"archive": str(path), "bytes": size})
+    else:
+        say(f"{path}: {size:,} bytes. To check it:")
+        print(f"  {shlex.join(['arena', 'verify', str(path)])}")

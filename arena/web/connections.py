@@ -1,4 +1,4 @@
-"""Connections of the server: a bounded number at once, and none that keeps the server waiting for long.
+"""Connections of the server: a bounded number at once, also from one address, and none that keeps it waiting for long.
 
 Uvicorn closes connections that are idle, but lets one that sends its request a byte at a time, or reads no answer, last
 for as long as it likes.
@@ -7,7 +7,9 @@ for as long as it likes.
 from __future__ import annotations
 
 import asyncio
+import ipaddress
 import resource
+from functools import cached_property
 from http import HTTPStatus
 
 import h11
@@ -21,6 +23,14 @@ SENDING = 60.0
 """Seconds for which an answer may wait because nobody reads it."""
 MOST = 2_000
 """Connections at once, where the limit of open files leaves room for as many other files."""
+MOST_OF_ADDRESS = 4
+"""The share of those that one address may have: one in so many."""
+SLOW = 2.0
+"""Seconds after which a connection without a whole request is slow."""
+MOST_SLOW = 50
+"""Slow connections from one address at once; others are cut as soon as they are slow."""
+IPV6_PREFIX = 64
+"""Bits of an IPv6 address that count: the rest is for its owner to choose."""
 WHOLE = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
 """States of a client that has sent all of its request."""
 
@@ -30,22 +40,47 @@ class Connection(H11Protocol):
 
     _receiving: asyncio.TimerHandle | None = None
     _sending: asyncio.TimerHandle | None = None
+    _is_slow = False
+
+    @cached_property
+    def network(self) -> str:
+        """What counts as one address: an IPv4 address, or the network of an IPv6 one."""
+        return network_of(self.client[0]) if self.client else ""
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Wait for the first request; refuse it where there are too many connections."""
+        """Wait for the first request; refuse it where there are too many connections, in all or from its address."""
         super().connection_made(transport)
-        if len(self.connections) > min(MOST, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2):
+        most = min(MOST, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        if len(self.connections) > most:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again soon")
+        elif len(self._siblings()) > max(1, most // MOST_OF_ADDRESS):
+            self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open from your address; close some")
         else:
-            self._receiving = self.loop.call_later(RECEIVING, transport.abort)
+            self._wait()
+
+    def _siblings(self) -> list[Connection]:
+        """Return the connections from the same address, this one too."""
+        return [each for each in self.connections if isinstance(each, Connection) and each.network == self.network]
+
+    def _wait(self) -> None:
+        """Wait for a request."""
+        self._receiving = self.loop.call_later(min(SLOW, RECEIVING), self._become_slow)
+
+    def _become_slow(self) -> None:
+        """Give a slow request the rest of its time, unless too many from its address are slow already."""
+        if RECEIVING <= SLOW or sum(each._is_slow for each in self._siblings()) >= MOST_SLOW:
+            self.transport.abort()
+        else:
+            self._is_slow = True
+            self._receiving = self.loop.call_later(RECEIVING - SLOW, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request."""
         super().data_received(data)
         if self.conn.their_state in WHOLE:
-            self._receiving = _stop(self._receiving)
+            self._receiving, self._is_slow = _stop(self._receiving), False
         elif self._receiving is None:
-            self._receiving = self.loop.call_later(RECEIVING, self.transport.abort)
+            self._wait()
 
     def send_400_response(self, msg: str) -> None:
         """Refuse what is no request, in words and with the headers of every answer."""
@@ -76,6 +111,19 @@ class Connection(H11Protocol):
         """End with the connection."""
         super().connection_lost(exc)
         self._receiving, self._sending = _stop(self._receiving), _stop(self._sending)
+
+
+def network_of(address: str) -> str:
+    """Return what counts as one address of clients."""
+    try:
+        found = ipaddress.ip_address(address.partition("%")[0])
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is None:
+            return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
+        found = found.ipv4_mapped
+    return str(found)
 
 
 def _stop(timer: asyncio.TimerHandle | None) -> asyncio.TimerHandle | None:

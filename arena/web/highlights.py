@@ -11,7 +11,7 @@ from arena import api
 from arena.match.stored import StoredMatch
 from arena.results.match_filter import View
 from arena.store import Store
-from arena.web.library import Library, Log, Plan
+from arena.web.library import Library, Log
 
 SEARCHED = 300
 """Newest matches of a board that are searched for mistakes."""
@@ -33,43 +33,33 @@ def highlights(library: Library, log: Log, each: int) -> list[Highlight]:
     A match has one reason at most: the first that applies.
     """
     _, view = library.view(log)
-    plan = library.plan(log)
+    plan, planned = library.plan(log), library.planned(log)
     found: dict[int, Highlight] = {}
     for place, board in enumerate(plan.schedule.boards):
         numbers = [number for number, name in view.boards.items() if name == (board.game, board.players)]
-        rows = np.flatnonzero(np.isin(view.match["board"], numbers))
+        rows = np.flatnonzero(np.isin(view.match["board"], numbers) & planned)
         if not each or not len(rows):
             continue
         known = library.kept(log, ("leaderboard", place), partial(api.board_leaderboard, log.path, place))
         frame = known.value[0] if known else None
         rated = {} if frame is None or frame.empty else dict(zip(frame["bot"], frame["rating"], strict=True))
-        ratings = _by_identity(plan, rated)
-        chosen = _by_ratings(view, rows, ratings, each)
+        chosen = _by_ratings(view, rows, rated, each)
         if not plan.schedule.is_foreign:  # else nobody knows moves
-            chosen += [*_longest(view, rows, each), *_mistakes(log, view, plan, rows)]
+            chosen += [*_longest(view, rows, each), *_mistakes(log, view, rows)]
         for highlight in chosen:
             found.setdefault(highlight.number, highlight)
     return list(found.values())
 
 
-def _by_identity(plan: Plan, ratings: dict[str, float]) -> dict[str, float]:
-    """Return ratings by identity; a bot that plays under several labels has their mean."""
-    found: dict[str, list[float]] = {}
-    for entry in plan.schedule.entries:
-        if entry.label in ratings:
-            found.setdefault(entry.identity, []).append(ratings[entry.label])
-    return {identity: sum(of) / len(of) for identity, of in found.items()}
-
-
 def _by_ratings(view: View, rows: np.ndarray, ratings: dict[str, float], each: int) -> list[Highlight]:
     """Return matches that a bot of lower rating won, and those among the best bots."""
-    rating = np.array([ratings.get(bot, np.nan) for bot in view.bots])
+    rating = np.array([ratings.get(label, np.nan) for label in view.labels])
     first = np.searchsorted(view.seat["match"], rows)
     players = np.searchsorted(view.seat["match"], rows, side="right") - first
     if not len(rows) or players.min() != players.max():
         return []
     at = first[:, None] + np.arange(players[0])
-    values, ranks = rating[view.seat["bot"][at]], view.seat["rank"][at]
+    values, ranks = rating[view.seat["entry"][at]], view.seat["rank"][at]
     whole = ~np.isnan(values).any(axis=1) & (ranks.min(axis=1) < ranks.max(axis=1))
     winner = np.take_along_axis(values, ranks.argmin(axis=1)[:, None], axis=1)[:, 0]
     gap = np.where(whole, np.where(ranks > ranks.min(axis=1)[:, None], values, -np.inf).max(axis=1) - winner, -np.inf)
@@ -99,7 +89,7 @@ class _Drop(NamedTuple):
     ply: int
 
 
-def _mistakes(log: Log, view: View, plan: Plan, rows: np.ndarray) -> list[Highlight]:
+def _mistakes(log: Log, view: View, rows: np.ndarray) -> list[Highlight]:
     """Return the match of every bot in which its own evaluation fell most between two of its moves."""
     worst: dict[str, _Drop] = {}
     with Store.open(log.path) as store:
@@ -108,7 +98,7 @@ def _mistakes(log: Log, view: View, plan: Plan, rows: np.ndarray) -> list[Highli
             match = store.match(store.identity_of(key.block), key.lineup)
             first = int(np.searchsorted(view.seat["match"], number))
             for seat, (size, ply) in _drops(match).items():
-                bot = plan.label(view.bots[view.seat["bot"][first + seat]])
+                bot = view.label(int(view.seat["entry"][first + seat]))
                 if size > worst.get(bot, _Drop(0.0, 0, 0)).size:
                     worst[bot] = _Drop(size, number, ply)
     return [

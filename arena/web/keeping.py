@@ -17,7 +17,7 @@ T = TypeVar("T")
 MOST_KEPT = 512
 """Results kept at once; those asked for longest ago go first."""
 SHARE = 0.01
-"""Most of a core that is spent on making results again because logs change all the time."""
+"""Most of a core that is spent on making results of one kind again because logs change all the time."""
 AGAIN = 2.0
 """Seconds after which what has failed is tried again: its log may have been locked for a while."""
 
@@ -125,7 +125,8 @@ class Keeper:
         self._slow = ThreadPoolExecutor(2 if computer is None else 1, thread_name_prefix="slow")
         self._quick = ThreadPoolExecutor(8, thread_name_prefix="quick")
         self._lock = threading.Lock()
-        self._budget = Budget()
+        self._budgets: dict[str, Budget] = {}
+        """By kind, so that standings need not wait until figures are paid for."""
         self._kept: OrderedDict[Hashable, Kept[Any]] = OrderedDict()
 
     def get(
@@ -136,11 +137,15 @@ class Keeper:
         patience: float | None = None,
         urgent: bool = False,
         slow: bool = False,
+        kind: str = "",
     ) -> Known[T] | None:
-        """Return the result of a key as `Kept.get` does; what is `slow` does not keep others waiting."""
+        """Return the result of a key as `Kept.get` does; what is `slow` does not keep others waiting.
+
+        Results of one `kind` share what may be spent on making them again.
+        """
         run = self._computer.run if slow and self._computer is not None else in_this_thread
         with self._lock:
-            kept = self._kept.setdefault(key, Kept(self._budget, run))
+            kept = self._kept.setdefault(key, Kept(self._budgets.setdefault(kind, Budget()), run))
             self._kept.move_to_end(key)
             if len(self._kept) > MOST_KEPT:
                 self._kept.popitem(last=False)

@@ -6,11 +6,13 @@ import os
 import threading
 import time
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
 
 from arena import api
 from arena.core.errors import ArenaError, StoreError
@@ -19,14 +21,14 @@ from arena.core.names import COMPARISONS, PLAYED
 from arena.core.paths import home_path
 from arena.plan.logs import LOG, logs_under
 from arena.plan.model import ResolvedPlan
-from arena.results.match_filter import View
-from arena.results.match_index import MatchIndex
+from arena.results.match_filter import Extents, Filter, Key, View, extents
+from arena.results.match_index import ORDERS, Found, MatchIndex
 from arena.results.run_status import RUNNING, RunStatus
 from arena.schedule.blocks import Schedule
 from arena.store import read_writer
 from arena.web.computing import Computer
 from arena.web.keeping import Keeper, Known
-from arena.web.words import below, name_in
+from arena.web.words import below
 
 T = TypeVar("T")
 
@@ -35,7 +37,7 @@ PATIENCE = 0.5
 FIRST = 60.0
 """Seconds that it waits for the first status of a log."""
 MOST_INDEXED = 5_000_000
-"""Matches in all indexes in memory, about 50 bytes each; the index used last is kept in any case."""
+"""Matches in all indexes in memory, about 65 bytes each; the index used last is kept in any case."""
 SMALLEST = 1_000
 """Matches that an index counts for at least."""
 
@@ -82,18 +84,15 @@ class Plan(NamedTuple):
 
     resolved: ResolvedPlan
     schedule: Schedule
-    labels: dict[str, str]
-    """Names of bots by identity: those that they have on boards, else those of their specs."""
 
-    def label(self, identity: str) -> str:
-        """Return the name of a bot."""
-        return self.labels.get(identity, identity)
 
-    def identity(self, label: str) -> str | None:
-        """Return the identity of a bot by its name on boards, or by itself; None where there is none."""
-        found = [entry.identity for entry in self.schedule.entries if entry.label == label]
-        found += [identity for identity, of in self.labels.items() if of == label]
-        return found[0] if found else label if label in self.labels else None
+class _Status(NamedTuple):
+    """What is read of a log at one moment."""
+
+    run: RunStatus
+    total: int
+    """Matches in the log."""
+    extents: Extents
 
 
 class Library:
@@ -131,22 +130,36 @@ class Library:
             raise NotFoundError(f"there is no {kind} of this name here")
         return Log(name, path)
 
-    def kept(self, log: Log, what: Hashable, compute: Callable[[], T], patience: float | None = -1) -> Known[T] | None:
-        """Return what is computed of a log, as `Kept.get` does; what a run no longer changes is computed at once."""
-        wait = self.patience if patience == -1 else patience
-        return self.keeper.get((log.path, what), log.stamp(), compute, wait, urgent=not log.is_running(), slow=True)
+    def kept(
+        self, log: Log, what: str | tuple[str, int], compute: Callable[[], T], patience: float | None = -1
+    ) -> Known[T] | None:
+        """Return what is computed of a log, as `Kept.get` does; what no run changes is computed at once.
 
-    def all_kept(self, log: Log, what: str, computes: Sequence[Callable[[], T]]) -> list[Known[T] | None]:
-        """Return what is computed of each board of a log, as `kept` does, with patience for all of them together."""
-        if self.patience is None:
-            return [self.kept(log, (what, index), compute) for index, compute in enumerate(computes)]
-        ends = time.monotonic() + self.patience
-        for index, compute in enumerate(computes):
-            self.kept(log, (what, index), compute, 0.0)
+        `what` is its kind, with the number of a board where it is of one.
+        """
+        wait = self.patience if patience == -1 else patience
+        urgent, kind = not log.is_running(), what if isinstance(what, str) else what[0]
+        return self.keeper.get((log.path, what), log.stamp(), compute, wait, urgent, slow=True, kind=kind)
+
+    def deadline(self) -> float | None:
+        """Return when the patience of a page that is asked for now is over, by the monotonic clock; None for never."""
+        return None if self.patience is None else time.monotonic() + self.patience
+
+    def all_kept(
+        self, log: Log, what: str, computes: Mapping[int, Callable[[], T]], ends: float | None
+    ) -> list[Known[T] | None]:
+        """Return what is computed of boards of a log by their numbers, as `kept` does, with one deadline for all."""
+        if ends is not None:
+            for index, compute in computes.items():
+                self.kept(log, (what, index), compute, 0.0)
         return [
-            self.kept(log, (what, index), compute, max(0.0, ends - time.monotonic()))
-            for index, compute in enumerate(computes)
+            self.kept(log, (what, index), compute, None if ends is None else max(0.0, ends - time.monotonic()))
+            for index, compute in computes.items()
         ]
+
+    def is_old(self, log: Log, known: Known[Any]) -> bool:
+        """Whether what is known of a log, to which nobody writes, is of an earlier state of it, and made again."""
+        return not log.is_running() and known.version != log.stamp()
 
     def view(self, log: Log) -> tuple[MatchIndex, View]:
         """Return the index of a log's matches, and what it has now; raises `StoreError` for a damaged log."""
@@ -177,13 +190,7 @@ class Library:
         def read() -> Plan:
             store, resolved = api.open_log(log.path)
             with store:
-                schedule = store.known(resolved.schedule())
-                names = {identity: name_in(spec) for identity, spec in store.bot_names().values()}
-            labels: dict[str, list[str]] = {}
-            for entry in schedule.entries:
-                labels.setdefault(entry.identity, []).append(entry.label)
-            listed = {identity: ", ".join(of) for identity, of in labels.items()}
-            return Plan(resolved, schedule, {**names, **listed})
+                return Plan(resolved, resolved.schedule())
 
         found = self.keeper.get((log.path, "plan"), (log.path.stat().st_ino, view.run), read)
         assert found is not None  # nothing gives up waiting
@@ -191,20 +198,52 @@ class Library:
 
     def status(self, log: Log) -> RunStatus:
         """Return the status of a tournament; raises `ArenaError` for a damaged log."""
+        found = self._status(log)
+        status, total, _ = found.value
+        more = self.view(log)[1].total - total if found.version != (log.stamp(), log.is_running()) else 0
+        return replace(status, matches=max(status.matches, min(status.planned, status.matches + more)))
+
+    def extents(self, log: Log) -> Extents:
+        """Return which blocks of the plan of a log are still in it."""
+        return self._status(log).value.extents
+
+    def _status(self, log: Log) -> Known[_Status]:
         running = log.is_running()
 
-        def read() -> tuple[RunStatus, int]:
+        def read() -> _Status:
             status = api.status(log.path)
-            return replace(status, failed=[self.words(line) for line in status.failed]), self.view(log)[1].total
+            store, resolved = api.open_log(log.path)
+            with store:
+                extent = extents(store, store.known(resolved.schedule()), decided=not running)
+            status = replace(status, failed=[self.words(line) for line in status.failed])
+            return _Status(status, self.view(log)[1].total, extent)
 
         key, version = (log.path, "status"), (log.stamp(), running)
         found = self.keeper.get(key, version, read, patience=FIRST, urgent=not running)
-        if found is None or (found.value[0].state == RUNNING) != running:
+        if found is None or (found.value.run.state == RUNNING) != running:
             found = self.keeper.get(key, version, read)
         assert found is not None  # nothing gives up waiting
-        status, total = found.value
-        more = self.view(log)[1].total - total if found.version != version else 0
-        return replace(status, matches=max(status.matches, min(status.planned, status.matches + more)))
+        return found
+
+    def planned(self, log: Log) -> np.ndarray:
+        """Return which matches of a log are of its plan, by their numbers in the index."""
+        index, view = self.view(log)
+        return index.planned(view, self.extents(log))
+
+    def find(
+        self,
+        log: Log,
+        wanted: Filter | None = None,
+        order: str = ORDERS[0],
+        most: int = 0,
+        after: Key | None = None,
+        back: bool = False,
+        all_plans: bool = False,
+    ) -> tuple[View, Found]:
+        """Return a page of a log's matches, as `MatchIndex.find` does: those of its plan, or of `all_plans`."""
+        index, view = self.view(log)
+        of = None if all_plans else self.extents(log)
+        return view, index.find(view, wanted or Filter(), order, most, after, back, of)
 
     def close(self) -> None:
         """End the threads that compute, and keep indexes for the next time."""

@@ -129,7 +129,7 @@ def _add_looks(app: FastAPI, hall: Hall) -> None:
             return Response(status_code=204, headers={"Cache-Control": "no-store"})
         return _json(lambda: boards.reason_data(view.state, part))
 
-    @app.get("/play/{id}/found", response_model=None)
+    @app.post("/play/{id}/found", dependencies=[Checked], response_model=None)
     def found(id: str, limit: int = BUDGETS[1]) -> Response:
         place = _place(hall, id)
 
@@ -195,7 +195,7 @@ def _add_analysis(app: FastAPI, hall: Hall, links: Links, respond: Callable[[Req
 
         return _json(look)
 
-    @app.get("/analysis/found", response_model=None)
+    @app.post("/analysis/found", dependencies=[Checked], response_model=None)
     def found(game: str, players: int, position: str = "", moves: str = "", limit: int = BUDGETS[1]) -> Response:
         def look() -> dict[str, Any]:
             asked = boards.asked(_game(game, players), position, moves)

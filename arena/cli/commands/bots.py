@@ -7,13 +7,16 @@ from typing import Annotated, Literal
 
 import typer
 
-from arena.cli.arguments import BotPath, CheckIsolation, Group, Home
+from arena.cli.arguments import AsJson, BotPath, CheckIsolation, Group, Home
 
 app = Group("Bots and games")
 
 
 @app.calls("bots:print_games", epilog="Example: arena games epicycle")
-def games(game: Annotated[str | None, typer.Argument(metavar="GAME", help="A game to describe.")] = None) -> None:
+def games(
+    game: Annotated[str | None, typer.Argument(metavar="GAME", help="A game to describe.")] = None,
+    as_json: AsJson = False,
+) -> None:
     """List the games, or describe one: options, players, credits."""
 
 
@@ -31,6 +34,7 @@ def check_game(
         float, typer.Option(min=1, metavar="SECONDS", help="Seconds for one check, which fails when it takes longer.")
     ] = 120,
     out: Annotated[Path | None, typer.Option(help="Write the findings as a page, one HTML file.")] = None,
+    as_json: AsJson = False,
 ) -> None:
     """Check a game by random matches and report what fails.
 
@@ -44,6 +48,7 @@ def bots(
     bot: Annotated[
         str | None, typer.Argument(metavar="BOT", help="A bot to describe: name, file, or program's folder.")
     ] = None,
+    as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """List built-in and submitted bots, or describe one."""
@@ -69,11 +74,12 @@ def check(
     isolation: CheckIsolation = "sandbox",
     game: Annotated[list[str] | None, typer.Option(help="Only this game; may be repeated.")] = None,
     players: Annotated[list[int] | None, typer.Option(help="Only this number; may be repeated.")] = None,
+    as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """Play short matches with a bot and report what fails.
 
-    Every game and number of players that the bot supports is tried. Exit code 1 if anything fails.
+    Every game, variant and number of players that the bot supports is tried. Exit code 1 if anything fails.
     """
 
 
@@ -83,6 +89,10 @@ def submit(
     name: Annotated[str, typer.Option(help="Name of the bot in tournaments.")],
     author: Annotated[str, typer.Option(help="Name of its author.")],
     isolation: CheckIsolation = "sandbox",
+    game: Annotated[
+        list[str] | None, typer.Option(help="Check it on this game only; may be repeated. Default: all it plays.")
+    ] = None,
+    as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """Check a bot and keep its source for tournaments.
@@ -98,5 +108,5 @@ def withdraw(
 ) -> None:
     """Exclude a submitted bot from new tournaments.
 
-    Its sources stay, so that old tournaments can go on.
+    Configurations that name it go on without it. Its sources stay, so that old tournaments can go on with NAME@HASH.
     """

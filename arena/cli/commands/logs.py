@@ -44,6 +44,7 @@ def verify(
 def archive(
     target: Target,
     out: Annotated[Path | None, typer.Option(help="The archive. Default: NAME.zip in the current folder.")] = None,
+    as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """Pack log, plan, leaderboards and sources for verification."""
@@ -58,11 +59,15 @@ def merge(
         str,
         typer.Option("--into", "--out", metavar="NAME|DB", help="The tournament or file to add to; made if missing."),
     ],
+    plan_of: Annotated[
+        str | None, typer.Option(metavar="DB", help="The log whose plan counts afterwards. Default: the one added to.")
+    ] = None,
     home: Home = None,
 ) -> None:
     """Merge logs of one tournament from several machines.
 
-    A match that differs between two logs is named, and nothing is changed.
+    A match that differs between two logs is named, and nothing is changed. Logs with different plans make a new one
+    only with --plan-of.
     """
 
 
@@ -107,12 +112,4 @@ def import_results(
     """Make a tournament of results from elsewhere, without moves.
 
     They are marked as unverified foreign results wherever they are shown. All of the file is taken, or nothing.
-    """
-
-
-@app.calls("logs:print_upgrade", epilog="Example: arena upgrade demo")
-def upgrade(target: Target, home: Home = None) -> None:
-    """Upgrade a log of an older version, keeping a backup.
-
-    `arena run` does so by itself.
     """

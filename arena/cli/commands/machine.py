@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from arena.cli.arguments import Group, Home, Workers
+from arena.cli.arguments import AsJson, Group, Home, Workers
 
 app = Group("Machine")
 
@@ -17,6 +17,7 @@ def doctor(
         str | None,
         typer.Option(help="HOST:PORT of a Ray cluster's head, or auto: compare its nodes with this machine."),
     ] = None,
+    as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """Check that this machine has what the arena needs.

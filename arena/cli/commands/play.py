@@ -11,6 +11,10 @@ import typer
 from arena.cli.arguments import AsJson, Group, Home, Html, Isolation, Open, Opening, TournamentOptions, Workers
 
 app = Group("Play")
+SameRules = Annotated[
+    bool,
+    typer.Option("--same-rules", help="Matches count, though the sources of a plug-in game's rules have changed."),
+]
 
 
 @app.calls("running:run_tournament", plays=True, epilog="Example: arena run configs/demo.toml --workers 4")
@@ -21,7 +25,10 @@ def run(
     ] = None,
     tournament: TournamentOptions = TournamentOptions(),  # noqa: B008 - it is frozen
     workers: Workers = None,
-    backend: Annotated[Literal["auto", "local", "ray"], typer.Option(help="auto: Ray joins when it pays.")] = "auto",
+    backend: Annotated[
+        Literal["auto", "local", "ray"] | None,
+        typer.Option(help="auto: Ray joins when it pays, or can be joined. Default: ray with --address, else auto."),
+    ] = None,
     address: Annotated[str | None, typer.Option(help="A Ray cluster: HOST:PORT of its head, or auto.")] = None,
     fresh: Annotated[bool, typer.Option("--fresh", help="Set the old log aside and play everything again.")] = False,
     home: Home = None,
@@ -35,6 +42,10 @@ def run(
             metavar="DIR", help="Write a dataset of all decisions there. Default: as the configuration says, or none."
         ),
     ] = None,
+    same_rules: SameRules = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Refuse withdrawn bots; exit with 1 if a bot has forfeited a match.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the leaderboards.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say why bots do not play on some boards.")] = False,
 ) -> None:
@@ -74,6 +85,7 @@ def match(
     show: Annotated[bool, typer.Option("--show", help="Draw the position after every ply.")] = False,
     html: Html = None,
     open: Open = False,
+    as_json: AsJson = False,
     home: Home = None,
 ) -> None:
     """Play one match and print it."""
@@ -173,7 +185,11 @@ def compare(
         ),
     ] = None,
     workers: Workers = None,
+    exit_code: Annotated[
+        bool, typer.Option("--exit-code", help="Exit with 10 if A is stronger, 11 if B is, 12 if that is undecided.")
+    ] = False,
     as_json: AsJson = False,
+    same_rules: SameRules = False,
     home: Home = None,
 ) -> None:
     """Play two bots against each other until a test decides.

@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from arena.core.errors import ArenaError
-from arena.results.match_index import Mean
 from arena.schedule.foreign import is_marked
 from arena.web.library import Library, Log, NotFoundError, Plan
 from arena.web.links import Links
+from arena.web.pages.tournament import Standings, standings
 from arena.web.rendering import Page, page
 from arena.web.words import game_name, name_in
 
@@ -25,15 +25,18 @@ class Contestant(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What a bot has got on a board of a tournament."""
+    """The row of a bot on the leaderboard of a board."""
 
     of: Contestant
+    title: str
     game: str
     players: int
-    slug: str
-    mean: Mean
-    place: int
+    standings: Standings
+    """The row of this bot; none while it is computed for the first time."""
+    is_waiting: bool
+    """Whether something newer is being computed."""
     bots: int
+    """On the leaderboard."""
 
 
 def list_of(library: Library, links: Links) -> Page:
@@ -58,7 +61,8 @@ def page_of(library: Library, links: Links, name: str) -> Page:
     versions: dict[str, list[Contestant]] = {}
     for each in mine:
         versions.setdefault(each.identity, []).append(each)
-    results = [result for each in mine for result in _results(library, each)]
+    ends = library.deadline()
+    results = [result for each in mine for result in _results(library, each, ends)]
     games = sorted({game_name(result.game) for result in results if not is_marked(result.game)})
     return page(
         "bot.html",
@@ -68,6 +72,8 @@ def page_of(library: Library, links: Links, name: str) -> Page:
         name=name,
         versions=versions,
         results=results,
+        here=links.bot(name),
+        scripts=["waiting.js"] if links.is_live else [],
         games=games,
         is_foreign=is_marked(name),
         problems=problems,
@@ -87,12 +93,21 @@ def _contestants(library: Library) -> tuple[list[Contestant], list[str]]:
     return found, problems
 
 
-def _results(library: Library, of: Contestant) -> list[Result]:
-    index, view = library.view(of.log)
-    found = []
-    for board in of.plan.schedule.boards:
-        means = index.means(view, board.game, board.players)
-        for place, mean in enumerate(means, 1):
-            if mean.bot == of.identity:
-                found.append(Result(of, board.game, board.players, board.slug, mean, place, len(means)))
+def _results(library: Library, of: Contestant, ends: float | None) -> list[Result]:
+    """Return the rows of a bot on the boards of a tournament; none where it has no complete block."""
+    schedule, found = of.plan.schedule, []
+    entry = [entry.label for entry in schedule.entries].index(of.label)
+    places = [index for index, board in enumerate(schedule.boards) if entry in board.entries]
+    for place, known in zip(places, standings(library, of.log, places, ends), strict=True):
+        board, shown = schedule.boards[place], known.value if known else Standings({}, 0, [])
+        names = shown.cells.get("bot", [])
+        mine = {
+            heading: [text for text, label in zip(texts, names, strict=True) if label == of.label]
+            for heading, texts in shown.cells.items()
+        }
+        waits = known is None or library.is_old(of.log, known)
+        if waits or of.label in names:
+            found.append(
+                Result(of, board.title, board.game, board.players, shown._replace(cells=mine), waits, len(names))
+            )
     return found

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 from arena import api
-from arena.results.match_filter import Filter
 from arena.results.run_status import RUNNING
 from arena.runner.following import ComparisonSoFar
 from arena.web.library import Library
@@ -29,8 +28,7 @@ def page_of(library: Library, links: Links, name: str) -> Page:
         links,
         title=f"{found.a} and {found.b} on {found.board.title}" if found else status.name,
         description=f"{status.matches:,} matches",
-        refresh=5 if found is None else 0,
-        scripts=["live.js"] if now["is_running"] and links.is_live else [],
+        scripts=[*(["live.js"] if now["is_running"] else []), "waiting.js"] if links.is_live else [],
         **now,
     )
 
@@ -46,14 +44,14 @@ def _now(library: Library, name: str) -> dict[str, Any]:
     log = library.log(name)
     status = library.status(log)
     known = library.kept(log, "comparison", partial(api.comparison_so_far, log.path))
-    index, view = library.view(log)
-    newest = index.find(view, Filter(), "newest", SHOWN, None)
+    view, newest = library.find(log, most=SHOWN)
     found = known.value if known else None
     return {
         "log": log,
         "status": status,
         "is_running": status.state == RUNNING,
         "found": found,
+        "waiting": known is None or library.is_old(log, known),
         "line": _line(found) if found and found.test and len(found.course) > 1 else None,
         "newest": lines_of(log, view, library.plan(log), newest.numbers),
     }

@@ -9,7 +9,7 @@ from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id, match_id
 from arena.match.alarm import GAME_SECONDS
 from arena.match.stored import StoredMatch
-from arena.results.match_filter import Filter
+from arena.plan.seats import with_labels
 from arena.results.pages.replay import bounded, frame, replay_values
 from arena.results.pages.templates import packed
 from arena.runner.in_play import InPlay, read_in_play
@@ -29,14 +29,15 @@ def page_of(library: Library, links: Links, name: str, match: str) -> Page:
     whole = _find(log, match)
     plan = library.plan(log)
     if plan.resolved.foreign is not None:
-        return _without_moves(links, log, plan, _read(log, whole))
+        return _without_moves(links, log, plan, _read(log, plan, whole))
 
     def draw() -> Page:
-        data, values = replay_values(_read(log, whole))
+        data, values = replay_values(_read(log, plan, whole))
         values["description"] = f"Match {values['name']} of {name}, {len(values['plies'])} plies"
         return page("match.html", links, data=packed(data), log=log, scripts=["replay.js"], **values)
 
-    found = library.keeper.get((log.path, "match", whole), log.path.stat().st_ino, draw)
+    version = log.path.stat().st_ino, library.view(log)[1].run
+    found = library.keeper.get((log.path, "match", whole), version, draw)
     assert found is not None  # nothing gives up waiting
     return found.value
 
@@ -53,20 +54,21 @@ def latest_of(library: Library, links: Links, name: str) -> str:
         known = library.keeper.get((log.path, "in play"), version, partial(_drawn, library, log, shown))
         if known is not None and known.value:
             return known.value
-    index, view = library.view(log)
-    newest = index.find(view, Filter(), "newest", 1, None).numbers
+    view, found = library.find(log, most=1)
+    newest = found.numbers
     if not newest or library.plan(log).schedule.is_foreign:
         return ""
-    (line,) = lines_of(log, view, library.plan(log), newest)
+    plan = library.plan(log)
+    (line,) = lines_of(log, view, plan, newest)
 
     def draw() -> str:
-        data, values = replay_values(_read(log, _find(log, line.id)))
+        data, values = replay_values(_read(log, plan, _find(log, line.id)))
         title = f"{values['title']}, match {line.shown}"
         return json.dumps({"id": line.id, "title": title, "address": links.match(name, line.id), "data": packed(data)})
 
-    found = library.keeper.get((log.path, "latest"), line.id, draw)
-    assert found is not None  # nothing gives up waiting
-    return found.value
+    latest = library.keeper.get((log.path, "latest"), line.id, draw)
+    assert latest is not None  # nothing gives up waiting
+    return latest.value
 
 
 def _drawn(library: Library, log: Log, shown: InPlay) -> str:
@@ -101,10 +103,9 @@ def _drawn(library: Library, log: Log, shown: InPlay) -> str:
 
 def _without_moves(links: Links, log: Log, plan: Plan, match: StoredMatch) -> Page:
     """Return the page of a match of foreign results, whose moves nobody knows."""
-    labels = {entry.spec: entry.label for entry in plan.schedule.entries}
     seats = [
-        (seat, labels.get(bot, bot), rank + 1, score)
-        for seat, (bot, rank, score) in enumerate(zip(match.bots, match.ranks, match.scores, strict=True))
+        (seat, bot, rank + 1, score)
+        for seat, (bot, rank, score) in enumerate(zip(match.names, match.ranks, match.scores, strict=True))
     ]
     name = match_id(match.identity, match.lineup)
     return page(
@@ -133,6 +134,6 @@ def _find(log: Log, name: str) -> tuple[bytes, int]:
     return found[0]
 
 
-def _read(log: Log, whole: tuple[bytes, int]) -> StoredMatch:
+def _read(log: Log, plan: Plan, whole: tuple[bytes, int]) -> StoredMatch:
     with Store.open(log.path) as store, readable(store):
-        return store.match(*whole)
+        return with_labels(store, plan.schedule, store.match(*whole))

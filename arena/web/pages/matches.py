@@ -21,7 +21,9 @@ ON_A_PAGE = 50
 SHOWN = 12
 """Hexadecimal digits of an id that are shown."""
 ANY_FORFEIT = "any"
-FIELDS = ("bot", "opponent", "seat", "place", "game", "players", "ended", "cause", "least", "most")
+FIELDS = ("bot", "opponent", "seat", "place", "game", "players", "ended", "cause", "least", "most", "of")
+ALL = "log"
+"""Value of `of` for all matches of the log; those of the plan without it."""
 LARGEST = 10**9
 
 
@@ -46,23 +48,27 @@ class Line(NamedTuple):
     seats: list[Seat]
     has_seats: bool
     """Whether these are in the order of seats; else in that of places."""
+    is_planned: bool = True
+    """Whether it is of the log's plan."""
 
 
 def page_of(library: Library, links: Links, name: str, query: Mapping[str, str]) -> Page:
     """Return a page of matches; values of the query that mean nothing are left out."""
     log = library.log(name)
     plan = library.plan(log)
-    index, view = library.view(log)
     given = {field: query.get(field, "").strip() for field in FIELDS}
     if not plan.resolved.has_seats:
         given["seat"] = ""
-    for each in ("bot", "opponent"):
-        given[each] = plan.label(plan.identity(given[each]) or given[each])
+    given["of"] = ALL if given["of"] == ALL else ""
     order = query.get("sort", "") if query.get("sort") in ORDERS else ORDERS[0]
     back = "before" in query
     cursor = _key(query.get("before" if back else "after", ""))
-    found = index.find(view, _filter(given, plan), order, ON_A_PAGE, cursor, back)
-    lines = lines_of(log, view, plan, found.numbers)
+    view, found = library.find(log, _filter(given), order, ON_A_PAGE, cursor, back, given["of"] == ALL)
+    planned = library.planned(log)
+    lines = [
+        line._replace(is_planned=bool(planned[number]))
+        for number, line in zip(found.numbers, lines_of(log, view, plan, found.numbers), strict=True)
+    ]
     here = {**given, "sort": "" if order == ORDERS[0] else order}
     first, last = ("{}.{}".format(*view.key(found.numbers[at])) if found.numbers else "" for at in (0, -1))
     ends = found.before + len(found.numbers)
@@ -80,7 +86,8 @@ def page_of(library: Library, links: Links, name: str, query: Mapping[str, str])
         found=found,
         ends=ends,
         lines=lines,
-        choices=_choices(view, plan),
+        others=view.total - int(planned.sum()),
+        choices=_choices(view, given["of"] == ALL),
         earlier=links.matches(name, {**here, "before": first}) if found.before else "",
         later=links.matches(name, {**here, "after": last}) if ends < found.total else "",
     )
@@ -102,7 +109,7 @@ def _line(view: View, plan: Plan, number: int, id: str) -> Line:
     game, players = view.boards[int(match["board"][number])]
     first = int(seat["match"].searchsorted(np.int32(number)))  # of its type, or all of the array is converted
     seats = [
-        Seat(plan.label(view.bots[seat["bot"][at]]), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]])
+        Seat(view.label(int(seat["entry"][at])), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]])
         for at in range(first, first + players)
     ]
     if not plan.resolved.has_seats:
@@ -121,25 +128,24 @@ def _number(text: str) -> int | None:
     return min(int(text), LARGEST) if re.fullmatch("[0-9]{1,12}", text, re.ASCII) else None
 
 
-def _filter(given: Mapping[str, str], plan: Plan) -> Filter:
-    bot, opponent = (plan.identity(given[each]) or given[each] or None for each in ("bot", "opponent"))
+def _filter(given: Mapping[str, str]) -> Filter:
     cause = given["cause"] or None
     numbers = {field: _number(given[field]) for field in ("seat", "place", "players", "least", "most")}
     return Filter(
         game=given["game"] or None,
-        bot=bot,
-        opponent=opponent,
+        bot=given["bot"] or None,
+        opponent=given["opponent"] or None,
         cause="" if cause == ANY_FORFEIT else cause,
         ended=given["ended"] or None,
         **numbers,
     )
 
 
-def _choices(view: View, plan: Plan) -> dict[str, list[str]]:
-    """Return what there is to choose from in each field."""
+def _choices(view: View, all_plans: bool) -> dict[str, list[str]]:
+    """Return what there is to choose from in each field; bots of the plan, or of all plans."""
     most = max((players for _, players in view.boards.values()), default=2)
     return {
-        "bot": sorted({plan.label(identity) for identity in view.bots}),
+        "bot": sorted({*view.labels, *(view.bots if all_plans else ())}),
         "seat": [str(seat) for seat in range(most)],
         "place": [str(place) for place in range(1, most + 1)],
         "game": sorted({game for game, _ in view.boards.values()}),

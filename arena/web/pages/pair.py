@@ -24,14 +24,13 @@ def page_of(library: Library, links: Links, name: str, board: str, a: str, b: st
     log = library.log(name)
     plan = library.plan(log)
     index = next((at for at, each in enumerate(plan.schedule.boards) if each.slug == board), None)
-    labels = {entry.label: entry.identity for entry in plan.schedule.entries}
+    labels = [entry.label for entry in plan.schedule.entries]
     if index is None or a not in labels or b not in labels or a == b:
         raise NotFoundError("these are no two bots of a board of this tournament")
     shape = plan.schedule.boards[index]
     known = library.kept(log, ("crosstable", index), partial(api.board_crosstable, log.path, index))
-    found, view = library.view(log)
-    wanted = Filter(game=shape.game, players=shape.players, bot=labels[a], opponent=labels[b])
-    met = found.find(view, wanted, "newest", SHOWN, None)
+    wanted = Filter(game=shape.game, players=shape.players, bot=a, opponent=b)
+    view, met = library.find(log, wanted, most=SHOWN)
     return page(
         "pair.html",
         links,
@@ -42,8 +41,9 @@ def page_of(library: Library, links: Links, name: str, board: str, a: str, b: st
         a=a,
         b=b,
         row=None if known is None else _row(known.value, a, b),
-        waiting=known is None,
-        refresh=5 if known is None else 0,
+        waiting=known is None or library.is_old(log, known),
+        here=links.pair(name, board, a, b),
+        scripts=["waiting.js"] if links.is_live else [],
         met=met.total,
         lines=lines_of(log, view, plan, met.numbers),
         more=links.matches(name, {"bot": a, "opponent": b, "game": shape.game, "players": shape.players}),

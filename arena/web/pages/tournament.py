@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Sequence
 from functools import partial
+from pathlib import Path
 from typing import Any, NamedTuple
 
-import pandas as pd
-
 from arena import api
-from arena.results.match_filter import Filter
+from arena.results.leaderboards import cells, disqualified_lines
 from arena.results.pages.figures import render
 from arena.results.pages.report import BoardPage
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus
@@ -25,26 +24,20 @@ SHOWN = 5
 """Newest matches that are listed."""
 
 
-class Standing(NamedTuple):
-    """A bot on a board, as the log has it now."""
+class Standings(NamedTuple):
+    """The leaderboard of a board, as `arena leaderboard` prints it."""
 
-    bot: str
-    played: int
-    """Seats."""
-    wins: int
-    mean_return: float
-    ratings: list[str]
-    """With their intervals, one for each name that the bot has; none while they are not known."""
-    group: str
+    cells: dict[str, list[str]]
+    """Texts by heading; none before the first complete block."""
+    matches: int
+    """Matches in complete blocks, that it was made from."""
+    disqualified: list[str]
+    """What is said of disqualified bots."""
 
-
-class Rating(NamedTuple):
-    """The rating of a bot, as a table shows it."""
-
-    text: str
-    """With its interval."""
-    group: str
-    rank: int
+    @property
+    def rows(self) -> list[tuple[str, ...]]:
+        """The texts of each bot."""
+        return list(zip(*self.cells.values(), strict=True))
 
 
 class Board(NamedTuple):
@@ -52,11 +45,14 @@ class Board(NamedTuple):
 
     status: BoardStatus
     slug: str
-    standings: list[Standing]
-    rated: int | None
-    """Matches, in complete blocks, that ratings were made from."""
-    known: Known[tuple[BoardPage, int]] | None
-    """Its figures, and from how many matches they were made; None while they are computed for the first time."""
+    standings: Standings | None
+    """None while they are computed for the first time."""
+    figures: BoardPage | None
+    """None while they are computed for the first time."""
+    drawn: int
+    """Matches in complete blocks, that the figures were made from."""
+    is_waiting: bool
+    """Whether something newer is being computed, that will come though nothing is played any more."""
 
 
 def page_of(library: Library, links: Links, name: str) -> Page:
@@ -65,7 +61,6 @@ def page_of(library: Library, links: Links, name: str) -> Page:
     status = library.status(log)
     plan = library.plan(log)
     boards = _boards(library, log, plan, status, with_figures=True)
-    waiting = any(board.known is None for board in boards)
     running = status.state == RUNNING and links.is_live
     return page(
         "tournament.html",
@@ -74,8 +69,7 @@ def page_of(library: Library, links: Links, name: str) -> Page:
         description=f"{status.matches:,} of {status.planned:,} matches, {len(boards)} boards",
         plan=plan,
         is_running=running,
-        refresh=5 if waiting and not running else 0,
-        scripts=[*(["live.js"] if running else []), *(["figures.js"] if links.is_live else [])],
+        scripts=[*(["live.js"] if running else []), *(["figures.js", "waiting.js"] if links.is_live else [])],
         **_now(library, log, plan, status, boards),
     )
 
@@ -109,58 +103,37 @@ def figure_of(library: Library, name: str, board: str, figure: str, format: str)
 
 def _now(library: Library, log: Log, plan: Plan, status: RunStatus, boards: list[Board]) -> dict[str, Any]:
     """Return the values of what changes while a tournament runs."""
-    index, view = library.view(log)
-    newest = index.find(view, Filter(), "newest", SHOWN, None)
+    view, newest = library.find(log, most=SHOWN)
     return {
         "log": log,
         "status": status,
         "boards": boards,
-        "total": view.total,
         "newest": lines_of(log, view, plan, newest.numbers),
     }
 
 
 def _boards(library: Library, log: Log, plan: Plan, status: RunStatus, with_figures: bool) -> list[Board]:
+    places, ends = range(len(status.boards)), library.deadline()
+    rated = standings(library, log, places, ends)
+    drawn: list[Known[tuple[BoardPage, int]] | None] = [None] * len(places)
+    if with_figures:
+        figures_of = {index: partial(api.board_figures, log.path, index) for index in places}
+        drawn = library.all_kept(log, "figures", figures_of, ends)
     found: list[Board] = []
-    ratings = [partial(_ratings, log, index) for index in range(len(status.boards))]
-    drawn = [partial(api.board_figures, log.path, index) for index in range(len(status.boards))]
-    rated_boards = library.all_kept(log, "ratings", ratings)
-    known_boards = library.all_kept(log, "figures", drawn) if with_figures else [None] * len(drawn)
-    boards = zip(status.boards, plan.schedule.boards, rated_boards, known_boards, strict=True)
-    for board, shape, rated, known in boards:
-        standings = _standings(library, log, plan, (board.game, board.players), rated.value[0] if rated else {})
-        found.append(Board(board, shape.slug, standings, rated.value[1] if rated else None, known))
+    for board, shape, known, figures in zip(status.boards, plan.schedule.boards, rated, drawn, strict=True):
+        shown, matches = figures.value if figures else (None, 0)
+        waits = any(
+            each is None or library.is_old(log, each) for each in ([known, figures] if with_figures else [known])
+        )
+        found.append(Board(board, shape.slug, known.value if known else None, shown, matches, waits))
     return found
 
 
-def _ratings(log: Log, index: int) -> tuple[dict[str, Rating], int]:
-    """Return the ratings of a board by label, best first, and how many matches they were made from."""
-    leaderboard, matches = api.board_leaderboard(log.path, index)
-    if "rating_ci_low" not in leaderboard:
-        return {}, matches
-    rows = leaderboard.to_dict("records")
-    found = {row["bot"]: Rating(f"{row['rating']:.2f} {_interval(row)}", row["group"], row["rank"]) for row in rows}
-    return found, matches
+def standings(library: Library, log: Log, boards: Sequence[int], ends: float | None) -> list[Known[Standings] | None]:
+    """Return the standings of boards, by their numbers in the plan, as `Library.all_kept` does."""
+    return library.all_kept(log, "standings", {index: partial(_standings, log.path, index) for index in boards}, ends)
 
 
-def _standings(
-    library: Library, log: Log, plan: Plan, name: tuple[str, int], ratings: dict[str, Rating]
-) -> list[Standing]:
-    """Return the bots of a board in the order of its ratings, then of their mean returns."""
-    index, view = library.view(log)
-    labels: dict[str, list[str]] = {}
-    for entry in plan.schedule.entries:
-        labels.setdefault(entry.identity, []).append(entry.label)
-    found = []
-    for mean in index.means(view, *name):
-        rated = [ratings[label] for label in labels.get(mean.bot, []) if label in ratings]
-        texts = [rating.text for rating in rated]
-        groups = "".join(sorted({letter for rating in rated for letter in rating.group}))
-        rank = min((rating.rank for rating in rated), default=len(ratings) + 1)
-        found.append((rank, Standing(plan.label(mean.bot), mean.matches, mean.wins, mean.mean_return, texts, groups)))
-    return [standing for _, standing in sorted(found, key=lambda each: each[0])]
-
-
-def _interval(row: Mapping[Any, Any]) -> str:
-    low, high = row["rating_ci_low"], row["rating_ci_high"]
-    return "" if pd.isna(low) or pd.isna(high) else f"({low:.2f} to {high:.2f})"
+def _standings(log: Path, index: int) -> Standings:
+    frame, matches = api.board_leaderboard(log, index)
+    return Standings(cells(frame), matches, disqualified_lines(frame))

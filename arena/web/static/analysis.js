@@ -1,5 +1,5 @@
 /** The analysis board: any position, the actions from it, and a search that grows while somebody looks. */
-import { Board, ask, find, list, make, showFound, sleep } from "./board.js";
+import { Board, ask, change, find, list, make, showFound, sleep } from "./board.js";
 
 const page = find("analysis");
 const { game = "", players = "", position = "" } = page.dataset;
@@ -51,7 +51,7 @@ async function search(turn) {
       continue;
     }
     try {
-      const found = await ask(`/analysis/found?${query()}&limit=${input("budget").value}`);
+      const found = await change(`/analysis/found?${query()}&limit=${input("budget").value}`);
       if (turn !== searching) return;
       if (!found || found.error) {
         find("found").hidden = false;

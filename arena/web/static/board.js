@@ -286,7 +286,7 @@ export async function ask(address, options) {
 }
 
 /**
- * Change something, with the token of this page.
+ * Change something, or have something searched, with the token of this page.
  * @param {string} address
  * @param {Record<string, string>} fields
  */

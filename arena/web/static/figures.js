@@ -1,8 +1,17 @@
 /** Makes figures interactive on request: Vega draws them from their specification, with what the server serves. */
 
-for (const button of document.querySelectorAll("button[data-figure]")) {
-  button.removeAttribute("hidden");
-  button.addEventListener("click", () => explore(/** @type {HTMLButtonElement} */ (button)));
+offer(document);
+document.addEventListener("renewed", (event) => offer(/** @type {Element} */ (event.target)));
+
+/**
+ * Show the buttons of figures, which do nothing without scripts.
+ * @param {ParentNode} root
+ */
+function offer(root) {
+  for (const button of root.querySelectorAll("button[data-figure]")) {
+    button.removeAttribute("hidden");
+    button.addEventListener("click", () => explore(/** @type {HTMLButtonElement} */ (button)));
+  }
 }
 
 /** @type {Promise<any> | undefined} */

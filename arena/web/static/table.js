@@ -198,7 +198,7 @@ async function search() {
     await sleep(document.hidden ? 1000 : 200);
     if (!now || document.hidden || shown !== null || now.seat < 0 || !(hinting || input("bars").checked)) continue;
     try {
-      const found = await ask(`${base}/found?limit=${input("budget").value}`);
+      const found = await change(`${base}/found?limit=${input("budget").value}`);
       if (!found || found.error) {
         complain(found?.error ?? "");
         hinting = input("bars").checked = false;
