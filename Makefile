@@ -5,7 +5,7 @@ VENV := .venv
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
-.PHONY: help venv demo tools tools-system test test-system chaos coverage lint format bench docs ladder stats cluster-demo clean
+.PHONY: help venv demo tools tools-system test test-system chaos coverage lint format bench docs reference ladder stats cluster-demo clean
 
 help:
 	@echo "make demo    play the demo tournament, print its leaderboards, write them and a report to reports/demo/"
@@ -18,6 +18,7 @@ help:
 	@echo "make bench   measure this installation's speed, beside other libraries that are installed (minutes)"
 	@echo "             WHAT=list lists the sections, WHAT='engine arena' names some, AGAINST=COMMIT compares"
 	@echo "make docs    build the documentation as pages in docs/_build; warnings are errors"
+	@echo "make reference  write the parts of docs/ that are made from the code"
 	@echo "make ladder  play the ladder of all bots and write reports/ladder/ (half an hour)"
 	@echo "make stats   hold the statistics against simulated worlds whose truth is known (minutes)"
 	@echo "make cluster-demo  play on two Ray nodes of this machine, lose one, add one (minutes); docs/how-to/cluster.md"
@@ -93,6 +94,10 @@ $(VENV)/.docs: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(INSTALL) --editable '.[docs]'
 	@touch $(VENV)/.runtime $@
 
+# the parts of pages in docs/ that are made from the code
+reference: $(VENV)/.dev
+	$(BIN)/python -m scripts.reference
+
 docs: $(VENV)/.docs
 	$(BIN)/python -m sphinx --fail-on-warning --keep-going --nitpicky --quiet docs docs/_build
 
@@ -101,7 +106,7 @@ ladder: $(VENV)/.runtime
 	$(BIN)/python -m scripts.ladder configs/ladder.toml reports/ladder
 
 # further modules join the list; each prints a table and exits with 1 when a promise fails
-STATS := tests.support.worlds tests.support.misfit_worlds tests.support.variance_worlds tests.support.sprt_worlds
+STATS := $(addprefix tests.support.,worlds interval_worlds misfit_worlds variance_worlds sprt_worlds)
 
 stats: $(VENV)/.dev
 	set -e; for module in $(STATS); do $(BIN)/python -m $$module; done

@@ -135,22 +135,26 @@ def workers(log: Path) -> list[tuple[str, int]]:
         return db.execute("SELECT worker, count(*) FROM timings GROUP BY worker ORDER BY worker").fetchall()
 
 
+def whole(result: api.RunResult) -> api.RunResult:
+    """A result as it is; raises `KeyboardInterrupt` for that of a run that was interrupted."""
+    if result.outcome.progress.stopping:
+        raise KeyboardInterrupt
+    return result
+
+
 def main(config: str) -> int:
     """The exit code: 0 when the cluster's log is the same as a local one."""
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     with tempfile.TemporaryDirectory(prefix="arena-", dir="/tmp", ignore_cleanup_errors=True) as folder:
         clustered, local = Path(folder, "clustered"), Path(folder, "local")
         Path(folder, "ray").mkdir()
-        result = play_on_nodes(config, clustered, str(Path(folder, "ray")))
-        if result.outcome.interrupted:
-            print("Interrupted; nothing is left of it.")
-            return 130
+        result = whole(play_on_nodes(config, clustered, str(Path(folder, "ray"))))
         for worker, count in workers(result.folder / api.LOG):
             print(f"  worker {worker} played {count:,}")
         for (game, players), frame in result.leaderboards.items():
             print_board((game, players), frame)
         print("Playing the same on this machine without Ray ...", flush=True)
-        api.run(config, local, backend="local")
+        whole(api.run(config, local, backend="local"))
         same = matches_of(config, clustered) == matches_of(config, local)
         played = result.outcome.progress.played
         print(f"{played:,} matches, {'byte for byte the same' if same else 'NOT the same'} as without a cluster")
@@ -161,6 +165,7 @@ if __name__ == "__main__":
     try:
         sys.exit(main(sys.argv[1]))
     except KeyboardInterrupt:
-        sys.exit("Interrupted; nothing is left of it.")
+        print("Interrupted; nothing is left of it.")
+        sys.exit(130)
     except ArenaError as error:
         sys.exit(f"error: {error}")

@@ -22,7 +22,7 @@ from arena.results.match_files import match_lines
 from arena.results.matches import BoardMatches, board_matches, read_board
 from arena.results.tables import markdown
 from arena.schedule.blocks import Schedule
-from arena.stats.bootstrap import blocks_of
+from arena.stats.blocks import blocks_of
 from arena.stats.fit import results_of
 from arena.stats.head_to_head import compare_pairs, rounded
 from arena.store import Store

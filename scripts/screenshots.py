@@ -17,7 +17,7 @@ from playwright.sync_api import Page, sync_playwright
 
 from arena import api
 from arena.core.files import write_file
-from arena.results.exports import REPORT
+from arena.results.exported import REPORT
 from arena.results.pages.replay import replay_page
 from arena.web.site import Site
 

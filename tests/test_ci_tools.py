@@ -50,9 +50,9 @@ def test_root_installs_what_is_missing(tools):
     assert said[-1].endswith(" nodejs bubblewrap")
 
 
-def test_a_browser_is_installed_for_the_long_tests_alone(tools):
-    said = tools("", "--system", node="", cc="", bwrap="", **{"apt-get": 'echo "$@"', "id": "echo 0"})
-    assert said[0] == "installing for the tests: chromium"
+def test_a_browser_and_compilers_are_installed_for_the_long_tests_alone(tools):
+    said = tools("", "--system", node="", cc="", bwrap="", rustc="exit 1", **{"apt-get": 'echo "$@"', "id": "echo 0"})
+    assert said[0] == "installing for the tests: chromium golang-go rustc musl-tools uidmap"
 
 
 def test_what_is_missing_is_an_error_in_ci(tools):

@@ -13,7 +13,7 @@ SECTIONS = {
     "search": "simulations of uct, beside OpenSpiel's search",
     "arena": "matches from plan to log, first match, starts, commands",
     "isolation": "moves and starts of bots in processes and sandboxes",
-    "boards": "leaderboards from large logs, ratings, bootstrap",
+    "boards": "leaderboards from large logs and of many bots, ratings",
     "verify": "matches checked by `arena verify`",
     "dice": "blocks that common dice save",
     "games": "how games go under random play",

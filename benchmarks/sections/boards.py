@@ -9,10 +9,10 @@ import tempfile
 
 import numpy as np
 
-from arena.stats.board import Played, ratings_of
-from arena.stats.bootstrap import Blocks, blocks_of, replicates
+from arena.stats.blocks import Blocks, blocks_of
+from arena.stats.board import Played, rating_columns, ratings_of
 from arena.stats.fit import BETA, MU, Fit, Results, fit_with_margin, results_of
-from benchmarks.figures import Figure, Measured, Seconds, busy, lasting, timed
+from benchmarks.figures import Figure, Measured, Seconds, busy, lasting
 from benchmarks.sections.arena import play, random_matches
 
 BOTS = 20
@@ -37,13 +37,13 @@ def measure(full: bool) -> Measured:
         _, results, _ = fitted(board)
         seconds, note = busy(lambda board=board: fitted(board), 1), f"{len(results.times):,} distinct results"  # type: ignore[misc]
         yield lasting(f"ratings of {count:,} matches of {players} players, {BOTS} bots", seconds, note=note)
+    count = 2000 if full else 200
     for players in (2, 4):
-        ratings_of(made_up(60 * players, players), 2)
-        fit, results, blocks = fitted(made_up(20_000 if full else 2000, players))
-        count = 1000 if full else 50
-        seconds = timed(lambda of=(fit, results, blocks, count): replicates(*of))  # type: ignore[misc]
-        what = "1,000 bootstrap replicates, 20,000" if full else "50 bootstrap replicates, 2,000"
-        yield lasting(f"{what} matches of {players} players, {BOTS} bots", seconds)
+        wide = made_up(3 * count, players, count)
+        seconds = busy(lambda board=wide: rating_columns(ratings_of(board)), 1)  # type: ignore[misc]
+        yield lasting(
+            f"leaderboard columns of {count:,} bots, {players} players", seconds, note=f"{3 * count:,} matches"
+        )
 
 
 def from_log(count: int) -> Measured:
@@ -58,12 +58,12 @@ def from_log(count: int) -> Measured:
     yield Figure(f"memory of a leaderboard from a log of {count:,} matches", memory, "MB", "lower")
 
 
-def made_up(matches: int, players: int) -> Played:
-    """Return matches of 20 bots of different skill, in blocks of one match for every player; bots at random."""
+def made_up(matches: int, players: int, bots: int = BOTS) -> Played:
+    """Return matches of bots of different skill, in blocks of one match for every player; bots at random."""
     rng = np.random.default_rng(players)
-    skill = rng.normal(MU, BETA, BOTS)
+    skill = rng.normal(MU, BETA, bots)
     blocks = matches // players
-    tables = rng.permuted(np.tile(np.arange(BOTS), (blocks, 1)), axis=1)[:, :players]
+    tables = rng.random((blocks, bots)).argpartition(players, axis=1)[:, :players]
     turns = (np.arange(players)[:, None] + np.arange(players)) % players
     entries = tables[:, turns].reshape(-1, players)
     performances = skill[entries] + rng.normal(0, BETA, entries.shape)
