@@ -26,8 +26,7 @@ from arena.isolation.launched import LaunchedBot
 from arena.isolation.own_process import process_launcher
 from arena.isolation.preload import Preload, load
 from arena.isolation.process_source import open_pipes, processor_seconds
-from arena.isolation.python_paths import import_paths, python, python_paths
-from arena.isolation.spawn import Spawn
+from arena.isolation.spawn import Spawn, import_paths, python, python_paths
 from arena.registry.bundles import Bundle, packed
 from engine import Game
 from engine.cache import cache_root

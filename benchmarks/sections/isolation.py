@@ -17,8 +17,7 @@ from arena.isolation.fork_client import ForkClient
 from arena.isolation.launched import LaunchedBot
 from arena.isolation.own_process import process_launcher
 from arena.isolation.process_pool import ProcessPool, RemoteContestant, preload_of
-from arena.isolation.python_paths import python, python_paths
-from arena.isolation.spawn import Spawn
+from arena.isolation.spawn import Spawn, python, python_paths
 from arena.match.dice import Streams
 from arena.match.player import Contestant, Entrant
 from arena.match.referee import play_match, warm_up

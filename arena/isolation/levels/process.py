@@ -8,15 +8,13 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from arena.core.files import own_folder
 from arena.core.process_trees import end_tree, reap_group
+from arena.isolation import building
 from arena.isolation.own_process import ProcessLauncher, ServerPlace
 from arena.isolation.spawn import TEMPORARY, Spawn
-
-if TYPE_CHECKING:
-    from arena.registry.manifest import Program
+from arena.registry.manifest import Program
 
 
 class Level(ProcessLauncher):
@@ -48,8 +46,6 @@ class Level(ProcessLauncher):
 
     def build(self, program: Program, files: Mapping[str, bytes], folder: Path, until: float) -> None:
         """Build in the folder itself, looking again and again how much is there."""
-        from arena.isolation import building
-
         building.write(files, folder)
         spawn = Spawn(program.build, TEMPORARY, folder=str(folder), limits=building.limits(), processes=True)
         with tempfile.TemporaryFile() as said:

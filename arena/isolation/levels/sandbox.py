@@ -14,19 +14,17 @@ import subprocess
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from arena.core.findings import NOTE, OK, WARNING, Finding, tool
 from arena.core.process_trees import wait_for
-from arena.isolation import bubblewrap, outside_users, refusals
+from arena.isolation import bubblewrap, building, outside_users, refusals
+from arena.isolation.bot_process import MOST_THREADS, opened
 from arena.isolation.own_process import ProcessLauncher, ServerPlace
-from arena.isolation.python_paths import trusted_sources
 from arena.isolation.refusals import Refusals
 from arena.isolation.seccomp import bpf, library
-from arena.isolation.spawn import Spawn
-
-if TYPE_CHECKING:
-    from arena.registry.manifest import Program
+from arena.isolation.spawn import Spawn, trusted_sources
+from arena.registry.manifest import Program
 
 INSIDE = "/bot"
 """Where a sandbox has a program's files."""
@@ -117,9 +115,6 @@ class Level(ProcessLauncher):
 
         It is copied when no process of the build is left.
         """
-        from arena.isolation import building
-        from arena.isolation.bot_process import opened
-
         spawn = Spawn(
             ["/bin/sh", "-c", WAIT, "sh", *program.build],
             bubblewrap.program_environment(program.build[0]),
@@ -136,7 +131,7 @@ class Level(ProcessLauncher):
             with building.explained(program), self.run(spawn, stdin, stdout, said.fileno()) as (process, number):
                 for end in ends[:2]:
                     end.close()
-                _bound_threads(number, building.MOST_THREADS)
+                self.bound_threads(number, building.MOST_THREADS)
                 there = wait_for(ends[2].fileno(), number, building.BUILD_LIMIT) and ends[2].read(1)
                 place = None
                 if there:
@@ -153,10 +148,15 @@ class Level(ProcessLauncher):
                 with building.explained(program):
                     _copy(place, folder)
 
-    def bound_threads(self, number: int) -> None:
-        from arena.isolation.bot_process import MOST_THREADS
+    def bound_threads(self, number: int, most: int = MOST_THREADS) -> None:
+        """Have the kernel refuse it threads before there are many more than the `most` the watch allows.
 
-        _bound_threads(number, MOST_THREADS)
+        The kernel counts a sandbox by itself from Linux 5.14 on, and does not bound root.
+        """
+        release = [int(part) for part in re.findall(r"\d+", platform.release())[:2]]
+        if release >= [5, 14]:
+            with contextlib.suppress(OSError, ValueError):  # it may have ended, or be bounded already
+                resource.prlimit(number, resource.RLIMIT_NPROC, (2 * most, 2 * most))
 
     def private_files(self, number: int) -> str:
         return f"/proc/{number}/root/tmp"
@@ -169,17 +169,6 @@ class Level(ProcessLauncher):
 
     def explained(self, detail: str) -> str:
         return f"{detail.rstrip()}\n{NETWORK_HINT}" if NETWORK_WORDS.search(detail) else detail
-
-
-def _bound_threads(process: int, most: int) -> None:
-    """Have the kernel refuse a process threads before there are many more than the `most` the watch allows.
-
-    The kernel counts a sandbox by itself from Linux 5.14 on, and does not bound root.
-    """
-    release = [int(part) for part in re.findall(r"\d+", platform.release())[:2]]
-    if release >= [5, 14]:
-        with contextlib.suppress(OSError, ValueError):  # it may have ended, or be bounded already
-            resource.prlimit(process, resource.RLIMIT_NPROC, (2 * most, 2 * most))
 
 
 def _kernels() -> list[tuple[str, str]]:
@@ -197,7 +186,6 @@ def _kernels() -> list[tuple[str, str]]:
 
 def _copy(source: Path, target: Path) -> None:
     """Copy folders, links and files, as ordinary ones which lend nobody rights; what else there may be is left out."""
-    from arena.isolation.building import look_at
 
     def visit(entry: os.DirEntry[str]) -> None:
         place = target / os.path.relpath(entry.path, source)
@@ -213,7 +201,7 @@ def _copy(source: Path, target: Path) -> None:
             place.chmod(0o755)
 
     os.chmod(source, 0o755)
-    look_at(source, visit)
+    building.look_at(source, visit)
 
 
 def _outside_users() -> Finding:

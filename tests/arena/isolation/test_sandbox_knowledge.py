@@ -14,8 +14,8 @@ import engine
 from arena.core.limits import Limits
 from arena.isolation.launched import LaunchedBot
 from arena.isolation.process_pool import ProcessPool, RemoteContestant, preload_of
-from arena.isolation.python_paths import trusted_sources
 from arena.isolation.remote_player import RemotePlayer
+from arena.isolation.spawn import trusted_sources
 from arena.match.dice import Streams
 from arena.match.player import Contestant
 from arena.match.referee import play_match
