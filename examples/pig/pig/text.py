@@ -26,13 +26,13 @@ def phase(state: np.record) -> str:
 
 
 def write_position(game: KernelGame, state: np.record) -> str:
-    """Return `POINTS POT TURN PHASE`."""
+    """Return `POINTS POT SEAT PHASE`."""
     return f"{state.points[0]}/{state.points[1]} {state.pot} {state.turn} {phase(state)}"
 
 
 def read_position(game: KernelGame, state: np.record, text: str) -> None:
     """Fill a blank record from a position string; raises `PositionError` with the field and why."""
-    points, pot, turn, doing = split_fields(text, "POINTS POT TURN PHASE")
+    points, pot, seat, doing = split_fields(text, "POINTS POT SEAT PHASE")
     if not re.fullmatch(f"{NUMBER}/{NUMBER}", points):
         raise PositionError("POINTS", f"'{points}' is not two numbers of points joined by /, none of them 1")
     if not re.fullmatch(NUMBER, pot):
@@ -40,7 +40,7 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
     if doing not in PHASES:
         raise PositionError("PHASE", f"'{doing}' is none of {', '.join(PHASES)}")
     state.points[:] = [int(number) for number in points.split("/")]
-    state.pot, state.turn = int(pot), read_seat(turn, game.players)
+    state.pot, state.turn = int(pot), read_seat(seat, game.players)
     state.seat = {"rolls": CHANCE, "won": TERMINAL}.get(doing, int(state.turn))
     _check_end(state, doing)
 
@@ -48,7 +48,7 @@ def read_position(game: KernelGame, state: np.record, text: str) -> None:
 def _check_end(state: np.record, doing: str) -> None:
     mine, theirs = state.points[state.turn], state.points[1 - state.turn]
     if theirs >= GOAL:
-        raise PositionError("TURN", f"seat {1 - state.turn} has {theirs} points, so that the match ended in its turn")
+        raise PositionError("SEAT", f"seat {1 - state.turn} has {theirs} points, so that the match ended in its turn")
     if (mine >= GOAL) != (doing == "won"):
         raise PositionError("PHASE", f"must be won when the seat whose turn it is has {GOAL} points, and only then")
     if doing == "won" and state.pot:
