@@ -163,8 +163,8 @@ def write() -> None:
     for name, each in before.items():
         if refusal := complaint(name, each, now.get(name, Format(0, []))):
             raise ValueError(refusal)
-    parts = ("\n".join([f"# {name} {each.version}", *each.lines]) for name, each in now.items())
-    FILE.write_text("\n\n".join(parts) + "\n", encoding="utf-8")
+    texts = ("\n".join([f"# {name} {each.version}", *each.lines]) for name, each in now.items())
+    FILE.write_text("\n\n".join(texts) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":
