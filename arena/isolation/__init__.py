@@ -13,6 +13,8 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
+from arena.core.errors import ConfigError
+
 if TYPE_CHECKING:
     from arena.core.findings import Finding
     from arena.isolation.interpreter import Interpreter
@@ -60,7 +62,7 @@ class Launcher(ABC):
     """Whether its bots run in the worker's own process, which may end by them."""
     runs_programs = True
     for_strangers = False
-    """Whether it holds against authors who cheat: dice are secret, and no word of a bot is taken for anything."""
+    """Whether it is to hold against authors who cheat: dice are secret, and no program is believed to begin afresh."""
 
     def __init__(self, name: Isolation) -> None:
         self.name = name
@@ -97,9 +99,9 @@ class Launcher(ABC):
 
 @functools.cache
 def launcher(name: Isolation) -> Launcher:
-    """Return a level by its name; raises `KeyError` when there is none."""
+    """Return a level by its name; raises `ConfigError` when there is none."""
     if name not in LEVELS:
-        raise KeyError(name)
+        raise ConfigError(f"isolation = {name!r}: must be {', '.join(LEVELS)}")
     found: Launcher = importlib.import_module(f"{__name__}.levels.{name}").Level(name)
     return found
 

@@ -11,6 +11,7 @@ import sys
 
 import pytest
 
+from arena.core.errors import ConfigError
 from arena.core.paths import ROOT
 from arena.isolation import LEVELS, OWN, PROGRAMS, SUBMITTED, launcher
 
@@ -109,7 +110,7 @@ def test_every_level_has_a_launcher_and_the_defaults_are_among_them():
     assert launcher(PROGRAMS).runs_programs
     assert launcher(PROGRAMS).missing_requirements() == ""
     assert launcher(SUBMITTED).for_strangers
-    with pytest.raises(KeyError):
+    with pytest.raises(ConfigError, match="isolation = 'moon': must be none, process, sandbox"):
         launcher("moon")
 
 
