@@ -22,6 +22,7 @@ from typer.main import get_command
 
 from arena.cli import exit_codes
 from arena.cli.app import app
+from arena.isolation.protocol_client import PROTOCOL
 from arena.match.json_lines import Line
 from arena.plan.config import Config
 from arena.plan.model import ResolvedPlan
@@ -29,7 +30,6 @@ from arena.registry.manifest import Program
 from arena.results.columns import TABLES
 from arena.store.schema import SCHEMA_VERSION, log_parts
 from arena.verify.archive import Manifest
-from arena.workers.sandbox.protocol_client import PROTOCOL
 from scripts import reference
 
 FILE = Path(__file__).with_name("data") / "formats.txt"

@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import typer
 
 from arena.cli.completion import COMPLETIONS
-from arena.core.limits import Isolation as Level
+from arena.isolation import Isolation as Level
 
 
 class Group(typer.Typer):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 import importlib
 import json
 import os
@@ -11,19 +10,19 @@ import resource
 import shutil
 import signal
 import sqlite3
-import subprocess
 import sys
 import textwrap
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from importlib.metadata import PackageNotFoundError, requires, version
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from arena.cli.exit_codes import FAILED, FINE
-from arena.cli.findings import MISSING, NOTE, OK, WARNING, Finding, Status, size
+from arena.core.findings import MISSING, OK, WARNING, Finding, size, tool
 from arena.core.machine import cores
 from arena.core.paths import ROOT, home_path
+from arena.isolation import LEVELS, launcher
 
 if TYPE_CHECKING:
     from packaging.requirements import Requirement
@@ -34,29 +33,6 @@ FILES = 256
 """Open files that a process should be allowed: each bot's process takes four."""
 NAME_WIDTH = 17
 WIDEST = 100
-PATIENCE = 10.0
-
-
-class Setting(NamedTuple):
-    """Setting of the kernel that can forbid user namespaces."""
-
-    path: str
-    forbids: str
-    """Value that forbids them."""
-    root_too: bool
-    remedy: str
-
-
-SETTINGS = (
-    Setting("/proc/sys/user/max_user_namespaces", "0", True, "sysctl user.max_user_namespaces=10000"),
-    Setting("/proc/sys/kernel/unprivileged_userns_clone", "0", False, "sysctl kernel.unprivileged_userns_clone=1"),
-    Setting(
-        "/proc/sys/kernel/apparmor_restrict_unprivileged_userns",
-        "1",
-        False,
-        "an AppArmor profile for bwrap, or sysctl kernel.apparmor_restrict_unprivileged_userns=0",
-    ),
-)
 
 
 def findings(home: str | Path | None = None, address: str | None = None) -> Iterator[Finding]:
@@ -112,74 +88,10 @@ def _satisfied(requirement: Requirement) -> str:
 
 
 def isolation() -> Iterator[Finding]:
-    """Yield what the sandbox and bots in separate processes need."""
-    from arena.workers.sandbox.levels import BWRAP, missing_requirements
-
-    why = missing_requirements()
-    if why:
-        yield Finding(
-            WARNING,
-            "sandbox",
-            f"{why}. Until then submitted bots are refused, and all with isolation sandbox; written "
-            'out, isolation = "process" (in a command: --isolation process) runs them all the same, with your rights',
-        )
-    else:
-        yield Finding(OK, "sandbox", "works: tried with a command in it")
-        yield outside_users()
-    yield tool("bubblewrap", BWRAP, "bubblewrap", "the sandbox needs it", WARNING)
-    yield libseccomp()
-    yield user_namespaces()
+    """Yield what the levels of isolation need."""
+    for level in LEVELS:
+        yield from launcher(level).findings()
     yield pidfd()
-
-
-def outside_users() -> Finding:
-    """Check whether sandboxes have users of their own outside."""
-    from arena.workers.sandbox.outside_users import missing
-
-    what = "outside users"
-    if why := missing():
-        return Finding(
-            NOTE,
-            what,
-            f"{why}. Until then all sandboxes share one user outside, and with it the limits that Linux keeps by user: "
-            "on bytes in pipes, pending signals and watched files",
-        )
-    return Finding(OK, what, "each sandbox has one of its own")
-
-
-def libseccomp() -> Finding:
-    """Check the library that filters system calls for the sandbox."""
-    from arena.workers.sandbox.seccomp import library
-
-    class Version(ctypes.Structure):
-        _fields_ = (("major", ctypes.c_uint), ("minor", ctypes.c_uint), ("micro", ctypes.c_uint))
-
-    try:
-        ask = library().seccomp_version
-    except OSError:
-        return Finding(WARNING, "libseccomp", "not there; the sandbox needs it: apt-get install libseccomp2")
-    ask.restype = ctypes.POINTER(Version)
-    text = ask().contents
-    return Finding(OK, "libseccomp", f"{text.major}.{text.minor}.{text.micro}")
-
-
-def user_namespaces(settings: Sequence[Setting] = SETTINGS, root: bool | None = None) -> Finding:
-    """Check that the kernel has user namespaces, and lets users make them."""
-    what = "user namespaces"
-    if not Path("/proc/self/ns/user").exists():
-        return Finding(WARNING, what, "this kernel has none; the sandbox needs them")
-    root = os.getuid() == 0 if root is None else root
-    for each in settings:
-        if _read(each.path) == each.forbids and (each.root_too or not root):
-            return Finding(WARNING, what, f"{each.path} is {each.forbids}; the sandbox needs: {each.remedy}")
-    return Finding(OK, what, "allowed")
-
-
-def _read(path: str) -> str:
-    try:
-        return Path(path).read_text().strip()
-    except OSError:
-        return ""
 
 
 def user(number: int | None = None) -> Finding:
@@ -202,25 +114,10 @@ def pidfd() -> Finding:
         signal.pidfd_send_signal(descriptor, 0)  # 0 only asks whether the process is there
         os.close(descriptor)
     except (AttributeError, OSError) as error:
-        text = f"{error}; bots with isolation process or sandbox need Linux 5.3 or newer"
+        levels = " or ".join(level for level in LEVELS if not launcher(level).in_worker)
+        text = f"{error}; bots with isolation {levels} need Linux 5.3 or newer"
         return Finding(WARNING, "pidfd", text)
     return Finding(OK, "pidfd", f"there, Linux {platform.release()}")
-
-
-def tool(what: str, command: str, package: str, use: str, otherwise: Status = NOTE) -> Finding:
-    """Check for a program on the search path, and its version."""
-    path = shutil.which(command)
-    if path is None:
-        return Finding(otherwise, what, f"no {command} on the PATH; {use}: apt-get install {package}")
-    return Finding(OK, what, f"{path}: {_version_of(path)}")
-
-
-def _version_of(path: str) -> str:
-    try:
-        done = subprocess.run([path, "--version"], capture_output=True, text=True, errors="replace", timeout=PATIENCE)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return f"version unknown ({error})"
-    return done.stdout.partition("\n")[0].strip() or "version unknown"
 
 
 def cache() -> Finding:

@@ -13,10 +13,10 @@ from arena.cli.rules import print_notation
 from arena.cli.warming import compiling_shown
 from arena.core.errors import ArenaError, ConfigError, RecordError
 from arena.core.files import check_file
-from arena.core.limits import Isolation
 from arena.core.match_ids import match_id as id_of
 from arena.core.paths import home_folder
 from arena.core.text import without_controls
+from arena.isolation import Isolation
 from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.game_faults import GameError, GameFault, again
 from arena.match.json_lines import Record, as_data, read_records

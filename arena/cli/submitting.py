@@ -10,7 +10,7 @@ from typing import Any
 
 from arena.cli.exit_codes import FAILED, FINE
 from arena.cli.output import print_detail, print_json, say, wrong_estimates
-from arena.core.limits import Isolation
+from arena.isolation import Isolation
 from arena.registry.init_bot import init_bot
 from arena.registry.submissions import submitted
 from arena.registry.submitting import Kept, withdraw

@@ -14,7 +14,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-from arena.cli.findings import MISSING, OK, WARNING, Finding, size
+from arena.core.findings import MISSING, OK, WARNING, Finding, size
 from arena.core.paths import ROOT, home_path
 from arena.core.versions import code_hash, differences, versions
 

@@ -10,7 +10,7 @@ from arena.cli.exit_codes import FAILED, FINE
 from arena.cli.output import Output, matches, plain_table, print_json, say
 from arena.cli.progress import Display, bar
 from arena.core.errors import ConfigError
-from arena.core.limits import Isolation
+from arena.isolation import Isolation
 from arena.verify.archive import make_archive
 from arena.verify.verification import Report, verify
 from engine.errors import one_line

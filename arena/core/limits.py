@@ -1,11 +1,8 @@
-"""Limits of a bot's time and memory, and the levels of its isolation."""
+"""Limits of a bot's time and memory."""
 
 from __future__ import annotations
 
-from typing import Any, Literal, NamedTuple
-
-Isolation = Literal["none", "process", "sandbox"]
-"""Where a bot runs: in the worker process, in a limited process of its own, or in a sandbox for strangers."""
+from typing import Any, NamedTuple
 
 HASHED_FIRST = ("seconds_per_move", "seconds_to_prepare")
 IMPLIED = {

@@ -9,6 +9,11 @@ import threading
 from collections.abc import Iterator
 from pathlib import Path
 
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+WORKER = "ARENA_WORKER"
+"""Set in a worker, and in processes of bots: it may crash, as its driver goes on."""
+ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", WORKER: "1"}
+"""Environment of every process that bots run in: sums of several threads, and hashes, would differ from run to run."""
 _bounding = threading.Lock()
 
 

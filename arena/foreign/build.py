@@ -14,6 +14,7 @@ from arena.core.files import open_regular
 from arena.core.limits import Limits
 from arena.foreign.rows import chosen_columns, open_table, read_rows
 from arena.foreign.staging import Match, Shape, Staging
+from arena.isolation import OWN
 from arena.match.result import MatchRow, SeatRow
 from arena.plan.config import DEFAULT_FORMATS
 from arena.plan.model import BotSettings, ForeignRecord, ResolvedPlan
@@ -145,7 +146,7 @@ def _plan(
     slugs = [board.slug for board in schedule.boards]
     if twice := next((slug for number, slug in enumerate(slugs) if slug in slugs[:number]), None):
         raise RecordError(f"{source.where}: two games would have files of the same name, {twice}; rename one")
-    settings = [BotSettings({}, "none")] * len(names)
+    settings = [BotSettings({}, OWN)] * len(names)
     return ResolvedPlan.of(name, ForeignSchedule.of(schedule, True), settings, DEFAULT_FORMATS, foreign=foreign)
 
 

@@ -21,7 +21,7 @@ import sys
 import threading
 from functools import lru_cache
 
-from arena.workers.parent import WORKER
+from arena.core.machine import WORKER
 from engine import errors
 from engine.errors import EngineError, in_short
 from engine.loading import load_game

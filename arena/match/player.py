@@ -109,6 +109,15 @@ class Contestant:
         return LocalPlayer(self, match, seat)
 
 
+def failing(error: BaseException) -> Contestant:
+    """Return a bot that cannot be made: the error is its fault in each match."""
+
+    def fail(*_: object) -> NoReturn:
+        raise error
+
+    return Contestant(fail, {})
+
+
 class WithoutProcess:
     """A player that has no process to pause."""
 

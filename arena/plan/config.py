@@ -10,9 +10,9 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 
 import engine
 from arena.core.errors import ConfigError
-from arena.core.limits import Isolation
 from arena.core.models import Model, Scalar, as_tuple, different_numbers, read_toml, validated
 from arena.core.names import COMPARISONS, PLAYED, SUBMISSIONS, plain_name, shown_name
+from arena.isolation import Isolation
 from arena.schedule.openings import opening_plies
 from engine.errors import EngineError
 from engine.loading import load

@@ -14,9 +14,10 @@ from typing import Annotated, Any, Literal, NamedTuple, Self
 from pydantic import AfterValidator, Field, model_validator
 
 from arena.core.errors import RecordError
-from arena.core.limits import Isolation, Limits
+from arena.core.limits import Limits
 from arena.core.match_ids import Kind
 from arena.core.models import Model, Scalar, validated
+from arena.isolation import Isolation
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan.config import Format
 from arena.plan.config import Limits as PlannedLimits

@@ -15,9 +15,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena.core.errors import ArenaError, BotError, ConfigError, UnwritableError
-from arena.core.limits import Isolation, Limits
+from arena.core.limits import Limits
 from arena.core.match_ids import Kind
 from arena.core.paths import home_folder
+from arena.isolation import LEVELS, OWN, PROGRAMS, Isolation, default_level, launcher
 from arena.match.dice import key_hash, key_pair, single_key
 from arena.plan.config import BotEntry, Config, DatasetFormat, load_config
 from arena.plan.model import BotSettings, ResolvedPlan
@@ -33,7 +34,6 @@ from arena.store import BotRow
 from arena.workers.declarations import declaration_of
 from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
 from arena.workers.process import WorkerProcess
-from arena.workers.sandbox.levels import missing_requirements
 from engine import EngineError, Game
 from engine.errors import did_you_mean
 from engine.specs import canonical_options, resolve, split_bot_spec
@@ -57,7 +57,7 @@ class ResolvedBot:
     parameters: list[dict[str, Any]]
     refusals: list[str | None]
     """Why it does not play on a board, by board."""
-    isolation: Isolation = "none"
+    isolation: Isolation = OWN
 
     @property
     def summary(self) -> str:
@@ -79,11 +79,11 @@ class ResolvedBot:
 
     @property
     def trusted(self) -> bool:
-        """Whether it may play with public dice: it was not submitted, and is not planned for the sandbox.
+        """Whether it may play with public dice: it was not submitted, and is not planned for a level for strangers.
 
         The isolation that its matches are replayed with does not count.
         """
-        return not self.source.submitted and self.isolation != "sandbox"
+        return not self.source.submitted and not launcher(self.isolation).for_strangers
 
     @property
     def identity(self) -> str:
@@ -317,14 +317,16 @@ def resolve_bots(
         try:
             source, options = find_bot(spec, folders, home)
             source, options = with_model(source, {**options, **params}, folders)
-            isolation = isolation or source.isolation
-            if source.is_program and isolation == "none":
-                raise BotError(f"'{spec}' is a program: isolation must be process or sandbox")
-            if isolation == "sandbox" and missing_requirements():
+            isolation = isolation or default_level(source)
+            if source.is_program and not launcher(isolation).runs_programs:
+                suitable = [level for level in LEVELS if launcher(level).runs_programs]
+                raise BotError(f"'{spec}' is a program: isolation must be {' or '.join(suitable)}")
+            if missing := launcher(isolation).missing_requirements():
                 raise BotError(
-                    f"'{spec}' is for the sandbox, and this machine has none: {missing_requirements()}; "
+                    f"'{spec}' is for the {isolation}, and this machine has none: {missing}; "
                     "`arena doctor` tells more; "
-                    'isolation = "process" (in a command: --isolation process) runs it all the same, with your rights'
+                    f'isolation = "{PROGRAMS}" (in a command: --isolation {PROGRAMS}) runs it all the same, '
+                    "with your rights"
                 )
             found.append((source, source.bundle(), options, isolation))
         except UnwritableError:  # a full disk is nobody's mistake

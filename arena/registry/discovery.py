@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any
 
 from arena.core.errors import BotError
-from arena.core.limits import Isolation
 from arena.core.names import plain_name
 from arena.core.paths import ROOT, home_folder
 from arena.registry.bundles import MANIFEST, Bundle, bundle_file, bundle_module, parse_source, read_source
@@ -25,8 +24,6 @@ from engine.registry import offers
 from engine.specs import split_bot_spec
 
 GROUP = "arena.bots"
-SUBMITTED: Isolation = "sandbox"
-"""Default isolation of submitted bots."""
 BUILT_IN = ROOT / "bots"
 NAMES = re.compile(r"^ +name\b.*=", re.MULTILINE)
 """What a module has that may name a bot; others are not parsed."""
@@ -63,11 +60,6 @@ class Source:
     def root(self) -> Path:
         """Folder that its imports start from; raises `BotError` when an installed bot's package is gone."""
         return self.folder or _root_of(self.module, self.name)
-
-    @property
-    def isolation(self) -> Isolation:
-        """Default isolation."""
-        return SUBMITTED if self.submitted else "process" if self.is_program else "none"
 
     @property
     def is_program(self) -> bool:

@@ -12,13 +12,14 @@ from typing import Any
 import engine
 from arena.core.errors import ConfigError
 from arena.core.exit_codes import tells_of_a_kill
-from arena.core.limits import Isolation, Limits
+from arena.core.limits import Limits
+from arena.isolation import SUBMITTED, Isolation
 from arena.match.dice import single_key
 from arena.match.stored import StoredMatch
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, resolve_bots, single_plan
 from arena.registry.bundles import MANIFEST
 from arena.registry.declarations import Declaration, first_answers
-from arena.registry.discovery import SUBMITTED, own_bot
+from arena.registry.discovery import own_bot
 from arena.registry.manifest import read_program
 from arena.registry.submissions import Version, answers_of, keep_answers
 from arena.registry.submitting import Kept, admitted, check_room, keep
@@ -39,7 +40,7 @@ ADVICE = {
     "timeout": "Give it a smaller budget for a move; configs/README.md lists the limits.",
     "crash": "It raised an error or ended its process.",
     "memory": "Make its tables smaller, or have them grow less; configs/README.md lists the limits.",
-    "protocol": "arena/workers/sandbox/PROTOCOL.md says what belongs on standard output.",
+    "protocol": "arena/isolation/PROTOCOL.md says what belongs on standard output.",
     "init": "It failed before the first move: while it was started or built, or in its preparations.",
     NOT_REPEATABLE: "Draw all chance from the seed that the bot is given, look at no clock, and keep nothing from one "
     "match for the next. A bot that plays by the clock says so: timed = True, or in the protocol its `ready`.",

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from arena.core.errors import ConfigError
-from arena.core.limits import Isolation
 from arena.core.machine import cores
 from arena.core.names import plain_name
+from arena.isolation import Isolation
 from arena.stats.sprt import Sprt
 
 MAX_BLOCKS = 10_000

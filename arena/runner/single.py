@@ -6,12 +6,11 @@ import secrets
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import get_args
 
 from arena.core.errors import ConfigError, StoreError, WorkerError
-from arena.core.limits import Isolation
 from arena.core.machine import cores
 from arena.core.paths import home_folder
+from arena.isolation import LEVELS, Isolation
 from arena.match.dice import key_hash
 from arena.match.game_faults import GameError
 from arena.match.replay import Told
@@ -55,8 +54,8 @@ def play_match(
         check_seed(seed)
     levels = [isolation] * len(specs) if isolation is None or isinstance(isolation, str) else list(isolation)
     for level in levels:
-        if level is not None and level not in get_args(Isolation):
-            raise ConfigError(f"isolation = {level!r}: must be {', '.join(get_args(Isolation))}")
+        if level is not None and level not in LEVELS:
+            raise ConfigError(f"isolation = {level!r}: must be {', '.join(LEVELS)}")
     if len(levels) != len(specs):
         raise ConfigError(f"isolation: {len(levels)} levels for {len(specs)} bots; give one, or one for each seat")
     for spec in specs:

@@ -15,7 +15,7 @@ from typing import Literal, NamedTuple
 
 from arena.core.errors import BotError, ConfigError, WorkerError
 from arena.core.exit_codes import tells_of_a_kill
-from arena.core.limits import Isolation
+from arena.isolation import PROGRAMS, Isolation, launcher
 from arena.match.faults import CLOCK_CAUSES
 from arena.match.json_lines import bare
 from arena.match.replay import replay
@@ -32,7 +32,6 @@ from arena.store import Store
 from arena.verify.findings import Findings
 from arena.verify.plans import Contents, LoggedPlan
 from arena.workers.process import WorkerProcess
-from arena.workers.sandbox.levels import missing_requirements
 
 ENOUGH = 4
 """Blocks that are considered for each one that is chosen."""
@@ -166,16 +165,17 @@ def rerun_plan(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
         except BotError as error:  # this arena, not the log, is the reason
             raise ConfigError(str(error)) from None
         level: Isolation = isolation or planned.isolation
-        if bundle.is_program and level == "none":
-            level = "process"
+        if bundle.is_program and not launcher(level).runs_programs:
+            level = PROGRAMS
         name = planned.identity.rpartition("@")[0]
         source = Source(name, row.module, row.class_name, None, "log")
         bots.append(ResolvedBot(source, bundle, planned.params, row.spec, "", None, None, [], [], level))
-    if any(bot.isolation == "sandbox" for bot in bots) and missing_requirements():
-        raise ConfigError(
-            f"the bots are for the sandbox, and this machine has none: {missing_requirements()}; "
-            "`arena doctor` tells more; --isolation process runs them all the same, with your rights"
-        )
+    for bot in bots:
+        if missing := launcher(bot.isolation).missing_requirements():
+            raise ConfigError(
+                f"the bots are for the {bot.isolation}, and this machine has none: {missing}; "
+                f"`arena doctor` tells more; --isolation {PROGRAMS} runs them all the same, with your rights"
+            )
     keys = [contents.secret[hash].checked() for hash in schedule.keys if hash in contents.secret]
     return replace(Plan(resolved.name, schedule, tuple(bots), (), ()), secret_keys=tuple(keys))
 

@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any, Literal
 
 from arena.core.errors import ConfigError, LogVersionError, StoreError, UnknownTargetError, WorkerError
-from arena.core.limits import Isolation
 from arena.core.machine import cores
 from arena.core.match_ids import MATCH_ID
+from arena.isolation import SUBMITTED, Isolation
 from arena.plan.logs import LOG, find_log
 from arena.plan.same_rules import other_sources
 from arena.store import Store, read_writer
@@ -125,7 +125,7 @@ def verify(
         with unpacked(path, job.findings) as (folder, manifest):
             report = Report(str(target), LOG, manifest)
             if folder is not None:
-                job.isolation = isolation or "sandbox"
+                job.isolation = isolation or SUBMITTED
                 job.verify(folder / LOG, report)
                 check_sources(folder, job.contents, job.findings)
     else:

@@ -6,7 +6,7 @@ import contextlib
 from collections.abc import Sequence
 
 from arena.core.errors import BotError, WorkerError
-from arena.core.limits import Isolation
+from arena.isolation import Isolation, launcher
 from arena.registry.bundles import Bundle
 from arena.registry.declarations import Board, Declaration, first_answers, read
 from arena.registry.discovery import Source
@@ -48,13 +48,14 @@ def ask_bot(
     own cannot end the worker at all; then `WorkerError` is raised.
     """
     message = Describe(source.name, source.class_name, bundle, isolation, boards)
+    in_worker = launcher(isolation).in_worker
     reply = worker.call(message, Description, LIMIT)
     for _ in range(STARTS - 1):
-        if isinstance(reply, Death) and reply.cause != "timeout" and (reply.killed or isolation != "none"):
+        if isinstance(reply, Death) and reply.cause != "timeout" and (reply.killed or not in_worker):
             reply = worker.call(message, Description, LIMIT)
     if not isinstance(reply, Death):
         return read(reply.content, len(boards), source.name)
-    if reply.cause != "timeout" and isolation != "none":  # what ended was no process of the bot's
+    if reply.cause != "timeout" and not in_worker:  # what ended was no process of the bot's
         raise WorkerError(f"a worker process ended {STARTS} times while bot '{source.name}' was asked ({reply.how})")
     times = f" {STARTS} times" if reply.killed else ""
     how = f"hung for {LIMIT:g} s" if reply.cause == "timeout" else f"ended its process{times} ({reply.how})"

@@ -10,7 +10,8 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple, get_args
 
 from arena.core import records
-from arena.core.limits import Isolation, Limits
+from arena.core.limits import Limits
+from arena.isolation import Isolation
 from arena.match.faults import Charge
 from arena.match.game_faults import GameFault
 from arena.match.replay import Told

@@ -14,14 +14,10 @@ import threading
 from collections.abc import Iterable, Sequence
 
 from arena.core.errors import WorkerError
+from arena.core.machine import ALIKE
 from arena.core.paths import ROOT
 from arena.core.process_trees import wait_for
 
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
-WORKER = "ARENA_WORKER"
-"""Set in such a process: it may crash, as its driver goes on."""
-ALIKE = {**dict.fromkeys(THREADS, "1"), "PYTHONHASHSEED": "0", "PYTHONDONTWRITEBYTECODE": "1", WORKER: "1"}
-"""Environment of every process that bots run in: sums of several threads, and hashes, would differ from run to run."""
 DECISIVE = "ARENA_ COVERAGE_ HOME LANG LC_ LD_ MALLOC_ MKL_ NUMBA_ OMP_ OPENBLAS_ PATH PYTHON TZ XDG_"
 """Beginnings of variables that decide what an interpreter loads, and how; others a worker gets as they are by then."""
 CACHE = "NUMBA_CACHE_DIR"

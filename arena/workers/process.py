@@ -316,7 +316,7 @@ def _game_folders(plan: messages.WorkerPlan) -> tuple[str, ...]:
 def _plays_bots() -> bool:
     """Return whether this process is itself one in which bots run."""
     program = getattr(sys.modules.get("__main__"), "__spec__", None)
-    return program is not None and program.name.startswith(("arena.workers.preloaded", "arena.workers.sandbox."))
+    return program is not None and program.name.startswith(("arena.workers.preloaded", "arena.isolation."))
 
 
 def processor_time(process: int) -> int:

@@ -25,98 +25,117 @@ import engine
 from arena.core.errors import BotError, StoreError, has_no_room, no_room
 from arena.core.process_trees import keep_orphans
 from arena.core.versions import code_hash, versions
+from arena.isolation import launcher
+from arena.isolation.interpreter import Interpreter
+from arena.isolation.launched import LaunchedBot, trusted_modules
 from arena.match.alarm import GAME_SECONDS, Alarm
 from arena.match.dice import Streams
 from arena.match.faults import MAX_TRACEBACK
 from arena.match.game_faults import GameFailed, fault_of
 from arena.match.heartbeat import NOBODY, SIZE, Heartbeat
-from arena.match.player import Contestant, Entrant
+from arena.match.player import Contestant, Entrant, failing
 from arena.match.printed import PRINTED, WITH_FAULT
 from arena.match.referee import Course, Match, Report, play_match, warm_up
 from arena.match.replay import Told, replay
 from arena.match.result import MatchRow, row_of
 from arena.registry.bundles import Bundle
-from arena.registry.describe import OTHERWISE, defaults, describe, is_as_planned
-from arena.registry.loader import is_built_in, lay_out, load_class, made
+from arena.registry.describe import describe
+from arena.registry.loader import is_built_in
 from arena.workers import messages
 from arena.workers.compile_once import CompiledCode
-from arena.workers.interpreter import Interpreter
 from arena.workers.messages import RATINGS, RULES
 from arena.workers.search import Searcher
 from arena.workers.sitting import Left, Sitting
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
-    from arena.workers.sandbox.process_pool import ProcessPool
+    from arena.isolation.preload import Preload
+    from arena.isolation.process_pool import ProcessPool
 
-ASKED_DIRECTLY = {("bots.random_bot", "Random")}
-"""Modules and classes of the built-in bots that are asked directly; tests hold their matches against the usual way."""
 BEAT = 0.5
 """Seconds between two beats."""
 WAITING = 10
 """Times `GAME_SECONDS` that a game may take which waits instead of computing."""
 
 
-class IsolatedBots:
-    """Bots in processes of their own; the code that serves them is imported when the first one comes."""
+class BotHost:
+    """What the bots of a worker run in; the code that serves processes is imported when the first one is wanted."""
 
     def __init__(self) -> None:
+        self.interpreter = Interpreter()
+        self.foreign: set[int] = set()
+        self.recursion: dict[int, int] = {}
         self._pool: ProcessPool | None = None
         self._plan: messages.WorkerPlan | None = None
 
     def expect(self, plan: messages.WorkerPlan) -> None:
         """Serve bots of that plan from now on, by processes that serve no other."""
         self.close()
+        self.interpreter.accept_threads()
+        self.foreign.clear()
+        self.recursion.clear()
         self._plan = plan
 
     @property
     def pool(self) -> ProcessPool:
-        """Processes for them."""
+        """Processes of bots."""
         if self._pool is None:
-            from arena.workers.sandbox.process_pool import ProcessPool, preload_of_plan
+            from arena.isolation.process_pool import ProcessPool
 
             self._pool = ProcessPool(preload_of_plan(self._plan) if self._plan is not None else None)
         return self._pool
 
     def contestant(self, bot: messages.PlannedBot, bundle: Bundle, key: int) -> Entrant:
         """Return a bot of the plan as something that can take a seat."""
-        from arena.workers.sandbox.process_pool import RemoteContestant
-        from arena.workers.sandbox.process_source import RemoteBot
-
         names = self._plan is not None and self._plan.names_refusals
-        remote = RemoteBot(bot.name, bundle, bot.class_name, bot.params, bot.isolation, key, bot.options, names)
-        return RemoteContestant(remote, self.pool)
+        launched = LaunchedBot(bot.name, bundle, bot.class_name, bot.params, bot.isolation, key, bot.options, names)
+        return launcher(bot.isolation).contestant(launched, self)
 
     def describe(self, request: messages.Describe) -> messages.Description:
         """Ask a bot where it is to play what it declares; raises `OSError` on a full disk, which is not its fault."""
-        if request.bundle.is_program or request.isolation == "none":
-            if not request.bundle.is_program:
-                _lay_out(request.bundle)
+        if request.bundle.is_program:
             return messages.Description(describe(request.bundle, request.name, request.class_name, request.boards))
-        return messages.Description(self.pool.describe(request))
-
-    def refusal(self, bots: Sequence[messages.PlannedBot]) -> str:
-        """Return why this machine cannot isolate bots of a plan; empty when it can."""
-        if all(bot.isolation != "sandbox" for bot in bots):
-            return ""
-        from arena.workers.sandbox.levels import missing_requirements
-
-        missing = missing_requirements()
-        return f"{platform.node()} cannot sandbox bots: {missing}" if missing else ""
+        bot = LaunchedBot(request.name, request.bundle, request.class_name, {}, request.isolation, -1)
+        return messages.Description(launcher(request.isolation).describe(bot, request.boards, self))
 
     def compile(self, bundle: Bundle, game: engine.Game) -> None:
         """Compile what a bot uses of ours; what it compiles of its own is kept by its process source."""
-        from arena.workers.sandbox.preload import Preload, load
-        from arena.workers.sandbox.process_source import trusted_modules
+        from arena.isolation.preload import Preload, load
 
         own = (name for name in trusted_modules(bundle) if name.startswith("bots."))
         load(Preload(tuple(own), ((game.spec, game.players),)))
+
+    def restore(self, seats: Sequence[int]) -> None:
+        """Restore the interpreter for a match of these entries, if bots may have changed it, or will."""
+        foreign = not self.foreign.isdisjoint(seats)
+        if foreign or self.interpreter.touched:
+            self.interpreter.restore(max(self.recursion.get(entry, 0) for entry in seats))
+        self.interpreter.touched = foreign
 
     def close(self) -> None:
         """End their processes."""
         if self._pool is not None:
             self._pool.close()
             self._pool = None
+
+
+def refusal(bots: Sequence[messages.PlannedBot]) -> str:
+    """Return why this machine cannot run bots of a plan; empty when it can."""
+    levels = sorted({bot.isolation for bot in bots})
+    return next(filter(None, (launcher(level).refusal() for level in levels)), "")
+
+
+def preload_of_plan(plan: messages.WorkerPlan) -> Preload:
+    """Return what the Python bots of a plan use that have processes of their own."""
+    from arena.isolation.process_pool import preload_of
+
+    bundles = []
+    for bot in plan.bots:
+        with contextlib.suppress(BotError):
+            bundle = plan.bundle_of(bot)
+            if not launcher(bot.isolation).in_worker and not bundle.is_program:
+                bundles.append(bundle)
+    return preload_of(bundles, [(board.game, board.players) for board in plan.boards])
 
 
 class LoadedPlan:
@@ -126,19 +145,13 @@ class LoadedPlan:
         self,
         plan: messages.WorkerPlan,
         report: Report,
-        isolated: IsolatedBots,
-        interpreter: Interpreter,
+        host: BotHost,
         begun: Callable[[Match], None] = lambda match: None,
     ) -> None:
         self.plan = plan
         self.begun = begun
-        self.interpreter = interpreter
-        self.recursion: dict[int, int] = {}
-        """By entry: the recursion limit that its modules have set."""
-        self.foreign: set[int] = set()
-        """Entries whose code runs here and is not our own: only these may change the interpreter."""
         self.report = report
-        self.isolated = isolated
+        self.host = host
         self.code = CompiledCode(plan)
         self.compile = functools.cache(self._compile)
         self.game = functools.cache(self._game)
@@ -176,12 +189,12 @@ class LoadedPlan:
         with contextlib.suppress(Exception), self.code.compiling(board, entry, self._wait):
             bot = self.plan.bots[entry]
             bundle = self.plan.bundle_of(bot)
-            if bot.isolation == "none" and is_built_in(bundle.files):
+            if launcher(bot.isolation).in_worker and is_built_in(bundle.files):
                 contestant = self.contestant(entry)
                 if isinstance(contestant, Contestant):
                     contestant.make(game, 0, 0, contestant.params).prepare()
             else:
-                self.isolated.compile(bundle, game)
+                self.host.compile(bundle, game)
 
     def _contestant(self, entry: int) -> Entrant:
         """Return what takes a seat for an entry; errors in making it are the bot's fault in each match."""
@@ -189,24 +202,8 @@ class LoadedPlan:
         try:
             bundle = self.plan.bundle_of(bot)
         except BotError as error:
-            return Contestant(functools.partial(_raise, error), {})
-        if bot.isolation != "none":
-            return self.isolated.contestant(bot, bundle, entry)
-        _lay_out(bundle)
-        if not is_built_in(bundle.files):
-            self.foreign.add(entry)
-        self.interpreter.restore()
-        self.interpreter.touched = True
-        try:
-            bot_class = load_class(bundle, bot.class_name)
-            self.recursion[entry] = lay_out(bundle).recursion_limit
-            self.interpreter.accept_threads()
-            if not is_as_planned(defaults(bot_class), bot.params, bot.options):
-                raise BotError(OTHERWISE)
-            direct = entry not in self.foreign and (bot.module, bot.class_name) in ASKED_DIRECTLY
-            return Contestant(functools.partial(made, bot_class), bot.params, direct)
-        except BaseException as error:
-            return Contestant(functools.partial(_raise, error), {})
+            return failing(error)
+        return self.host.contestant(bot, bundle, entry)
 
     def play(
         self, order: messages.MatchOrder, spent: Sequence[int], sitting: Sitting | None = None
@@ -223,10 +220,7 @@ class LoadedPlan:
             self.compile(order.board, entry)
         made = {entry: self.contestant(entry) for entry in bots}
         contestants = [made[entry] for entry in seats] if sitting is None else sitting.entrants(seats, made)
-        foreign = not self.foreign.isdisjoint(seats)
-        if foreign or self.interpreter.touched:
-            self.interpreter.restore(max(self.recursion.get(entry, 0) for entry in seats))
-        self.interpreter.touched = foreign
+        self.host.restore(seats)
         PRINTED.take()  # what a match that failed has left
         started = time.perf_counter()
         result = play_match(
@@ -244,7 +238,7 @@ class LoadedPlan:
         row = row_of(result, order.lineup, time.perf_counter() - started)
         printed = PRINTED.take()
         for seat in printed.keys() & row.details.keys():
-            if self.plan.bots[seats[seat]].isolation == "none":  # the faults of others hold it
+            if launcher(self.plan.bots[seats[seat]].isolation).in_worker:  # the faults of others hold it
                 detail = f"{printed[seat][-WITH_FAULT:].rstrip()}\n{row.details[seat]}"
                 row = row._replace(details={**row.details, seat: detail[-MAX_TRACEBACK:]})
         return row, [seats[seat] for seat in result.killed], printed
@@ -262,19 +256,6 @@ def _retold(request: messages.Retell) -> messages.Retold:
         return messages.Retold([], str(error))
 
 
-def _lay_out(bundle: Bundle) -> None:
-    """Put a bundle's files in place; raises `OSError` on a full disk, and leaves other errors to whoever loads it."""
-    try:
-        lay_out(bundle)
-    except OSError as error:
-        if has_no_room(error):
-            raise
-
-
-def _raise(error: BaseException, *_: object) -> None:
-    raise error
-
-
 class Worker:
     """Replies to the messages of one driver."""
 
@@ -286,8 +267,7 @@ class Worker:
         """In play, or the last one that was."""
         self.searcher: Searcher | None = None
         self.plan: LoadedPlan | None = None
-        self.isolated = IsolatedBots()
-        self.interpreter = Interpreter()
+        self.host = BotHost()
 
     def report(self, seat: int, ply: int, limit: float) -> None:
         if seat == NOBODY:
@@ -304,16 +284,15 @@ class Worker:
             case messages.Hello():
                 return messages.Greeting(code_hash(), versions(), os.getpid(), platform.node())
             case messages.Describe():
-                self.interpreter.restore()
-                self.interpreter.touched = True
+                self.host.interpreter.restore()
+                self.host.interpreter.touched = True
                 return self.describe(message)
             case messages.Retell():
                 return _retold(message)
             case messages.WorkerPlan():
-                self.interpreter.accept_threads()
-                self.isolated.expect(message)
-                self.plan = LoadedPlan(message, self.report, self.isolated, self.interpreter, self.begun)
-                return messages.PlanRead(self.isolated.refusal(message.bots))
+                self.host.expect(message)
+                self.plan = LoadedPlan(message, self.report, self.host, self.begun)
+                return messages.PlanRead(refusal(message.bots))
             case messages.Compile() if self.plan is not None:
                 for board, entry in message.code:
                     with contextlib.suppress(GameFailed):
@@ -335,7 +314,7 @@ class Worker:
     def describe(self, request: messages.Describe) -> messages.Description | messages.NoRoom:
         """Ask a bot what it declares."""
         try:
-            return self.isolated.describe(request)
+            return self.host.describe(request)
         except OSError as error:
             return self.without_room(error)
 
@@ -400,7 +379,7 @@ class Worker:
 
     def is_spoiled(self) -> bool:
         """Return whether a bot has changed the interpreter in a way that cannot be undone."""
-        return self.interpreter.touched and self.interpreter.is_spoiled()
+        return self.host.interpreter.touched and self.host.interpreter.is_spoiled()
 
 
 def main(connection: Connection, heartbeat: int) -> None:
@@ -415,7 +394,7 @@ def main(connection: Connection, heartbeat: int) -> None:
         reply = messages.encode(worker.answer(messages.decode(message)))
         with contextlib.suppress(OSError):
             connection.send_bytes(reply)
-    worker.isolated.close()
+    worker.host.close()
 
 
 def _receive(connection: Connection) -> bytes | None:

@@ -12,21 +12,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import engine
+from arena.isolation.bubblewrap import missing_requirements
+from arena.isolation.fork_client import ForkClient
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.own_process import process_launcher
+from arena.isolation.process_pool import ProcessPool, RemoteContestant, preload_of
+from arena.isolation.spawn import Spawn, python, python_paths
 from arena.match.dice import Streams
 from arena.match.player import Contestant, Entrant
 from arena.match.referee import play_match, warm_up
 from arena.match.result import Clocking
 from arena.registry.bundles import bundle_module
 from arena.registry.manifest import bundle_program
-from arena.workers.sandbox.fork_client import ForkClient
-from arena.workers.sandbox.levels import Spawn, missing_requirements, python, python_paths
-from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant, preload_of
-from arena.workers.sandbox.process_source import RemoteBot
 from benchmarks.figures import Figure, Measured, Skipped, lasting, middle
 from bots.random_bot import Random
 
 if TYPE_CHECKING:
-    from arena.core.limits import Isolation
+    from arena.isolation import Isolation
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
 ECHO = """
@@ -53,15 +55,16 @@ def measure(full: bool) -> Measured:
 
 def bare(level: Isolation, full: bool) -> Measured:
     """Measure a Python without anything of ours: JSON to it and back, and starting it."""
-    spawn = Spawn([python(), "-I", "-S", "-u", "-c", ECHO], level, readable=python_paths())
-    with spawn.start(subprocess.PIPE, subprocess.PIPE, subprocess.DEVNULL) as (process, _):
+    spawn = Spawn([python(), "-I", "-S", "-u", "-c", ECHO], readable=python_paths())
+    run_at = process_launcher(level).run
+    with run_at(spawn, subprocess.PIPE, subprocess.PIPE, subprocess.DEVNULL) as (process, _):
         assert process.stdin is not None and process.stdout is not None
         trips = [_round_trip(process.stdin, process.stdout) for _ in range(2000)]
     yield Figure(f"bare Python, {level}: JSON there and back", statistics.median(trips) * 1e6, "µs", "lower")
-    empty = Spawn([python(), "-I", "-S", "-c", ""], level, readable=python_paths())
+    empty = Spawn([python(), "-I", "-S", "-c", ""], readable=python_paths())
 
     def run() -> None:
-        with empty.start(subprocess.DEVNULL, subprocess.DEVNULL, subprocess.DEVNULL) as (process, _):
+        with run_at(empty, subprocess.DEVNULL, subprocess.DEVNULL, subprocess.DEVNULL) as (process, _):
             process.wait()
 
     yield lasting(f"bare Python, {level}: start to end", middle(run, 10 if full else 5), "ms")
@@ -83,7 +86,7 @@ def moves(level: Isolation, full: bool) -> Measured:
         warm_up(game)
         own = move_seconds(game, Contestant(Random, {}), 40 if full else 10)
         with contextlib.closing(ProcessPool()) as pool:
-            remote = RemoteContestant(RemoteBot("random", bundle, "Random", {}, level), pool)
+            remote = RemoteContestant(LaunchedBot("random", bundle, "Random", {}, level), pool)
             each = move_seconds(game, remote, 40 if full else 10)
         note = f"more than {own * 1e6:.0f} µs in the worker's process"
         yield Figure(f"{name}: a move, {level}", (each - own) * 1e6, "µs", "lower", note=note)
@@ -117,7 +120,7 @@ def starts(level: Isolation, repeat: int) -> Measured:
             yield Skipped(f"a program for {tool}, {level}", "not installed")
     for what, bundle, class_name in kinds:
         with contextlib.closing(ProcessPool()) as pool:
-            bot = RemoteBot("bot", bundle, class_name, {"boldness": 100} if bundle.is_program else {}, level)
+            bot = LaunchedBot("bot", bundle, class_name, {"boldness": 100} if bundle.is_program else {}, level)
             fresh = RemoteContestant(bot, pool)
             clocks_of(game, fresh, 1)
             seconds = []

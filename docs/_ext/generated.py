@@ -16,7 +16,7 @@ COPIES = {
     "CHANGELOG.md": "changelog",
     "CONTRIBUTING.md": "contributing",
     "SECURITY.md": "security",
-    "arena/workers/sandbox/PROTOCOL.md": "protocol",
+    "arena/isolation/PROTOCOL.md": "protocol",
     "configs/README.md": "configurations",
     "engine/epicycle/RULES.md": "rules/epicycle",
     "engine/magic_mids/RULES.md": "rules/magic_mids",

@@ -1,4 +1,4 @@
-/* A bot in C11: it speaks the arena's protocol (arena/workers/sandbox/PROTOCOL.md) and needs nothing besides a POSIX system.
+/* A bot in C11: it speaks the arena's protocol (arena/isolation/PROTOCOL.md) and needs nothing besides a POSIX system.
    Start with `choose`; the rest can stay as it is. */
 #define _POSIX_C_SOURCE 200809L /* getline */
 #include <inttypes.h>

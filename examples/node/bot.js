@@ -1,4 +1,4 @@
-// A bot in JavaScript: it speaks the arena's protocol (arena/workers/sandbox/PROTOCOL.md) and needs nothing besides Node.
+// A bot in JavaScript: it speaks the arena's protocol (arena/isolation/PROTOCOL.md) and needs nothing besides Node.
 // Start with `choose`; the rest can stay as it is.
 "use strict";
 

@@ -1,4 +1,4 @@
-"""A bot that is a program of its own: it speaks the arena's protocol (arena/workers/sandbox/PROTOCOL.md).
+"""A bot that is a program of its own: it speaks the arena's protocol (arena/isolation/PROTOCOL.md).
 
 In Python a class is less work, see ../my_bot.py; this one shows in forty lines what a bot in any language does.
 """

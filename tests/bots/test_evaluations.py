@@ -4,9 +4,9 @@ from itertools import chain
 
 import pytest
 
+from arena.isolation.levels.none import ASKED_DIRECTLY
 from arena.match.estimates import read_given
 from arena.match.player import ask_move
-from arena.workers.worker import ASKED_DIRECTLY
 from bots import make_bot
 from bots.search.perfect_solver import solve
 from engine import load_game

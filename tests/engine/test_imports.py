@@ -80,7 +80,7 @@ def test_ray_and_trueskill_are_imported_in_one_file_each(name):
 
 
 def test_numba_is_imported_where_kernels_are_compiled_and_where_its_cache_is_told_of():
-    assert sorted(importers("numba")) == ["arena/workers/sandbox/numba_locator.py", "engine/kernel.py"]
+    assert sorted(importers("numba")) == ["arena/isolation/numba_locator.py", "engine/kernel.py"]
 
 
 def test_naming_and_listing_games_does_not_import_numba():

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from arena.core.limits import Isolation, Limits
+from arena.core.limits import Limits
+from arena.isolation import Isolation
+from arena.isolation.fork_client import ForkClient
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.preload import Preload
 from arena.registry.bundles import bundle_file
-from arena.workers.sandbox.fork_client import ForkClient
-from arena.workers.sandbox.preload import Preload
-from arena.workers.sandbox.process_source import RemoteBot
 
 SOURCE = '''
 import ctypes
@@ -24,7 +25,7 @@ import struct
 import threading
 import time
 
-from arena.workers.sandbox.protocol_client import ProtocolClient
+from arena.isolation.protocol_client import ProtocolClient
 from bots import Bot
 
 libc = ctypes.CDLL(None, use_errno=True)
@@ -69,7 +70,7 @@ class Cell:
 
     def __init__(self, server: ForkClient, source: Path, memory: int = 512) -> None:
         bundle = bundle_file(source)
-        bot = RemoteBot("cell", bundle, "Cell", {}, server.isolation)
+        bot = LaunchedBot("cell", bundle, "Cell", {}, server.isolation)
         self.process = server.open(bot, Limits(memory=memory))
         self.process.request({"type": "hello", "protocol": 1}, ANSWER_SECONDS)
         self.process.greeted = True

@@ -26,11 +26,11 @@ import pytest
 
 from arena.core import process_trees as trees
 from arena.core.exit_codes import FROM_ANYBODY
+from arena.isolation.bubblewrap import missing_requirements
 from arena.match.referee import KILLS
 from arena.plan.files import logged_plan
 from arena.store import Store
 from arena.store.digests import row_digest
-from arena.workers.sandbox.levels import missing_requirements
 from engine.cache import cache_root
 from tests.support import chaos, tournaments
 from tests.support.chaos import BOTS, CONFIGS, FULL, KILL, POWER, TEAR, dump, undisturbed

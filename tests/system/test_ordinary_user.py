@@ -14,7 +14,7 @@ from arena.core.paths import ROOT
 
 pytestmark = pytest.mark.system
 USER = 64_200
-TESTS = ("tests/arena/workers/test_attacks.py", "tests/arena/workers/test_refusals.py")
+TESTS = ("tests/arena/isolation/test_attacks.py", "tests/arena/isolation/test_refusals.py")
 FINDINGS = "leaves_marks or wakes_itself or kernel_doors or remembers"
 OPEN_UP = r"""
 mount --make-rprivate /
@@ -75,7 +75,7 @@ def test_attacks_fail_also_when_an_ordinary_user_runs_the_arena(own_numbers, tmp
         f"{folder}/base",
     ]
     command = ["unshare", "--mount", "sh", "-ec", OPEN_UP, "sh", sys.executable, "-m", "pytest", *options]
-    zoo = ["tests/arena/workers/test_zoo.py", "-k", f"sandbox and ({FINDINGS})"]
+    zoo = ["tests/arena/isolation/test_zoo.py", "-k", f"sandbox and ({FINDINGS})"]
     try:
         for wanted in (TESTS, zoo):
             done = subprocess.run([*command, *wanted], cwd=ROOT, env=environment, capture_output=True, text=True)

@@ -23,7 +23,7 @@ class ReachesForTheDice(Attempting):
         known = gc.get_objects()
         gc.unfreeze()
         found = {type(each).__name__ for each in [*known, *gc.get_objects()]}
-        return sorted(found & {"Dice", "Streams", "Match", "Table", "RemoteBot"}) or None
+        return sorted(found & {"Dice", "Streams", "Match", "Table", "LaunchedBot"}) or None
 
     def frames(self):
         found = {}

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from arena.cli.arguments import AsJson, Group, Home, Target, Workers
-from arena.core.limits import Isolation as Level
+from arena.isolation import Isolation as Level
 
 app = Group("Logs")
 

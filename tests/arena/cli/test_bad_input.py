@@ -9,8 +9,9 @@ from arena.cli.app import run_command
 from arena.cli.exit_codes import FAILED, WRONG_COMMAND
 from arena.core.errors import ConfigError
 from arena.core.files import made_folder
+from arena.isolation.levels.sandbox import NETWORK_HINT
+from arena.isolation.own_process import process_launcher
 from arena.runner import check
-from arena.workers.sandbox.process_source import NETWORK_HINT, with_hint
 from bots import Bot
 from bots.base import make_bot
 from engine import IllegalActionError, UnsupportedError, load_game
@@ -254,9 +255,10 @@ def test_what_is_no_number_is_refused_with_the_numbers_of_the_legal_actions(give
     ],
 )
 def test_a_fault_for_lack_of_a_network_says_that_the_sandbox_has_none(said):
-    assert with_hint(said, "sandbox").splitlines()[-1] == NETWORK_HINT
-    assert with_hint(said, "process") == said
-    assert with_hint("ZeroDivisionError: division by zero", "sandbox").endswith("zero")
+    sandbox = process_launcher("sandbox")
+    assert sandbox.explained(said).splitlines()[-1] == NETWORK_HINT
+    assert process_launcher("process").explained(said) == said
+    assert sandbox.explained("ZeroDivisionError: division by zero").endswith("zero")
 
 
 def test_the_address_of_a_cluster_with_the_local_backend_is_refused_before_anything_is_made(tmp_path):

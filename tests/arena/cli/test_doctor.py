@@ -12,11 +12,11 @@ import pytest
 
 from arena import api
 from arena.cli import doctor, surroundings
-from arena.cli.doctor import Setting
-from arena.cli.findings import MISSING, NOTE, OK, WARNING, Finding
 from arena.core.errors import WorkerError
+from arena.core.findings import MISSING, NOTE, OK, WARNING, Finding, tool
 from arena.core.machine import cores
 from arena.core.versions import versions
+from arena.isolation.levels.sandbox import Setting, user_namespaces
 from arena.registry.discovery import own_bot
 from arena.registry.submitting import keep
 from arena.workers.process import WorkerProcess
@@ -156,13 +156,13 @@ def test_a_cache_folder_that_cannot_be_used_is_told(tmp_path, monkeypatch):
 def test_a_kernel_that_forbids_user_namespaces_is_told_with_the_setting(tmp_path, value, root, root_too, status):
     path = tmp_path / "setting"
     path.write_text(f"{value}\n")
-    finding = doctor.user_namespaces([Setting(str(path), "0", root_too, "sysctl it")], root)
+    finding = user_namespaces([Setting(str(path), "0", root_too, "sysctl it")], root)
     assert finding.status == status
     assert (f"{path} is 0; the sandbox needs: sysctl it" == finding.text) == (status == WARNING)
 
 
 def test_a_program_that_only_some_bots_need_is_a_note(monkeypatch):
-    finding = doctor.tool("Node", "no such program", "nodejs", "some need it")
+    finding = tool("Node", "no such program", "nodejs", "some need it")
     assert finding == Finding(NOTE, "Node", "no no such program on the PATH; some need it: apt-get install nodejs")
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from arena.workers.sandbox.process_pool import ProcessPool
+from arena.isolation.process_pool import ProcessPool
 
 
 @pytest.fixture

@@ -2,12 +2,12 @@
 
 import engine
 from arena.core.limits import Limits
+from arena.isolation.launched import LaunchedBot
 from arena.match.alarm import Clock
 from arena.match.faults import Fault
 from arena.match.player import Answer, Contestant, WithoutProcess
 from arena.match.referee import play_match
 from arena.registry.manifest import bundle_program
-from arena.workers.sandbox.process_source import RemoteBot
 from bots.random_bot import Random
 from tests.arena.match.playing import streams
 
@@ -107,7 +107,7 @@ def program(folder, code, resettable=False):
     resets = "resettable = true\n" if resettable else ""
     (folder / "bot.toml").write_text('command = ["python3", "bot.py"]\n' + resets)
     bundle = bundle_program(folder / "bot.toml")
-    return RemoteBot(folder.name, bundle, "", {}, "process", hash(code))
+    return LaunchedBot(folder.name, bundle, "", {}, "process", hash(code))
 
 
 MOVES = """

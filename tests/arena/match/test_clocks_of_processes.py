@@ -9,12 +9,12 @@ import pytest
 
 import engine
 from arena.core.errors import WorkerError
+from arena.isolation import bot_process, programs
+from arena.isolation.process_pool import RemoteContestant
 from arena.match import referee
 from arena.match.alarm import Clock
 from arena.match.faults import MAX_DETAIL, Fault
 from arena.match.referee import play_match
-from arena.workers.sandbox import bot_process, programs
-from arena.workers.sandbox.process_pool import RemoteContestant
 from bots.random_bot import Random
 from tests.arena.match.hours import ASLEEP, BUSY, MINUTE, Distant, Hours, play, program
 from tests.arena.match.playing import streams

@@ -8,13 +8,13 @@ import pytest
 import engine
 from arena.core.limits import Limits
 from arena.core.paths import ROOT
+from arena.isolation.levels.none import ASKED_DIRECTLY
 from arena.match.alarm import Alarm, Clock
 from arena.match.player import Contestant
 from arena.match.referee import play_match
 from arena.registry.bundles import bundle_module
-from arena.workers.interpreter import Interpreter
 from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
-from arena.workers.worker import ASKED_DIRECTLY, IsolatedBots, LoadedPlan
+from arena.workers.worker import BotHost, LoadedPlan
 from bots import Bot
 from bots.base import made
 from bots.random_bot import Random
@@ -150,6 +150,6 @@ def test_only_bots_of_the_list_that_come_with_the_arena_are_asked_directly(tmp_p
     bots.append(PlannedBot("greedy", "bots.greedy", "Greedy", greedy.hash, {}, "", "none"))
     files = {bundle.hash: bundle.files for bundle in (*bundles, greedy)}
     plan = WorkerPlan({}, Limits(), [PlannedBoard("epicycle", 2, 0)], bots, files, {})
-    loaded = LoadedPlan(plan, lambda *activity: None, IsolatedBots(), Interpreter())
+    loaded = LoadedPlan(plan, lambda *activity: None, BotHost())
     contestants = [loaded.contestant(entry) for entry in range(3)]
     assert [isinstance(each, Contestant) and each.direct for each in contestants] == [True, False, False]

@@ -8,9 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import engine
+from arena.isolation.process_pool import RemoteContestant
 from arena.match import referee
 from arena.match.alarm import Clock
-from arena.workers.sandbox.process_pool import RemoteContestant
 from bots import Bot
 from bots.random_bot import Random
 from tests.arena.match.hours import ASLEEP, MINUTE, Hours, play, program, spender, starved

@@ -363,7 +363,6 @@ def test_common_dice_change_nothing_where_all_bots_are_trusted(tmp_path):
 
 def test_bots_are_trusted_unless_they_were_submitted_or_are_sandboxed(tmp_path, monkeypatch):
     monkeypatch.undo()
-    monkeypatch.setattr("arena.plan.resolve.missing_requirements", lambda: "")
     for isolation, trusted in (("none", True), ("process", True), ("sandbox", False)):
         source = Source("b", "b", "Guest", None, "here")
         bot = ResolvedBot(source, Bundle("b", {}), {}, "b", "", None, None, [], [], isolation)

@@ -38,7 +38,7 @@ LIAR = '''
 import json
 import types
 
-import arena.workers.sandbox.protocol_client
+import arena.isolation.protocol_client
 from bots import Bot
 
 
@@ -55,7 +55,7 @@ def dumps(message, **form):
     return json.dumps(message, **form)
 
 
-arena.workers.sandbox.protocol_client.json = types.SimpleNamespace(loads=json.loads, dumps=dumps)
+arena.isolation.protocol_client.json = types.SimpleNamespace(loads=json.loads, dumps=dumps)
 '''
 WAVERING = """
 import time

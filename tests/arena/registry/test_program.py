@@ -9,6 +9,7 @@ import pytest
 
 import engine
 from arena.core.errors import ArenaError, ConfigError
+from arena.isolation import default_level
 from arena.plan.config import config_from
 from arena.plan.resolve import make_plan
 from arena.registry import declarations
@@ -160,7 +161,7 @@ def test_prose_in_a_manifest_cannot_steer_a_terminal():
 
 
 def test_every_key_of_a_manifest_is_described():
-    text = (ROOT / "arena" / "workers" / "sandbox" / "PROTOCOL.md").read_text()
+    text = (ROOT / "arena" / "isolation" / "PROTOCOL.md").read_text()
     for model in (Program, Setting):
         for key in model.model_fields:
             assert f"`{key}`" in text, f"{model.__name__}.{key} is not described"
@@ -322,7 +323,7 @@ def test_a_program_is_found_by_its_manifest_with_options(tmp_path):
     lay(tmp_path / "second", FILES)
     source, options = find_bot("deep/bot.toml:depth=5,loud=true", [tmp_path / "first", tmp_path / "second"])
     assert (source.name, source.module, source.class_name) == ("deep", "bot.toml", "")
-    assert (source.isolation, source.submitted, options) == ("process", False, {"depth": "5", "loud": "true"})
+    assert (default_level(source), source.submitted, options) == ("process", False, {"depth": "5", "loud": "true"})
     assert source.bundle() == bundle_program(tmp_path / "second/deep/bot.toml")
 
 

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from arena import api
 from arena.core.errors import ArenaError
 from arena.core.paths import ROOT
+from arena.isolation import default_level
 from arena.plan.config import config_from
 from arena.plan.resolve import make_plan
 from arena.registry import submissions
@@ -71,7 +72,12 @@ def test_a_submitted_bot_is_found_by_its_name_and_runs_in_a_sandbox(desk):
     kept = submit("mine.py", "ann_1", "Ann")
     source, options = find_bot("ann_1:depth=2")
     assert kept.changed
-    assert (source.name, source.class_name, source.submitted, source.isolation) == ("ann_1", "Mine", True, "sandbox")
+    assert (source.name, source.class_name, source.submitted, default_level(source)) == (
+        "ann_1",
+        "Mine",
+        True,
+        "sandbox",
+    )
     assert (source.origin, options) == ("submitted by Ann, version 1", {"depth": "2"})
     assert source.bundle().files["mine.py"] == LOUD.encode()
 
@@ -98,7 +104,7 @@ def test_a_bot_for_another_version_of_the_base_api_is_to_be_submitted_again(desk
 def test_a_program_is_kept_as_its_files(desk, path):
     submit(path, "prog-2.0", "Bob")
     source, options = find_bot("prog-2.0:depth=4")
-    assert (source.is_program, source.isolation, options) == (True, "sandbox", {"depth": "4"})
+    assert (source.is_program, default_level(source), options) == (True, "sandbox", {"depth": "4"})
     assert source.bundle().files == {"bot.toml": PROGRAM["prog/bot.toml"].encode(), "run": b"#!/bin/sh\n"}
 
 

@@ -208,7 +208,7 @@ def test_a_game_that_is_not_there_cannot_be_declared(desk):
 
 
 def test_every_cause_has_its_advice():
-    text = (Path(__file__).parents[3] / "arena" / "workers" / "sandbox" / "PROTOCOL.md").read_text()
+    text = (Path(__file__).parents[3] / "arena" / "isolation" / "PROTOCOL.md").read_text()
     listed = set(re.findall(r"^\| `([a-z_]+)` \|", text.partition("## Faults")[2].partition("\n## ")[0], re.MULTILINE))
     assert listed | {NOT_REPEATABLE, NOT_RESETTABLE} == set(ADVICE)
     assert set(CLOCK_CAUSES) <= listed

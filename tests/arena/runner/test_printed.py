@@ -6,9 +6,9 @@ import pytest
 
 from arena import api
 from arena.cli.app import run_command
+from arena.isolation.bubblewrap import missing_requirements
 from arena.match.faults import MAX_TRACEBACK
 from arena.match.printed import MOST, Printed
-from arena.workers.sandbox.levels import missing_requirements
 
 TALKERS = """
 import sys

@@ -305,7 +305,7 @@ def test_names_that_are_too_long_and_passwords_are_told(files, tmp_path):
 
 
 def test_bots_of_an_archive_play_in_the_sandbox_or_not_at_all(archive, monkeypatch, capsys):
-    monkeypatch.setattr("arena.verify.reruns.missing_requirements", lambda: "bubblewrap")
+    monkeypatch.setattr("arena.isolation.bubblewrap.missing_requirements", lambda: "bubblewrap")
     assert run_command(["verify", str(archive), "--rerun", "2", "--workers", "1"]) == 2
     error = capsys.readouterr().err
     assert "for the sandbox, and this machine has none: bubblewrap" in error

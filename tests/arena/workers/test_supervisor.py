@@ -12,11 +12,11 @@ import time
 import pytest
 
 from arena.core import process_trees as trees
+from arena.isolation.bubblewrap import missing_requirements
 from arena.workers import process
 from arena.workers.messages import Death, Greeting, Hello
 from arena.workers.parent import START_LIMIT
 from arena.workers.process import WorkerProcess
-from arena.workers.sandbox.levels import missing_requirements
 from tests.support import tournaments
 from tests.support.tournaments import count, gone, home_of, supervisors_of, wait_until, workers_of, write
 

@@ -16,15 +16,17 @@ from pathlib import Path
 
 from arena.core.files import is_plain_path
 from arena.core.limits import Limits
+from arena.isolation import launcher
+from arena.isolation.bot_process import opened
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.numba_locator import OWN
+from arena.isolation.process_source import ProcessSource
+from arena.isolation.remote_player import RemotePlayer
 from arena.match.dice import Streams
 from arena.match.faults import Fault
 from arena.match.player import Answer, Contestant, Entrant, First, MatchView, Player
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle, packed, unpacked
-from arena.workers.sandbox.bot_process import opened
-from arena.workers.sandbox.numba_locator import OWN
-from arena.workers.sandbox.process_source import ProcessSource, RemoteBot
-from arena.workers.sandbox.remote_player import RemotePlayer
 from engine import Game
 from engine.cache import cache_root, kernel_cache
 
@@ -40,12 +42,13 @@ ENDS = (".nbi", ".nbc")
 """Suffixes of Numba's files: indexes, and code."""
 
 
-def compiled_kernels(bot: RemoteBot, source: ProcessSource, game: Game) -> Bundle:
-    """Return what a sandboxed bot compiles for a game: from the machine's cache, or by a trial match.
+def compiled_kernels(bot: LaunchedBot, source: ProcessSource, game: Game) -> Bundle:
+    """Return what a stranger's bot compiles for a game: from the machine's cache, or by a trial match.
 
-    It is empty for a bot that does not import Numba itself.
+    It is empty for a bot that does not import Numba itself, and where bots write to the machine's cache themselves.
     """
-    if bot.isolation != "sandbox" or not any(name.partition(".")[0] == "numba" for name in bot.modules):
+    for_strangers = launcher(bot.isolation).for_strangers
+    if not for_strangers or not any(name.partition(".")[0] == "numba" for name in bot.modules):
         return Bundle("", {})
     parts = (bot.bundle.hash, bot.class_name, game.spec, str(game.players), str(kernel_cache()))
     key = hashlib.blake2b(" ".join(parts).encode(), digest_size=16).hexdigest()
@@ -60,7 +63,7 @@ def compiled_kernels(bot: RemoteBot, source: ProcessSource, game: Game) -> Bundl
     return _known[key]
 
 
-def compile_in_trial(bot: RemoteBot, source: ProcessSource, game: Game) -> dict[str, bytes]:
+def compile_in_trial(bot: LaunchedBot, source: ProcessSource, game: Game) -> dict[str, bytes]:
     """Return what a bot compiles in its first moves of a match that counts nowhere."""
     trial = _Trial(bot, source)
     seats: list[Entrant] = [trial, *[Contestant(First, {})] * (game.players - 1)]
@@ -71,7 +74,7 @@ def compile_in_trial(bot: RemoteBot, source: ProcessSource, game: Game) -> dict[
 class _Trial(RemotePlayer):
     """A bot that joins a trial match, plays a few moves, then has its files read and forfeits."""
 
-    def __init__(self, bot: RemoteBot, source: ProcessSource) -> None:
+    def __init__(self, bot: LaunchedBot, source: ProcessSource) -> None:
         self.bot, self.source = bot, source
         self.found: dict[str, bytes] = {}
         self.moves = 0

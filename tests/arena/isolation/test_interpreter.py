@@ -116,7 +116,7 @@ LEFT = {
 
 @pytest.mark.parametrize("what", LEFT)
 def test_what_can_be_put_back_is(what):
-    from arena.workers.interpreter import SHARED, Interpreter
+    from arena.isolation.interpreter import SHARED, Interpreter
 
     kept = Interpreter()
     kept.restore()
@@ -131,7 +131,7 @@ def test_what_can_be_put_back_is(what):
 
 
 def test_a_thread_that_goes_on_spoils_the_process_until_it_ends():
-    from arena.workers.interpreter import Interpreter
+    from arena.isolation.interpreter import Interpreter
 
     kept, gate = Interpreter(), threading.Event()
     kept.restore()

@@ -14,8 +14,8 @@ from typing import Any, NamedTuple
 
 from arena.core.errors import WorkerError
 from arena.core.process_trees import below, is_stopped, resident, threads_of, wake
+from arena.isolation.launch import MOST_FILES
 from arena.match.faults import MAX_TRACEBACK, Fault, Lingered
-from arena.workers.sandbox.launch import MOST_FILES
 
 MAX_LINE = 65_536
 MAX_STDERR = 16_384

@@ -26,7 +26,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple
 
-from arena.workers.sandbox.launch import out_of_the_way
+from arena.isolation.launch import out_of_the_way
 
 NOBODY, CALLER = 65534, 1
 """Numbers inside: of a bot, of who runs the arena. Not 0: Linux takes rights from who was 0 and becomes another."""

@@ -9,19 +9,15 @@ from typing import Any
 
 from arena.core.exit_codes import in_words, may_be_from_outside, unwrapped
 from arena.core.limits import Limits
+from arena.isolation.bot_process import BotProcess
+from arena.isolation.building import built
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.own_process import process_launcher
+from arena.isolation.process_source import open_pipes, processor_seconds
+from arena.isolation.spawn import KilledAtStart
 from arena.match.faults import Fault, Killed
 from arena.registry.bundles import MANIFEST
 from arena.registry.manifest import read_program
-from arena.workers.sandbox.bot_process import BotProcess
-from arena.workers.sandbox.building import built
-from arena.workers.sandbox.levels import KilledAtStart, Spawn, program_environment, program_paths
-from arena.workers.sandbox.process_source import (
-    RemoteBot,
-    bound_threads,
-    check_requirements,
-    open_pipes,
-    processor_seconds,
-)
 from engine import Game
 
 LEAVE_LIMIT = 0.2
@@ -33,20 +29,20 @@ TELLING_SECONDS = 20.0
 class ProgramSource:
     """A program's process: started anew for each match, unless it says that it can begin afresh by itself.
 
-    In the sandbox nobody's word is taken for that.
+    Of strangers nobody's word is taken for that.
     """
 
-    def __init__(self, bot: RemoteBot) -> None:
-        check_requirements(bot.isolation)
-        self.bot = bot
+    def __init__(self, bot: LaunchedBot) -> None:
+        self.launcher = process_launcher(bot.isolation)
+        self.launcher.check()
         self.program = read_program(bot.bundle.files[MANIFEST], bot.name)
-        self.stays = self.program.resettable and bot.isolation != "sandbox"
+        self.stays = self.program.resettable and not self.launcher.for_strangers
         self._stack = contextlib.ExitStack()
         self._bot_process: BotProcess | None = None
         self._blocks: set[bytes] = set()
         self.failure = ""
         try:
-            self.folder = built(bot.bundle, self.program, bot.isolation)
+            self.folder = built(bot.bundle, self.program, self.launcher)
         except Fault as fault:
             self.failure = str(fault)
 
@@ -57,7 +53,7 @@ class ProgramSource:
             self._blocks.clear()
         self._blocks.add(block)
 
-    def open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
+    def open(self, bot: LaunchedBot, limits: Limits) -> BotProcess:
         """Return the process, which has the processor time of a whole match left."""
         if self.failure:
             raise Fault("init", self.failure)
@@ -68,31 +64,21 @@ class ProgramSource:
         return self._bot_process
 
     def _start(self, memory: int, seconds: float) -> BotProcess:
-        inside = "/bot" if self.bot.isolation == "sandbox" else str(self.folder)
-        spawn = Spawn(
-            self.program.command,
-            self.bot.isolation,
-            environment=program_environment(self.program.command[0], self.bot.isolation),
-            readable=program_paths(self.program.command[0]),
-            bound=[(str(self.folder), inside)] if self.bot.isolation == "sandbox" else [],
-            folder=inside,
-            limits={"memory": memory, "seconds": seconds},
-        )
+        limits = {"memory": memory, "seconds": seconds}
+        spawn = self.launcher.program(self.program.command, self.folder, limits)
         try:
             with open_pipes() as (pipes, theirs):
-                self._process, number = self._stack.enter_context(spawn.start(*theirs))
+                self._process, number = self._stack.enter_context(self.launcher.run(spawn, *theirs))
                 process = os.pidfd_open(number)
         except OSError as error:
-            gone = isinstance(error, ProcessLookupError) and self.bot.isolation == "sandbox"
+            gone = isinstance(error, ProcessLookupError)  # it has ended already, and who stands for it tells how
             code = self.code() if gone else None
             if isinstance(error, KilledAtStart) or may_be_from_outside(code):
                 how = in_words(code) if code is not None else str(error)
                 raise Killed(f"its process ended as it was started: {how}") from None
             raise Fault("init", f"'{self.program.command[0]}' cannot be started: {error}") from None
-        if self.bot.isolation == "sandbox":
-            bound_threads(number)
-        tmp = f"/proc/{number}/root/tmp" if self.bot.isolation == "sandbox" else ""
-        return BotProcess(pipes, number, process, memory, tmp, seconds)
+        self.launcher.bound_threads(number)
+        return BotProcess(pipes, number, process, memory, self.launcher.private_files(number), seconds)
 
     def code(self) -> int | None:
         """Return how the program ended; in the sandbox bubblewrap says so, elsewhere perhaps a shell."""

@@ -16,7 +16,7 @@ from tests.support.protocol_samples import START, beginning, first_move, last_me
 from tests.support.splitmix_bot import Splitmix
 
 ROOT = Path(__file__).parents[3]
-PROTOCOL = (ROOT / "arena" / "workers" / "sandbox" / "PROTOCOL.md").read_text()
+PROTOCOL = (ROOT / "arena" / "isolation" / "PROTOCOL.md").read_text()
 
 
 LISTENER = """

@@ -10,7 +10,7 @@ whatever sends signals), may not pass a word to another bot (locks and marks on 
 pages, counters of the machine or of the user), and may not have the kernel hold memory for it that nobody counts.
 
 A refused call is reported to a tracer if there is one (`SECCOMP_RET_TRACE`), so that `arena check` can name it
-(`arena.workers.sandbox.refusals`). Without a tracer Linux answers with ENOSYS by itself.
+(`arena.isolation.refusals`). Without a tracer Linux answers with ENOSYS by itself.
 """
 
 from __future__ import annotations

@@ -18,6 +18,10 @@ from arena import api
 from arena.core.errors import ConfigError, WorkerError
 from arena.core.limits import Limits
 from arena.core.process_trees import below, end_tree
+from arena.isolation import bubblewrap, building, fork_client
+from arena.isolation.bot_process import BotProcess
+from arena.isolation.launched import LaunchedBot, trusted_modules
+from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
 from arena.match.player import Contestant
 from arena.match.referee import KILLS, play_match
@@ -31,10 +35,6 @@ from arena.store import Store
 from arena.verify.verification import verify
 from arena.workers.messages import Death, Describe, Played, decode, encode, is_kind
 from arena.workers.process import WorkerProcess
-from arena.workers.sandbox import building, fork_client, levels
-from arena.workers.sandbox.bot_process import BotProcess
-from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
-from arena.workers.sandbox.process_source import RemoteBot, trusted_modules
 from bots.random_bot import Random
 from tests.support.samples import begin, row, schedule
 from tests.support.tournaments import home_of, rows, wait_until, write
@@ -93,14 +93,14 @@ def python_bot(folder, level, deed="pass"):
     done = f"try: {deed}\n        except OSError: pass\n        return"
     path = folder / "b.py"
     path.write_text(f"{MODULES}\n{FIRST.replace('return', done)}")
-    return RemoteBot("first", bundle_file(path), "First", {}, level)
+    return LaunchedBot("first", bundle_file(path), "First", {}, level)
 
 
 def program(folder, level, deed="pass"):
     deed = f"try: {deed}\n        except OSError: pass"
     (folder / "bot.py").write_text(f"{MODULES}\n{PROGRAM.replace('DEED', deed)}")
     (folder / "bot.toml").write_text('name = "first"\ncommand = ["python3", "bot.py"]\n')
-    return RemoteBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
+    return LaunchedBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
 
 
 KINDS = {"python": python_bot, "program": program}
@@ -183,18 +183,18 @@ def test_a_parent_of_bots_that_is_stopped_goes_on(tmp_path, monkeypatch, level):
 @pytest.mark.parametrize(("times", "forfeits"), [(KILLS, []), (KILLS + 1, ["init"])])
 def test_a_sandbox_that_is_killed_as_it_starts_is_no_bots_fault(tmp_path, monkeypatch, kind, times, forfeits):
     """It is started again; a program that never gets to start forfeits, and without a parent nobody is to blame."""
-    child, killed = levels._child, []
+    child, killed = bubblewrap._child, []
 
-    def kill(status, bubblewrap):
+    def kill(status, process):
         if len(killed) < times:
-            killed.append(bubblewrap.pid)
-            end_tree(bubblewrap.pid)  # what it has begun would outlive it
+            killed.append(process.pid)
+            end_tree(process.pid)  # what it has begun would outlive it
             with open(os.devnull) as nothing:  # it may have said all before it was killed
-                return child(nothing.fileno(), bubblewrap)
-        return child(status, bubblewrap)
+                return child(nothing.fileno(), process)
+        return child(status, process)
 
     bot = KINDS[kind](tmp_path, "sandbox")
-    monkeypatch.setattr(levels, "_child", kill)
+    monkeypatch.setattr(bubblewrap, "_child", kill)
     if kind == "python" and forfeits:
         with pytest.raises(WorkerError, match=r"did not start: bubblewrap was killed by SIGKILL"):
             play(bot)
@@ -402,17 +402,17 @@ def test_after_three_times_the_bot_is_to_blame_if_it_ran_there(tmp_path, level, 
 )
 def test_a_trial_of_the_sandbox_that_is_killed_says_nothing_of_the_machine(monkeypatch, killed, lacks):
     """Nor is it remembered."""
-    honest, calls = levels._trial, []
+    honest, calls = bubblewrap._trial, []
 
     def trial():
         calls.append(1)
-        monkeypatch.setattr(levels, "TRIAL", ["sh", "-c", "exit 137"] if len(calls) <= killed else ["true"])
+        monkeypatch.setattr(bubblewrap, "TRIAL", ["sh", "-c", "exit 137"] if len(calls) <= killed else ["true"])
         return honest()
 
-    monkeypatch.setattr(levels, "_trial", trial)
-    levels._missing_requirements.cache_clear()
-    assert levels.missing_requirements() == lacks
-    assert (levels.missing_requirements(), len(calls)) == ("", max(3, killed + 1))
+    monkeypatch.setattr(bubblewrap, "_trial", trial)
+    bubblewrap._missing_requirements.cache_clear()
+    assert bubblewrap.missing_requirements() == lacks
+    assert (bubblewrap.missing_requirements(), len(calls)) == ("", max(3, killed + 1))
 
 
 # Bringing bots to the table
@@ -435,7 +435,7 @@ def test_what_a_bot_imports_is_loaded_for_others_only_where_it_is_harmless(tmp_p
     bundle = bundle_file(tmp_path / "b.py")
     modules = [name for name in trusted_modules(bundle) if not name.startswith("bots")]
     assert modules == ["numba", "numpy", "numpy.linalg", "scipy.linalg"]
-    assert play(RemoteBot("first", bundle, "First", {}, "sandbox")).forfeits == {}
+    assert play(LaunchedBot("first", bundle, "First", {}, "sandbox")).forfeits == {}
 
 
 @pytest.mark.system
@@ -443,7 +443,7 @@ def test_folders_as_deep_as_nobody_removes_cost_no_one_else_a_match(tmp_path):
     """At level `process` a bot's folder is an ordinary one."""
     (tmp_path / "b.py").write_text(FIRST + DIGS)
     deep, game = (
-        RemoteBot("deep", bundle_file(tmp_path / "b.py"), "First", {}, "process"),
+        LaunchedBot("deep", bundle_file(tmp_path / "b.py"), "First", {}, "process"),
         engine.load_game("epicycle", 2),
     )
     with contextlib.closing(ProcessPool()) as pool:
@@ -479,7 +479,7 @@ def built_by(folder, level, command):
     (folder / "make.py").write_text(f"import os, signal, subprocess, sys, time\n{command}\n")
     build = 'command = ["python3", "bot.py"]\nbuild = ["python3", "make.py"]\n'
     (folder / "bot.toml").write_text(f'name = "first"\n{build}')
-    return RemoteBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
+    return LaunchedBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
 
 
 @pytest.fixture
@@ -490,7 +490,7 @@ def cache(tmp_path, monkeypatch):
 @pytest.mark.parametrize("level", ["process", "sandbox"])
 @pytest.mark.parametrize(("times", "forfeits"), [(building.TRIES - 1, []), (building.TRIES, ["init"])])
 def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, level, times, forfeits):
-    watched, killed = building._watched, []
+    watched, killed = building.watched, []
 
     def kill(process, number, *rest):
         if len(killed) < times:
@@ -498,7 +498,7 @@ def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, lev
             os.kill(number, signal.SIGKILL)
         return watched(process, number, *rest)
 
-    monkeypatch.setattr(building, "_watched", kill)
+    monkeypatch.setattr(building, "watched", kill)
     result = play(built_by(tmp_path, level, "time.sleep(0.2)"))
     assert [forfeit.cause for forfeit in result.forfeits.values()] == forfeits
     assert len(killed) == times

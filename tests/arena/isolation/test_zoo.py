@@ -21,6 +21,12 @@ import engine
 from arena import api
 from arena.core.limits import Limits
 from arena.core.process_trees import PR_SET_CHILD_SUBREAPER, below, keep_orphans
+from arena.isolation import process_pool
+from arena.isolation.bot_process import BotProcess
+from arena.isolation.fork_client import ForkClient
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.process_pool import ProcessPool, RemoteContestant
+from arena.isolation.remote_player import RemotePlayer
 from arena.match.dice import Streams, key_pair
 from arena.match.player import Contestant
 from arena.match.referee import play_match
@@ -29,13 +35,6 @@ from arena.match.stored import StoredMatch
 from arena.registry.bundles import bundle_file
 from arena.registry.manifest import bundle_program
 from arena.store import Store
-from arena.workers.messages import Describe
-from arena.workers.sandbox import process_pool
-from arena.workers.sandbox.bot_process import BotProcess
-from arena.workers.sandbox.fork_client import ForkClient
-from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
-from arena.workers.sandbox.process_source import RemoteBot
-from arena.workers.sandbox.remote_player import RemotePlayer
 from bots.random_bot import Random
 from engine.cache import kernel_cache
 from tests.support import zoo
@@ -286,7 +285,7 @@ def test_nothing_is_left_behind(played):
 def remote(name: str, level: str, animals: Path, pool: ProcessPool) -> RemoteContestant:
     animal = ANIMALS[name]
     bundle = bundle_file(animals / animal.path.name)
-    return RemoteContestant(RemoteBot(name, bundle, animal.class_name, {}, level), pool)
+    return RemoteContestant(LaunchedBot(name, bundle, animal.class_name, {}, level), pool)
 
 
 def alone(name: str, level: str, folder: Path, **limits: float):
@@ -307,8 +306,8 @@ def test_a_bot_that_hangs_where_it_is_imported_cannot_be_entered(tmp_path, monke
     monkeypatch.setattr(process_pool, "DESCRIBE_LIMIT", 0.5)
     animal = ANIMALS["loop_at_import"]
     with contextlib.closing(ProcessPool()) as pool:
-        request = Describe(animal.name, animal.class_name, bundle_file(animal.path), "sandbox", [])
-        assert "no answer within 0.5 s" in pool.describe(request)["error"]
+        bot = LaunchedBot(animal.name, bundle_file(animal.path), animal.class_name, {}, "sandbox")
+        assert "no answer within 0.5 s" in pool.describe(bot, [])["error"]
 
 
 @pytest.mark.parametrize("level", ["process", "sandbox"])
@@ -344,7 +343,7 @@ def test_nothing_gets_from_one_match_of_a_block_into_the_next_in_the_same_sandbo
     assert {text for match in played for _, text in match.notes} == {"got nothing"}
 
 
-def gone_and_asked(server: ForkClient, bot: RemoteBot, limits: Limits) -> BotProcess:
+def gone_and_asked(server: ForkClient, bot: LaunchedBot, limits: Limits) -> BotProcess:
     """The parent of bots' processes ends, then is asked for one."""
     known = processes()
     parents = [number for number in below(os.getpid()) if "forkserver.py" in known.get(number, (0, ""))[1]]
@@ -372,7 +371,7 @@ def test_a_process_that_has_seen_the_dice_of_a_block_never_plays_in_it_again(tmp
     program = bundle_program(ZOO.parents[1] / "examples" / "python_program" / "bot.toml")
     numbers = []
     with contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
-        bot = RemoteBot("program", program, "", {}, "process")
+        bot = LaunchedBot("program", program, "", {}, "process")
         source = pool.acquire(bot, game)
         for block in (b"1", b"2", b"3", b"1", b"2"):
             source.begin(block, game)

@@ -3,30 +3,28 @@
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.core.errors import BotError, WorkerError
 from arena.core.limits import Limits
+from arena.isolation import Isolation
+from arena.isolation.bot_process import Ended
+from arena.isolation.fork_client import STARTS, ForkClient
+from arena.isolation.kernel_cache import compiled_kernels
+from arena.isolation.launched import LaunchedBot, trusted_modules
+from arena.isolation.own_process import process_launcher
+from arena.isolation.preload import Preload
+from arena.isolation.process_source import ProcessSource, ended
+from arena.isolation.programs import ProgramSource
+from arena.isolation.remote_player import RemotePlayer
 from arena.match.faults import Fault, Killed
 from arena.match.player import MatchView, Player
 from arena.match.referee import KILLS
 from arena.registry.bundles import Bundle
-from arena.workers.messages import Describe, WorkerPlan
-from arena.workers.process import STARTS
-from arena.workers.sandbox.bot_process import Ended
-from arena.workers.sandbox.fork_client import ForkClient
-from arena.workers.sandbox.kernel_cache import compiled_kernels
-from arena.workers.sandbox.preload import Preload
-from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, ended, trusted_modules, with_hint
-from arena.workers.sandbox.programs import ProgramSource
-from arena.workers.sandbox.remote_player import RemotePlayer
+from arena.registry.describe import Board
 from engine import Game
-
-if TYPE_CHECKING:
-    from arena.core.limits import Isolation
-
 
 DESCRIBE_LIMIT = 60.0
 """Seconds that a bot may take to say what it declares."""
@@ -44,7 +42,7 @@ class ProcessPool:
         self._servers: list[ForkClient] = []
         self._programs: dict[int, ProgramSource] = {}
 
-    def acquire(self, bot: RemoteBot, game: Game | None) -> ProcessSource:
+    def acquire(self, bot: LaunchedBot, game: Game | None) -> ProcessSource:
         """Return a process source for a bot, ready for a game, until it is released."""
         if bot.bundle.is_program:
             if bot.key not in self._programs:
@@ -56,7 +54,7 @@ class ProcessPool:
         server.busy = True  # not before: a trial match leaves it free
         return server
 
-    def _preload_for(self, bot: RemoteBot, game: Game | None) -> Preload:
+    def _preload_for(self, bot: LaunchedBot, game: Game | None) -> Preload:
         if game is None:
             return Preload()
         return self._preload or Preload(tuple(bot.modules), ((game.spec, game.players),))
@@ -74,13 +72,13 @@ class ProcessPool:
         self._servers.append(_started(isolation, preload))
         return self._servers[-1]
 
-    def describe(self, request: Describe) -> Any:
-        """Return what a bot declares, whatever that is; under `error` why it cannot be used.
+    def contestant(self, bot: LaunchedBot) -> RemoteContestant:
+        """Return a bot as something that can take a seat."""
+        return RemoteContestant(bot, self)
 
-        It is asked again when its process is killed, a few times. `arena.registry.declarations` says what is believed.
-        """
-        bot = RemoteBot(request.name, request.bundle, request.class_name, {}, request.isolation, -1)
-        question = {"type": "describe", "name": bot.name, "class": bot.class_name, "boards": request.boards}
+    def describe(self, bot: LaunchedBot, boards: Sequence[Board]) -> Any:
+        """Return what a bot declares, as `Launcher.describe`; it is asked again when its process is killed."""
+        question = {"type": "describe", "name": bot.name, "class": bot.class_name, "boards": boards}
         for left in reversed(range(KILLS + 1)):
             try:
                 content = self._asked(bot, question).get("description")
@@ -91,10 +89,10 @@ class ProcessPool:
                     content = {"error": f"cannot be loaded: {lines[-1] if lines else fault.cause}"}
                     break
         if isinstance(content, dict) and isinstance(content.get("error"), str):
-            return {**content, "error": with_hint(content["error"], bot.isolation).replace("\n", ". ")}
+            return {**content, "error": process_launcher(bot.isolation).explained(content["error"]).replace("\n", ". ")}
         return content
 
-    def _asked(self, bot: RemoteBot, question: dict[str, Any]) -> dict[str, Any]:
+    def _asked(self, bot: LaunchedBot, question: dict[str, Any]) -> dict[str, Any]:
         source, bot_process = self.acquire(bot, None), None
         try:
             bot_process = source.open(bot, Limits())
@@ -131,22 +129,11 @@ def preload_of(bundles: Iterable[Bundle], boards: Iterable[tuple[str, int]]) -> 
     return Preload(tuple(sorted(modules)), tuple(sorted(set(boards))))
 
 
-def preload_of_plan(plan: WorkerPlan) -> Preload:
-    """Return what the isolated Python bots of a plan use."""
-    bundles = []
-    for bot in plan.bots:
-        with contextlib.suppress(BotError):
-            bundle = plan.bundle_of(bot)
-            if bot.isolation != "none" and not bundle.is_program:
-                bundles.append(bundle)
-    return preload_of(bundles, [(board.game, board.players) for board in plan.boards])
-
-
 @dataclass(frozen=True)
 class RemoteContestant:
     """An isolated bot as something that can take a seat."""
 
-    bot: RemoteBot
+    bot: LaunchedBot
     pool: ProcessPool
 
     def join(self, match: MatchView, seat: int) -> Player:

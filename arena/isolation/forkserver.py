@@ -1,14 +1,15 @@
 """The parent of Python bots' processes: loads the engine and the games once, then forks a child for each match.
 
-It runs inside the sandbox (or, at level `process`, beside it) and never sees a bot's code: the child loads the bot. So
+It runs inside the sandbox, where there is one, and never sees a bot's code: the child loads the bot. So
 nothing that a bot does is there in another match, and a child starts in milliseconds. One child lives at a time. The
-client, `arena.workers.sandbox.fork_client`, sends orders over the socket that is this process's standard input, and
+client, `arena.isolation.fork_client`, sends orders over the socket that is this process's standard input, and
 with each order to fork a socket that only the child reads.
 
 In the sandbox each child gets a /tmp of its own and the same process number, and finds /proc empty: what the kernel
 counts, or keeps of a folder or of this process, would tell one match about another.
 
-Run as `python -I -S forkserver.py LEVEL PATH ...` with what `sys.path` needs.
+Run as `python -I -S forkserver.py SANDBOXED PATH ...`, where the first is empty outside a sandbox, with what `sys.path`
+needs.
 """
 
 from __future__ import annotations
@@ -32,11 +33,11 @@ from typing import NamedTuple
 from arena.core import records
 from arena.core.files import remove
 from arena.core.process_trees import close_to_others, end_below, keep_orphans
+from arena.isolation import launch
+from arena.isolation.numba_locator import lay_out
+from arena.isolation.preload import Preload, load
+from arena.isolation.protocol_client import ProtocolClient
 from arena.registry.bundles import unpacked
-from arena.workers.sandbox import launch
-from arena.workers.sandbox.numba_locator import lay_out
-from arena.workers.sandbox.preload import Preload, load
-from arena.workers.sandbox.protocol_client import ProtocolClient
 
 PROTOCOL_IN, PROTOCOL_OUT = 3, 4
 SECCOMP_MODE_FILTER = 2
@@ -46,6 +47,7 @@ ST_RELATIME = 0x1000
 KEPT = 0xC0E
 """Flags that `statvfs` gives by the numbers that `mount` takes: NOSUID, NODEV, NOEXEC, NOATIME, NODIRATIME."""
 CAPABILITY_VERSION = 0x20080522
+SANDBOXED = "sandboxed"
 FORK, REAP, SWEEP = b"f", b"r", b"s"
 """Orders of the client: start a child, with a socket of its own; tell how it ended; remove what it left."""
 CHILD_MESSAGE = 4096
@@ -285,7 +287,7 @@ def main() -> None:
     launch.control(launch.PR_SET_PDEATHSIG, signal.SIGKILL)  # also while it is stopped
     close_to_others()
     keep_orphans()
-    sandboxed = sys.argv[1] == "sandbox"
+    sandboxed = sys.argv[1] == SANDBOXED
     if sandboxed:
         protect_devices()
     ForkServer(sandboxed).serve()

@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 
+from arena.isolation.refusals import Refusals
+from arena.isolation.seccomp import name_of
 from arena.match.faults import Fault
 from arena.runner.check import check
-from arena.workers.sandbox.refusals import Refusals
-from arena.workers.sandbox.seccomp import name_of
 from tests.support.cells import Cells
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="a tracer answers for refused calls there")

@@ -12,16 +12,17 @@ import pytest
 
 import engine
 from arena.core.limits import Limits
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.process_pool import ProcessPool, RemoteContestant, preload_of
+from arena.isolation.remote_player import RemotePlayer
+from arena.isolation.spawn import trusted_sources
 from arena.match.dice import Streams
 from arena.match.player import Contestant
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle
 from arena.registry.manifest import bundle_program
 from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
-from arena.workers.sandbox.levels import trusted_sources
-from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant, preload_of, preload_of_plan
-from arena.workers.sandbox.process_source import RemoteBot
-from arena.workers.sandbox.remote_player import RemotePlayer
+from arena.workers.worker import preload_of_plan
 from bots.random_bot import Random
 from engine.cache import kernel_cache
 from engine.kernel import numba_folder
@@ -68,15 +69,15 @@ class Crashes(Bot):
 """
 
 
-def remote(name: str, source: str) -> RemoteBot:
-    return RemoteBot(name, Bundle(name.lower(), {f"{name.lower()}.py": source.encode()}), name, {}, "sandbox")
+def remote(name: str, source: str) -> LaunchedBot:
+    return LaunchedBot(name, Bundle(name.lower(), {f"{name.lower()}.py": source.encode()}), name, {}, "sandbox")
 
 
 WORDS = (b"RivalOfSecretName", b"class Probe")
 PROBED, RIVALS, CRASHED = remote("Probe", PROBE), remote("RivalOfSecretName", RIVAL), remote("Crashes", CRASHES)
 
 
-def note_of(bot: RemoteBot, pool: ProcessPool) -> str:
+def note_of(bot: LaunchedBot, pool: ProcessPool) -> str:
     """What a bot notes at its first choice."""
     seats = [RemoteContestant(bot, pool), Contestant(Random, {})]
     result = play_match(engine.load_game(GAME, 2), seats, Streams(bytes(32), bytes(32), bytes(16)))
@@ -155,7 +156,7 @@ def test_a_resettable_program_is_started_anew_for_every_match_in_the_sandbox(lev
     program = bundle_program(Path(__file__).parents[3] / "examples" / "python_program" / "bot.toml")
     game, numbers = engine.load_game("midgard", 2), set()
     with contextlib.chdir(tmp_path), contextlib.closing(ProcessPool()) as pool:
-        bot = RemoteBot("program", program, "", {}, level)
+        bot = LaunchedBot("program", program, "", {}, level)
         source = pool.acquire(bot, game)
         for block in (b"1", b"2", b"3"):
             source.begin(block, game)

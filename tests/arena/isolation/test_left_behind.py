@@ -10,15 +10,16 @@ from pathlib import Path
 import pytest
 
 import engine
+from arena.isolation import building
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.own_process import process_launcher
+from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
 from arena.match.player import Contestant
 from arena.match.referee import play_match
 from arena.registry.manifest import bundle_program, read_program
-from arena.workers.sandbox import building
-from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
-from arena.workers.sandbox.process_source import RemoteBot
 from bots.random_bot import Random
-from tests.arena.workers.test_zoo import orphans_come_here
+from tests.arena.isolation.test_zoo import orphans_come_here
 
 SLEEP = f"87{os.getpid():07}"
 PLAYS = """
@@ -53,7 +54,7 @@ def play(manifest: Path, level: str, matches: int = 3) -> set[str]:
     """Causes of the program's faults in some matches."""
     game = engine.load_game("epicycle", 2)
     with contextlib.closing(ProcessPool()) as pool:
-        bot = RemoteContestant(RemoteBot("leaver", bundle_program(manifest), "", {}, level), pool)
+        bot = RemoteContestant(LaunchedBot("leaver", bundle_program(manifest), "", {}, level), pool)
         streams = Streams(bytes(32), bytes(32), bytes(16))
         played = [play_match(game, [bot, Contestant(Random, {})], streams) for _ in range(matches)]
     return {forfeit.cause for match in played for forfeit in match.forfeits.values()}
@@ -126,7 +127,7 @@ os.chmod(".", 0)
 
 def test_what_a_build_makes_lends_nobody_rights(tmp_path):
     bundle = bundle_program(program(tmp_path, build=LENDS_RIGHTS))
-    folder = building.built(bundle, read_program(bundle.files["bot.toml"], "leaver"), "sandbox")
+    folder = building.built(bundle, read_program(bundle.files["bot.toml"], "leaver"), process_launcher("sandbox"))
     found = {path.name: path.lstat().st_mode & 0o7777 for path in [folder, *folder.iterdir()] if not path.is_symlink()}
     assert found == dict.fromkeys([folder.name, "bot.py", "bot.toml", "build.py", "env", "closed"], 0o755)
     assert (folder / "link").lstat().st_nlink == 1

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from arena import api
-from tests.arena.workers.test_examples_programs import EXAMPLES, PROGRAMS, needed
+from tests.arena.isolation.test_examples_programs import EXAMPLES, PROGRAMS, needed
 from tests.support.tournaments import home_of, rows
 
 LEVELS = ("none", "process", "sandbox")

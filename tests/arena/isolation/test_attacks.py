@@ -14,11 +14,11 @@ from pathlib import Path
 import pytest
 
 from arena.core.process_trees import is_stopped, resident
+from arena.isolation import outside_users
+from arena.isolation.bot_process import BETWEEN_SECONDS
+from arena.isolation.fork_client import ForkClient
+from arena.isolation.launch import HELD_OUT
 from arena.match.faults import Fault
-from arena.workers.sandbox import outside_users
-from arena.workers.sandbox.bot_process import BETWEEN_SECONDS
-from arena.workers.sandbox.fork_client import ForkClient
-from arena.workers.sandbox.launch import HELD_OUT
 from tests.support.cells import Cell, Cells
 
 pytestmark = pytest.mark.skipif(platform.machine() != "x86_64", reason="system calls are named by their numbers there")

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import contextlib
-import platform
 import time
 from collections.abc import Iterator
 from typing import Any
 
+from arena.isolation.bot_process import BotProcess, Ended
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.own_process import process_launcher
+from arena.isolation.process_source import ProcessSource, ended
+from arena.isolation.protocol_client import PROTOCOL
+from arena.isolation.refusals import Refusals
+from arena.isolation.seccomp import name_of
 from arena.match.estimates import read_told
 from arena.match.faults import Fault, Killed
 from arena.match.player import Answer, MatchView, clean_note
 from arena.match.printed import PRINTED
 from arena.registry.describe import OTHERWISE, is_as_planned
-from arena.workers.sandbox import refusals
-from arena.workers.sandbox.bot_process import BotProcess, Ended
-from arena.workers.sandbox.process_source import ProcessSource, RemoteBot, ended, with_hint
-from arena.workers.sandbox.protocol_client import PROTOCOL
-from arena.workers.sandbox.refusals import Refusals
-from arena.workers.sandbox.seccomp import name_of
 from engine import CHANCE
 from engine.errors import EngineError
 from engine.game import ILLEGAL, returns_from_ranks
@@ -29,8 +29,9 @@ class RemotePlayer:
 
     guarded = False
 
-    def __init__(self, bot: RemoteBot, source: ProcessSource, match: MatchView, seat: int) -> None:
+    def __init__(self, bot: LaunchedBot, source: ProcessSource, match: MatchView, seat: int) -> None:
         self.bot, self.source, self.match, self.seat = bot, source, match, seat
+        self.launcher = process_launcher(bot.isolation)
         self.bot_process: BotProcess | None = None
         self.used = self.rested = 0.0  # processor time of its process in earlier matches, at work and between
         self.plies_sent = 0
@@ -53,9 +54,8 @@ class RemotePlayer:
 
     def _watch(self, bot_process: BotProcess) -> None:
         """Watch which system calls its process is refused, if that is wanted and can be had."""
-        if self.bot.names_refusals and self.bot.isolation == "sandbox" and platform.machine() == refusals.MACHINE:
-            with contextlib.suppress(OSError):
-                self.refusals = Refusals(bot_process.pid)
+        if self.bot.names_refusals:
+            self.refusals = self.launcher.watch(bot_process.pid)
 
     def _refused(self) -> str:
         """Return a line about the calls that its process, which has ended, was refused; empty without any."""
@@ -148,7 +148,7 @@ class RemotePlayer:
             if isinstance(fault, Killed):
                 raise fault from None
             detail = (f"{words}\n{fault}" if words else str(fault)) + self._refused()
-            raise Fault(fault.cause, with_hint(detail, self.bot.isolation)) from None
+            raise Fault(fault.cause, self.launcher.explained(detail)) from None
 
     def cpu(self) -> float:
         return self.at_work - self.used

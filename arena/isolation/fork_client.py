@@ -1,4 +1,4 @@
-"""Start and talk to a fork server, the parent of Python bots' processes (`arena.workers.sandbox.forkserver`)."""
+"""Start and talk to a fork server, the parent of Python bots' processes (`arena.isolation.forkserver`)."""
 
 from __future__ import annotations
 
@@ -12,38 +12,28 @@ import tempfile
 from collections.abc import Iterator
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from arena.core import records
 from arena.core.errors import WorkerError, has_no_room
-from arena.core.files import own_folder
 from arena.core.limits import Limits
+from arena.core.machine import ALIKE
 from arena.core.process_trees import wait_for
+from arena.isolation import Isolation
+from arena.isolation.bot_process import BotProcess
+from arena.isolation.forkserver import FORK, REAP, SANDBOXED, SWEEP, Child, Setup
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.own_process import process_launcher
+from arena.isolation.preload import Preload, load
+from arena.isolation.process_source import open_pipes, processor_seconds
+from arena.isolation.spawn import Spawn, import_paths, python, python_paths
 from arena.registry.bundles import Bundle, packed
-from arena.workers.parent import ALIKE
-from arena.workers.process import STARTS
-from arena.workers.sandbox.bot_process import BotProcess
-from arena.workers.sandbox.forkserver import FORK, REAP, SWEEP, Child, Setup
-from arena.workers.sandbox.levels import Spawn, import_paths, python, python_paths, trusted_sources
-from arena.workers.sandbox.preload import Preload, load
-from arena.workers.sandbox.process_source import (
-    RemoteBot,
-    bound_threads,
-    check_requirements,
-    open_pipes,
-    processor_seconds,
-)
-from arena.workers.sandbox.seccomp import bpf
 from engine import Game
-from engine.cache import cache_root, kernel_cache
-from engine.kernel import numba_folder
-
-if TYPE_CHECKING:
-    from arena.core.limits import Isolation
+from engine.cache import cache_root
 
 FORKSERVER = Path(__file__).with_name("forkserver.py")
-KERNELS = "/kernels"
-"""Where a sandbox finds compiled code."""
+STARTS = 3
+"""Tries to start one that ends before it is ready, or when it is asked for a process."""
 PREPARE_LIMIT = 600.0
 """Seconds that a fork server may take to start and load, or to answer."""
 
@@ -52,7 +42,8 @@ class ForkClient:
     """A fork server of our own."""
 
     def __init__(self, isolation: Isolation, preload: Preload) -> None:
-        check_requirements(isolation)
+        self.launcher = process_launcher(isolation)
+        self.launcher.check()
         self.isolation, self.preload = isolation, preload
         self.busy = False
         self.kernels = Bundle("", {})
@@ -66,31 +57,28 @@ class ForkClient:
             raise
 
     def _start(self) -> None:
-        folder = "/tmp"
-        if self.isolation == "process":
-            folder = str(self._stack.enter_context(own_folder(os.getcwd(), "bots-")))
+        place = self.launcher.server_place(self._stack)
         self._stderr = self._stack.enter_context(tempfile.TemporaryFile())  # noqa: SIM115 - closed with the stack
         ours, theirs = socket.socketpair()
         self._socket = self._stack.enter_context(ours)
         self._connection = self._stack.enter_context(Connection(os.dup(ours.fileno())))
         with theirs:
             spawn = Spawn(
-                [python(), "-s", "-S", "-P", str(FORKSERVER), self.isolation, *import_paths()],
-                self.isolation,
-                environment=_environment(folder, self.isolation),
+                [python(), "-s", "-S", "-P", str(FORKSERVER), SANDBOXED if place.filter else "", *import_paths()],
+                {**_environment(place.folder), **place.environment},
                 readable=python_paths(),
-                bound=_kernels() if self.isolation == "sandbox" else (),
-                folder=folder,
+                bound=place.bound,
+                folder=place.folder,
                 divides=True,
             )
             try:
-                started = spawn.start(theirs.fileno(), subprocess.DEVNULL, self._stderr.fileno())
+                started = self.launcher.run(spawn, theirs.fileno(), subprocess.DEVNULL, self._stderr.fileno())
                 _, self._number = self._stack.enter_context(started)
             except OSError as error:
                 if has_no_room(error):
                     raise
                 raise WorkerError(f"the parent of bots' processes did not start: {error}") from None
-        self._set_up(Setup(bpf() if self.isolation == "sandbox" else b"", self.preload))
+        self._set_up(Setup(place.filter, self.preload))
         for _ in range(2):
             self._try_out()
 
@@ -102,7 +90,7 @@ class ForkClient:
     def begin(self, block: bytes, game: Game) -> None:
         """Do nothing: every match has a process of its own."""
 
-    def open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
+    def open(self, bot: LaunchedBot, limits: Limits) -> BotProcess:
         """Return a new process for a bot; a server that has ended is started again, a few times.
 
         Raises `WorkerError` after that.
@@ -114,7 +102,7 @@ class ForkClient:
             self._start()
         return self._open(bot, limits)
 
-    def _open(self, bot: RemoteBot, limits: Limits) -> BotProcess:
+    def _open(self, bot: LaunchedBot, limits: Limits) -> BotProcess:
         seconds = processor_seconds(limits)
         named = bot.class_name.encode() + b"\n" + packed(bot.bundle)
         with (
@@ -127,8 +115,7 @@ class ForkClient:
         if (number := _number_of(process)) < 0:  # nobody but the parent waits for it before it is told to
             os.close(process)
             raise self._ended()
-        if self.isolation == "sandbox":
-            bound_threads(number)
+        self.launcher.bound_threads(number)
         return BotProcess(pipes, number, process, limits.memory, seconds=seconds)
 
     def _order(self, message: bytes, descriptors: list[int]) -> None:
@@ -215,30 +202,9 @@ def _in_memory(content: bytes) -> Iterator[int]:
         os.close(descriptor)
 
 
-def _environment(folder: str, isolation: Isolation) -> dict[str, str]:
-    """Return the environment: one thread, hashes as in a worker; in the sandbox a cache that is only read."""
-    common = {
-        **_flags(),
-        **ALIKE,
-        "ARENA_CACHE": str(cache_root()),
-        "TMPDIR": folder,
-        "HOME": folder,
-    }
-    if isolation == "sandbox":
-        common["NUMBA_CACHE_LOCATOR_CLASSES"] = "arena.workers.sandbox.numba_locator.Locator"
-        common["ARENA_CACHE"] = "/tmp/arena"
-        common["NUMBA_CACHE_DIR"] = KERNELS
-    return common
-
-
-def _kernels() -> list[tuple[str, str]]:
-    """Return folders of the machine's compiled code of engine, our bots and games, and where a sandbox shows them."""
-    names = sorted({numba_folder(source) for source in trusted_sources()})
-    for name in names:
-        with contextlib.suppress(OSError):
-            os.makedirs(os.path.join(kernel_cache(), name), exist_ok=True)
-    folders = [(os.path.join(kernel_cache(), name), f"{KERNELS}/{name}") for name in names]
-    return [(outside, inside) for outside, inside in folders if os.path.isdir(outside)]
+def _environment(folder: str) -> dict[str, str]:
+    """Return the environment: one thread, hashes as in a worker."""
+    return {**_flags(), **ALIKE, "ARENA_CACHE": str(cache_root()), "TMPDIR": folder, "HOME": folder}
 
 
 def _number_of(process: int) -> int:

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 
 import engine
 from arena import api
+from arena.isolation import kernel_cache
+from arena.isolation.launched import LaunchedBot
+from arena.isolation.process_pool import ProcessPool, RemoteContestant
 from arena.match.dice import Streams
 from arena.match.referee import play_match
 from arena.registry.bundles import Bundle, packed, unpacked
-from arena.workers.sandbox import kernel_cache
-from arena.workers.sandbox.process_pool import ProcessPool, RemoteContestant
-from arena.workers.sandbox.process_source import RemoteBot
 from tests.support.tournaments import home_of, rows, write
 
 BOTS = """
@@ -70,7 +70,7 @@ def test_two_bots_that_compile_for_the_same_match_do_not_get_in_each_others_way(
     source = f"# {tmp_path}\n{BOTS}".encode()  # so that none of it is known
     with contextlib.closing(ProcessPool()) as pool:
         seats = [
-            RemoteContestant(RemoteBot("b", Bundle("b", {"b.py": source + number}), "Crunch", {}, "sandbox"), pool)
+            RemoteContestant(LaunchedBot("b", Bundle("b", {"b.py": source + number}), "Crunch", {}, "sandbox"), pool)
             for number in (b"#0\n", b"#1\n")
         ]
         result = play_match(engine.load_game("epicycle", 2), seats, Streams(bytes(32), bytes(32), bytes(16)))

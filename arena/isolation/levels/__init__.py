@@ -1,0 +1,1 @@
+"""The levels of isolation, a file each, with a class `Level`."""

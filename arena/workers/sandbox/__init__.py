@@ -1,1 +1,0 @@
-"""Bots in processes of their own: limits, the sandbox, and how they are talked to (see PROTOCOL.md)."""
