@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
 
-from arena.plan.disqualification import disqualified
-from arena.schedule.blocks import Schedule
-from arena.store import Store
+from arena.tournament.tournament import Extents
 
 
 class Key(NamedTuple):
@@ -71,30 +69,6 @@ class Filter(NamedTuple):
     least: int | None = None
     """Plies."""
     most: int | None = None
-
-
-class Extent(NamedTuple):
-    """Which blocks of a board's tables are in the plan, as its log decides."""
-
-    counts: Sequence[int] | None
-    """Rounds by table; None where they are not decided yet, and for foreign results."""
-    out: Mapping[int, int]
-    """Last rounds of disqualified entries."""
-
-
-Extents = Mapping[tuple[str, int], Extent]
-"""By game and number of players."""
-
-
-def extents(store: Store, schedule: Schedule, decided: bool) -> Extents:
-    """Return the extents of a plan's boards; `decided` is whether the stages of adaptive ones are known to be last."""
-    return {
-        (board.game, board.players): Extent(
-            None if schedule.is_foreign or (board.first_blocks and not decided) else schedule.counts(index),
-            disqualified(store, schedule, index),
-        )
-        for index, board in enumerate(schedule.boards)
-    }
 
 
 def planned(view: View, extents: Extents) -> np.ndarray:

@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from arena.core.files import read_json
-from arena.plan.model import ResolvedPlan
 from arena.runner.outbox import Outbox
 from arena.runner.sequential import SequentialGate
 from arena.runner.tally import SeatResult, Tally
@@ -15,6 +14,7 @@ from arena.schedule.openings import setup_plies
 from arena.stats.estimates import Estimate, fixed_estimate, stopped_estimate
 from arena.stats.sprt import Sprt
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from engine import load_game
 
 RESULT = "comparison.json"
@@ -64,9 +64,9 @@ class _Course(Tally):
         self.course.append(Point(len(self.blocks), self.llr))
 
 
-def follow(store: Store, resolved: ResolvedPlan) -> ComparisonSoFar:
-    """Return how a comparison stands by its log, whose transaction is open."""
-    schedule = store.known(resolved.schedule())
+def follow(tournament: Tournament) -> ComparisonSoFar:
+    """Return how a comparison stands by its log."""
+    store, schedule = tournament.store, tournament.schedule
     (board,) = schedule.boards
     first, second = schedule.duel[:2] if schedule.duel else (0, 1)
     written = _written(store)

@@ -7,13 +7,11 @@ identity of its block, which is made from the names of entries.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import replace
 from functools import cached_property
 
 from arena.match.stored import StoredMatch
 from arena.schedule.blocks import Schedule
 from arena.schedule.tables import Table
-from arena.store.reading import StoreReader
 
 
 class PlanSeats:
@@ -57,19 +55,21 @@ class PlanSeats:
         return None
 
 
-def with_labels(store: StoreReader, schedule: Schedule, match: StoredMatch) -> StoredMatch:
-    """Return a match of a log with the labels that its bots have in a plan; as it is where it is not of that plan."""
-    seats, bots = PlanSeats(schedule), store.bots_of(match.identity, match.lineup)
+def labels_of(schedule: Schedule, match: StoredMatch, bots: Sequence[str]) -> list[str]:
+    """Return the labels by seat that the bots of a match, by identity, have in a plan; none if it is not of that plan.
+
+    `schedule` has the keys of the log.
+    """
+    seats = PlanSeats(schedule)
     board = seats.boards.get((match.game, match.players))
     if board is None:
-        return match
+        return []
     if schedule.is_foreign:
         entries = [seats.entries[bot] for bot in bots if bot in seats.entries]
     else:
-        found = seats.table(store.known(schedule), board, match.round, match.identity, bots)
+        found = seats.table(schedule, board, match.round, match.identity, bots)
         places = schedule.places(match.players)
         lineups = places[match.round % len(places)]
         known = found is not None and match.lineup < len(lineups)
         entries = [found[1][place] for place in lineups[match.lineup]] if found is not None and known else []
-    labels = [schedule.entries[entry].label for entry in entries]
-    return replace(match, labels=labels) if len(labels) == match.players else match
+    return [schedule.entries[entry].label for entry in entries]

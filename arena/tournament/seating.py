@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from arena.plan.seats import PlanSeats
 from arena.schedule.blocks import Schedule
 from arena.store import Store
+from arena.tournament.seats import PlanSeats
+from arena.tournament.tournament import Tournament
 
 NOT_PLANNED = -1
 """Table of a match that is not of the plan. The bots of such a match are told by ~number in place of an entry."""
@@ -44,7 +45,7 @@ class Seating:
         together.
         """
         table, entry = np.full(len(match["block"]), NOT_PLANNED, np.int32), ~seated.astype(np.int32)
-        schedule = store.known(self._schedule)
+        schedule = Tournament(store, self._schedule).planned
         players = np.array([boards[board][1] for board in match["board"].tolist()], np.int64)
         first = np.cumsum(players) - players
         for board, name in boards.items():
