@@ -24,10 +24,11 @@ import numpy as np
 from arena.core.errors import StoreError
 from arena.core.files import write_file
 from arena.results.growing import Column, Words
-from arena.results.match_filter import Filter, Key, View, mask, planned
+from arena.results.match_filter import Filter, Key, View, mask
 from arena.store import Store
+from arena.tournament.extents import Extents, planned
 from arena.tournament.seating import Seating
-from arena.tournament.tournament import Extents, Tournament
+from arena.tournament.tournament import Tournament
 from engine.cache import cache_root
 
 FORMAT = 2
@@ -255,7 +256,7 @@ class MatchIndex:
     def planned(self, view: View, of: Extents) -> np.ndarray:
         """Return which matches are of the plan, in complete blocks or not."""
         if self._planned is None or self._planned[0] is not view or self._planned[1] is not of:
-            self._planned = view, of, planned(view, of)
+            self._planned = view, of, planned(of, view.boards, view.match, view.seat)
         return self._planned[2]
 
     def find(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
@@ -16,10 +16,10 @@ from arena.match.stored import StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
-from arena.schedule.tables import Table
 from arena.store import Store
 from arena.tournament.counted import BoardMatches, read_board
 from arena.tournament.disqualification import disqualified, in_plan
+from arena.tournament.extents import Extent, Extents
 from arena.tournament.foreign import foreign_blocks, read_foreign
 from arena.tournament.log_keys import with_disclosed_keys, with_log_keys
 from arena.tournament.logs import find_log
@@ -60,19 +60,6 @@ class Forfeit(NamedTuple):
     lineup: int
     seat: int
     cause: str
-
-
-class Extent(NamedTuple):
-    """Which blocks of a board's tables are in the plan, as its log decides."""
-
-    counts: Sequence[int] | None
-    """Rounds by table; None where they are not decided yet, and for foreign results."""
-    out: Mapping[int, int]
-    """Last rounds of disqualified entries."""
-
-
-Extents = Mapping[tuple[str, int], Extent]
-"""By game and number of players."""
 
 
 class Tournament:
@@ -169,7 +156,9 @@ class Tournament:
         schedule = self.schedule
         if schedule.is_foreign:
             return foreign_blocks(self.store, schedule)
-        return filter(self.has, schedule.blocks() if board is None else schedule.blocks_of(board))
+        boards = range(len(schedule.boards)) if board is None else (board,)
+        blocks = schedule.blocks() if board is None else schedule.blocks_of(board)
+        return filter(self.has, blocks) if any([self.out(each) for each in boards]) else blocks
 
     def blocks_drawn_with(self, key: str) -> Iterator[Block]:
         """Yield the blocks that the plan would have if all secret dice were drawn with one key, by its hash."""
@@ -246,14 +235,12 @@ class Tournament:
 
     def forfeits(self, board: int) -> Iterator[Forfeit]:
         """Yield the forfeited seats in the matches of a board's plan, by round and table."""
-        schedule, shape = self.schedule, self.schedule.boards[board]
+        schedule, shape, out = self.schedule, self.schedule.boards[board], self.out(board)
         found = self.store.forfeits(shape.game, shape.players)
-        tables: list[tuple[Table, int]] = []
-        if found:
-            tables = list(zip(schedule.tables[board], schedule.counts(board), strict=True))
+        counts = schedule.counts(board) if found else ()
         for number in sorted(found):
-            for place, (table, count) in enumerate(tables):
-                if number < count and in_plan(self.out(board), number, table):
+            for place, (table, count) in enumerate(zip(schedule.tables[board], counts, strict=True)):
+                if number < count and in_plan(out, number, table):
                     block = schedule.block(board, number, table)
                     for lineup, seat, cause in found[number].get(block.identity, ()):
                         yield Forfeit(block, place, lineup, seat, cause)

@@ -25,8 +25,9 @@ from arena.results.match_index import ORDERS, Found, MatchIndex
 from arena.results.run_status import RUNNING, RunStatus
 from arena.schedule.blocks import Schedule
 from arena.store import read_writer
+from arena.tournament.extents import Extents
 from arena.tournament.logs import LOG, logs_under
-from arena.tournament.tournament import Extents, Tournament
+from arena.tournament.tournament import Tournament
 from arena.web.computing import Computer
 from arena.web.keeping import Keeper, Known
 from arena.web.words import below

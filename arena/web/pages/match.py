@@ -9,6 +9,7 @@ from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id, match_id
 from arena.match.alarm import GAME_SECONDS
 from arena.match.stored import StoredMatch
+from arena.match.views import view
 from arena.results.pages.replay import bounded, frame, replay_values
 from arena.results.pages.templates import packed
 from arena.runner.in_play import InPlay, read_in_play
@@ -86,7 +87,7 @@ def _drawn(library: Library, log: Log, shown: InPlay) -> str:
                 who = "chance" if mover == CHANCE else f"seat {mover} ({labels[mover]})"
                 text = state.action_to_string(action)
                 state.apply_action(action)
-            words, picture = frame(state)
+            words, picture = frame(view(state, None))
     except (ArenaError, EngineError, IndexError):
         return ""
     ply = len(shown.moves)

@@ -78,14 +78,14 @@ def test_a_board_made_early_is_not_made_again(tmp_path):
     assert begun == [0] and boards[1] is found[1] and list(boards) == [0, 1]
 
 
-@pytest.mark.parametrize("where", ["read_board", "leaderboard"])
+@pytest.mark.parametrize("where", [(Tournament, "counted"), (module, "leaderboard")])
 def test_what_cannot_be_made_early_is_left_to_the_end(tmp_path, monkeypatch, capsys, where):
     def fail(*_):
         raise MemoryError
 
     fill(tmp_path / "m.db", PLAIN)
     with Store.create(tmp_path / "m.db") as store, monkeypatch.context() as patch:
-        patch.setattr(module, where, fail)
+        patch.setattr(*where, fail)
         early = EarlyLeaderboards(Tournament(store, PLAIN))
         early.add(0)
         early.update()

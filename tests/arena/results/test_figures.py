@@ -31,7 +31,7 @@ NAMES = ["alice", "bob", "carol", entry("dave", label="Dave & Sons, formerly of 
 
 def page_of(log, plan) -> str:
     with Store.open(log) as store:
-        return report_page(Tournament(store, resolved(plan))).decode()
+        return report_page(Tournament(store, plan=resolved(plan))).decode()
 
 
 @pytest.fixture(scope="module")

@@ -138,7 +138,7 @@ def tables(folder):
 
 def test_matches_are_the_same_in_every_format_and_those_of_the_boards(log, tmp_path, monkeypatch):
     path, plan = log
-    monkeypatch.setattr(match_files, "PAGE", 2)
+    monkeypatch.setattr("arena.tournament.tournament.PAGE", 2)
     monkeypatch.setattr(match_files, "ROW_GROUP", 10)
     api.export(path, out=tmp_path, what=["matches"], formats=[*TABULAR, "jsonl"])
     made = tables(tmp_path)

@@ -272,7 +272,7 @@ def written(folder, plan, log):
     """Every file that the log gives, by name."""
     with Store.open(log) as store:
         boards = leaderboards(Tournament(store, plan))
-        write_reports(folder, resolved(plan), store.last_versions(), boards, ("csv", "json", "md", "parquet"))
+        write_reports(folder, Tournament(store, plan=resolved(plan)), boards, ("csv", "json", "md", "parquet"))
         (folder / "matches.jsonl").write_text("".join(match_lines(Tournament(store, plan))))
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
