@@ -75,12 +75,10 @@ def follow(tournament: Tournament) -> ComparisonSoFar:
     tally = _Course(test, board.players, setup_plies(load_game(board.game, board.players)) + board.opening)
     tally.course = []
     gate = SequentialGate(schedule, tally, entries, Outbox(store, schedule))
-    sizes = store.block_sizes(board.game, board.players)
-    for block in schedule.blocks():
-        count = sizes.get(block.identity, 0)
-        if count < 2 or tally.done:  # blocks count in the order of the plan
+    for block, lineups in tournament.looked_up(tournament.blocks()):
+        if len(lineups) < 2 or tally.done:  # blocks count in the order of the plan
             break
-        gate.find(block, (), count)
+        gate.find(block, (), len(lineups))
     estimate = None
     if tally.counts.any():
         decided = tally.verdict is not None and test is not None

@@ -260,6 +260,13 @@ class Schedule:
 
         Of several keys it has the first with which the log holds it `whole`, else the last one.
         """
+        drawn = self.drawn(index, number, table)
+        if len(drawn) == 1:
+            return drawn[0]
+        return next((block for block in drawn[:-1] if block.identity in self.whole), drawn[-1])
+
+    def drawn(self, index: int, number: int, table: Table) -> list[Block]:
+        """Return the block of a table in a round as each key draws it, the last one in use last."""
         entries, players = self.entries, self.boards[index].players
         if self.duel is not None:
             order = self.duel.table(players, number)
@@ -272,13 +279,11 @@ class Schedule:
         id = _digest(ids, json.dumps(key).encode())
         rest = id + "".join([entries[entry].identity for entry in order]).encode()
         if self._guests.isdisjoint(order):
-            return Block(index, number, order, id, _digest(public, rest))
-        *older, latest = self.keys or ("",)
-        for hash in older:
-            identity = _digest(secret[hash], rest)
-            if identity in self.whole:
-                return Block(index, number, order, id, identity, self.secret_dice, hash)
-        return Block(index, number, order, id, _digest(secret[latest], rest), self.secret_dice, latest)
+            return [Block(index, number, order, id, _digest(public, rest))]
+        return [
+            Block(index, number, order, id, _digest(hasher, rest), self.secret_dice, hash)
+            for hash, hasher in secret.items()
+        ]
 
     @functools.cached_property
     def _guests(self) -> frozenset[int]:

@@ -1,1 +1,1 @@
-"""Tournaments: an opened log with its plan, which is the one door to its matches."""
+"""A log with its plan: `tournament.Tournament` is the one door to it, `logs` and `finding` say where it is."""

@@ -17,12 +17,18 @@ def with_log_keys(store: Store, schedule: Schedule) -> Schedule:
     """
     hashes = store.key_hashes() if schedule.has_secret_dice else []
     keys = (*(hash for hash in hashes if hash not in schedule.keys), *schedule.keys)
-    if len(keys) < 2:
-        return replace(schedule, keys=keys) if keys != schedule.keys else schedule
+    return schedule if keys == schedule.keys else replace(schedule, keys=keys)
+
+
+def with_whole_blocks(store: Store, schedule: Schedule) -> Schedule:
+    """Return a schedule that has the keys of a log, with the blocks that are whole there with a key before the last."""
+    if len(schedule.keys) < 2 or not schedule.has_secret_dice:
+        return schedule
     whole = (
-        store.whole_blocks(board.game, board.players, schedule.lineups(board), keys[:-1]) for board in schedule.boards
+        store.whole_blocks(board.game, board.players, schedule.lineups(board), schedule.keys[:-1])
+        for board in schedule.boards
     )
-    return replace(schedule, keys=keys, whole=frozenset().union(*whole))
+    return replace(schedule, whole=frozenset().union(*whole))
 
 
 def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:

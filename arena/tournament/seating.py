@@ -45,6 +45,8 @@ class Seating:
         together.
         """
         table, entry = np.full(len(match["block"]), NOT_PLANNED, np.int32), ~seated.astype(np.int32)
+        if not len(table):
+            return table, entry
         schedule = Tournament(store, self._schedule).planned
         players = np.array([boards[board][1] for board in match["board"].tolist()], np.int64)
         first = np.cumsum(players) - players

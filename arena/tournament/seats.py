@@ -6,12 +6,14 @@ identity of its block, which is made from the names of entries.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection
+from dataclasses import replace
 from functools import cached_property
 
 from arena.match.stored import StoredMatch
 from arena.schedule.blocks import Schedule
 from arena.schedule.tables import Table
+from arena.store import Store
 
 
 class PlanSeats:
@@ -36,6 +38,12 @@ class PlanSeats:
             found.append(by_bots)
         return found
 
+    def tables(self, schedule: Schedule, board: int, bots: Collection[str]) -> list[int]:
+        """Return the places on a board of the tables at which bots of these identities sit."""
+        if schedule.duel is not None:
+            return [*range(len(self._schedule.tables[board]))]
+        return self._places[board].get(tuple(sorted(bots)), [])
+
     def table(
         self, schedule: Schedule, board: int, number: int, block: bytes, bots: Collection[str]
     ) -> tuple[int, Table] | None:
@@ -44,32 +52,34 @@ class PlanSeats:
 
         `schedule` is the plan's own with the keys of the log.
         """
-        if schedule.duel is not None:
-            places: Sequence[int] = range(len(self._schedule.tables[board]))
-        else:
-            places = self._places[board].get(tuple(sorted(bots)), ())
-        for place in places:
+        for place in self.tables(schedule, board, bots):
             planned = schedule.block(board, number, self._schedule.tables[board][place])
             if planned.identity == block:
                 return place, planned.table
         return None
 
 
-def labels_of(schedule: Schedule, match: StoredMatch, bots: Sequence[str]) -> list[str]:
-    """Return the labels by seat that the bots of a match, by identity, have in a plan; none if it is not of that plan.
+def labels_of(store: Store, schedule: Schedule, match: StoredMatch) -> list[str]:
+    """Return the labels by seat that the bots of a match have in a plan; none if it is not of that plan.
 
-    `schedule` has the keys of the log.
+    `schedule` has the keys of the log; which blocks are whole is looked up for the tables of these bots alone.
     """
-    seats = PlanSeats(schedule)
+    seats, bots = PlanSeats(schedule), store.bots_of(match.identity, match.lineup)
     board = seats.boards.get((match.game, match.players))
     if board is None:
         return []
     if schedule.is_foreign:
         entries = [seats.entries[bot] for bot in bots if bot in seats.entries]
     else:
+        if len(schedule.keys) > 1:
+            tables = (schedule.tables[board][place] for place in seats.tables(schedule, board, bots))
+            drawn = [block.identity for table in tables for block in schedule.drawn(board, match.round, table)]
+            lineups = schedule.lineups(schedule.boards[board])
+            whole = (identity for identity, there in store.finished(drawn).items() if len(there) == lineups)
+            schedule = replace(schedule, whole=frozenset(whole))
         found = seats.table(schedule, board, match.round, match.identity, bots)
         places = schedule.places(match.players)
-        lineups = places[match.round % len(places)]
-        known = found is not None and match.lineup < len(lineups)
-        entries = [found[1][place] for place in lineups[match.lineup]] if found is not None and known else []
+        orders = places[match.round % len(places)]
+        known = found is not None and match.lineup < len(orders)
+        entries = [found[1][place] for place in orders[match.lineup]] if found is not None and known else []
     return [schedule.entries[entry].label for entry in entries]

@@ -21,7 +21,7 @@ from arena.tournament.counted import BoardMatches, read_board
 from arena.tournament.disqualification import disqualified, in_plan
 from arena.tournament.extents import Extent, Extents
 from arena.tournament.foreign import foreign_blocks, read_foreign
-from arena.tournament.log_keys import with_disclosed_keys, with_log_keys
+from arena.tournament.log_keys import with_disclosed_keys, with_log_keys, with_whole_blocks
 from arena.tournament.logs import find_log
 from arena.tournament.seats import labels_of
 from arena.tournament.stages import with_stages
@@ -115,10 +115,14 @@ class Tournament:
             raise StoreError(where) from None
 
     @cached_property
-    def planned(self) -> Schedule:
-        """The plan's blocks, each with the key of dice that it counts with; without stages of adaptive boards."""
+    def _keyed(self) -> Schedule:
         schedule, _ = self._asked
         return with_log_keys(self.store, self.plan.schedule() if schedule is None else schedule)
+
+    @cached_property
+    def planned(self) -> Schedule:
+        """The plan's blocks, each with the key of dice that it counts with; without stages of adaptive boards."""
+        return with_whole_blocks(self.store, self._keyed)
 
     @cached_property
     def schedule(self) -> Schedule:
@@ -128,7 +132,7 @@ class Tournament:
     @property
     def labels(self) -> list[str]:
         """Labels of the plan's entries."""
-        return [entry.label for entry in self.planned.entries]
+        return [entry.label for entry in self._keyed.entries]
 
     def published(self) -> ResolvedPlan:
         """Return the plan as plan.json has it: with its progress, and the log's keys of dice as far as disclosed."""
@@ -230,7 +234,7 @@ class Tournament:
     def match(self, identity: bytes, lineup: int) -> StoredMatch:
         """Return a match of the log, with the labels of its bots if it is of the plan."""
         match = self.store.match(identity, lineup)
-        labels = labels_of(self.planned, match, self.store.bots_of(identity, lineup))
+        labels = labels_of(self.store, self._keyed, match)
         return replace(match, labels=labels) if len(labels) == match.players else match
 
     def forfeits(self, board: int) -> Iterator[Forfeit]:
