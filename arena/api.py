@@ -32,7 +32,7 @@ from arena.tournament.dice_keys import now, with_dice_keys
 from arena.tournament.finding import find_match
 from arena.tournament.log_keys import with_disclosed_keys
 from arena.tournament.logs import LOG, find_game_fault, find_log
-from arena.tournament.same_rules import with_same_rules
+from arena.tournament.same_rules import telling_change, with_same_rules
 from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 from engine import load_game
@@ -176,7 +176,7 @@ def run(
         with Tournament.create(folder / LOG) as tournament:
             tournament.check_playable("nothing can be played here; give the configuration another name")
             store = tournament.store
-            plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
+            plan = telling_change(with_dice_keys(with_same_rules(plan, store, same_rules), store), store)
             if plan.schedule.has_secret_dice:
                 write_plan(folder, with_disclosed_keys(plan.resolved(), store))  # hashes, before anything is played
             planned(plan, kept)

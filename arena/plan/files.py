@@ -16,6 +16,8 @@ from arena.match.stored import SecretKey, StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 
+PLAN_CHANGED = "Another plan counts in the log than before: boards and exports are of that one."
+
 
 @dataclass(frozen=True)
 class ReadPlan:

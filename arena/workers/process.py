@@ -203,11 +203,13 @@ class WorkerProcess:
     ) -> Reply | messages.Death:
         """Return its reply, or how it died; `limit` is in seconds and for messages that no bot's clock covers.
 
-        After a death the next message goes to a fresh process.
+        After a death the next message goes to a fresh process. Raises `UnwritableError` when it has no room on disk.
         """
         reply = self.converse(message, limit)
         if isinstance(reply, (messages.Death, expected)):
             return reply
+        if isinstance(reply, messages.NoRoom):
+            raise UnwritableError(reply.what, reply.remedy)
         raise WorkerError(f"a worker process replied {type(reply).__name__}, not {expected.__name__}")
 
     def converse(

@@ -88,8 +88,10 @@ class IsolatedBots:
         return RemoteContestant(remote, self.pool)
 
     def describe(self, request: messages.Describe) -> messages.Description:
-        """Ask a bot where it is to play what it declares."""
+        """Ask a bot where it is to play what it declares; raises `OSError` on a full disk, which is not its fault."""
         if request.bundle.is_program or request.isolation == "none":
+            if not request.bundle.is_program:
+                _lay_out(request.bundle)
             return messages.Description(describe(request.bundle, request.name, request.class_name, request.boards))
         return messages.Description(self.pool.describe(request))
 
@@ -190,11 +192,7 @@ class LoadedPlan:
             return Contestant(functools.partial(_raise, error), {})
         if bot.isolation != "none":
             return self.isolated.contestant(bot, bundle, entry)
-        try:
-            lay_out(bundle)
-        except OSError as error:
-            if has_no_room(error):
-                raise
+        _lay_out(bundle)
         if not is_built_in(bundle.files):
             self.foreign.add(entry)
         self.interpreter.restore()
@@ -264,6 +262,15 @@ def _retold(request: messages.Retell) -> messages.Retold:
         return messages.Retold([], str(error))
 
 
+def _lay_out(bundle: Bundle) -> None:
+    """Put a bundle's files in place; raises `OSError` on a full disk, and leaves other errors to whoever loads it."""
+    try:
+        lay_out(bundle)
+    except OSError as error:
+        if has_no_room(error):
+            raise
+
+
 def _raise(error: BaseException, *_: object) -> None:
     raise error
 
@@ -299,7 +306,7 @@ class Worker:
             case messages.Describe():
                 self.interpreter.restore()
                 self.interpreter.touched = True
-                return self.isolated.describe(message)
+                return self.describe(message)
             case messages.Retell():
                 return _retold(message)
             case messages.WorkerPlan():
@@ -324,6 +331,13 @@ class Worker:
             case messages.Grow() if self.searcher is not None:
                 return self.searcher.grow(message)
         raise ValueError(f"a worker cannot answer {type(message).__name__} now")
+
+    def describe(self, request: messages.Describe) -> messages.Description | messages.NoRoom:
+        """Ask a bot what it declares."""
+        try:
+            return self.isolated.describe(request)
+        except OSError as error:
+            return self.without_room(error)
 
     def results(
         self, plan: LoadedPlan, chunk: messages.PlayChunk

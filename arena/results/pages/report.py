@@ -22,7 +22,7 @@ from arena.core.files import write_file
 from arena.core.match_ids import listed_dice
 from arena.plan.model import ResolvedPlan
 from arena.results.crosstable import Crosstable, crosstable
-from arena.results.leaderboards import cells, disqualified_lines, faults, leaderboard, leaderboards
+from arena.results.leaderboards import cells, faults, leaderboard, leaderboards, notes_below
 from arena.results.matches import chosen_boards, seat_frame
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import single_file, unpacked
@@ -53,7 +53,8 @@ class BoardPage:
     """The first bot and those not significantly different from it."""
     leaderboard: pd.DataFrame
     """As terminals show it."""
-    disqualified: list[str]
+    notes: list[str]
+    """What stands below the leaderboard."""
     figures: dict[str, Figure]
     misfits: pd.DataFrame | None
     cycles: pd.DataFrame | None
@@ -201,7 +202,7 @@ def _without_pictures(tournament: Tournament, index: int, known: Known | None = 
         dice=listed_dice(schedule.dice_of(index)),
         leaders=_leaders(table),
         leaderboard=pd.DataFrame(cells(table)),
-        disqualified=disqualified_lines(table),
+        notes=notes_below(table),
         figures=drawn,
         misfits=misfits,
         cycles=cycles,
