@@ -434,12 +434,10 @@ def plot(
 
 def board_crosstable(target: str | Path, index: int, home: str | Path | None = None) -> Crosstable:
     """Return the head-to-head results of a board, by its number in the plan."""
-    from arena.results.crosstable import crosstable
-    from arena.results.matches import seat_frame
+    from arena.results.crosstable import board_crosstable
 
     with Tournament.open(target, home) as tournament:
-        players, out = tournament.schedule.boards[index].players, tournament.out(index)
-        return crosstable(seat_frame(tournament.counted(index)), players, out)
+        return board_crosstable(tournament, index)
 
 
 def board_leaderboard(target: str | Path, index: int, home: str | Path | None = None) -> tuple[pd.DataFrame, int]:

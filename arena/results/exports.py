@@ -11,11 +11,10 @@ from arena.core.errors import ConfigError
 from arena.core.files import write_file
 from arena.plan.config import DEFAULT_FORMATS, FORMATS
 from arena.plan.files import write_plan_and_versions
-from arena.results.crosstable import crosstable
+from arena.results.crosstable import board_crosstable
 from arena.results.exported import JSON_LINES, REPORT, WHAT
 from arena.results.leaderboards import leaderboards
 from arena.results.match_files import check_match_columns, write_matches
-from arena.results.matches import board_matches
 from arena.results.report import render_boards
 from arena.tournament.tournament import Tournament
 from engine.errors import did_you_mean
@@ -38,10 +37,7 @@ def export_log(
     if "leaderboards" in what:
         tables += render_boards(folder, schedule, leaderboards(tournament), of_boards, columns)
     if "crosstable" in what:
-        pairs = {
-            index: crosstable(board_matches(tournament, index), board.players, tournament.out(index)).pairs
-            for index, board in enumerate(schedule.boards)
-        }
+        pairs = {index: board_crosstable(tournament, index).pairs for index in range(len(schedule.boards))}
         tables += render_boards(folder, schedule, pairs, of_boards, columns, "crosstable")
     if "report" in what:
         from arena.results.pages.report import report_page  # with the libraries that draw

@@ -27,7 +27,7 @@ from arena.results.growing import Column, Words
 from arena.results.match_filter import Filter, Key, View, mask
 from arena.store import Store
 from arena.tournament.extents import Extents, planned
-from arena.tournament.seating import Seating
+from arena.tournament.seats import Seating
 from arena.tournament.tournament import Tournament
 from engine.cache import cache_root
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from pathlib import Path
 
 import numpy as np
@@ -15,7 +15,6 @@ from arena.results.columns import BOARD_MATCHES
 from arena.schedule.blocks import Schedule
 from arena.store import Store, read_moves
 from arena.tournament.counted import BoardMatches
-from arena.tournament.dice_keys import has_own_dice
 from arena.tournament.tournament import Tournament
 from engine.errors import did_you_mean
 
@@ -108,14 +107,3 @@ def two_entries(target: str | Path, schedule: Schedule, a: str, b: str) -> tuple
     if a == b:
         raise ConfigError(f"A and B are the same bot, {a}: there is nothing to compare")
     return labels.index(a), labels.index(b)
-
-
-def board_frames(
-    target: str | Path, game: str | None, players: int | None, home: str | Path | None
-) -> Iterator[tuple[BoardName, pd.DataFrame, dict[int, int], bool]]:
-    """Yield name, matches and disqualified bots of every chosen board, and whether matches draw their own dice."""
-    with Tournament.open(target, home) as tournament:
-        schedule = tournament.schedule
-        for board in chosen_boards(target, schedule, game, players):
-            name, out = (schedule.boards[board].game, schedule.boards[board].players), tournament.out(board)
-            yield name, seat_frame(tournament.counted(board)), out, has_own_dice(schedule, board)

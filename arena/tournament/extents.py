@@ -25,7 +25,7 @@ Columns = Mapping[str, np.ndarray]
 def planned(extents: Extents, boards: Mapping[int, tuple[str, int]], match: Columns, seat: Columns) -> np.ndarray:
     """Return which matches are of the plan, in complete blocks or not.
 
-    `boards` are names by key, `match` has board, table (`arena.tournament.seating`) and round, `seat` match and entry.
+    `boards` are names by key, `match` has board, table (`arena.tournament.seats`) and round, `seat` match and entry.
     """
     found = match["table"] >= 0
     for key, name in boards.items():

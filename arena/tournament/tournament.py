@@ -17,10 +17,9 @@ from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
 from arena.store import Store
-from arena.tournament.counted import BoardMatches, read_board
+from arena.tournament.counted import BoardMatches, foreign_blocks, read_board, read_foreign
 from arena.tournament.disqualification import disqualified, in_plan
 from arena.tournament.extents import Extent, Extents
-from arena.tournament.foreign import foreign_blocks, read_foreign
 from arena.tournament.log_keys import with_disclosed_keys, with_log_keys, with_whole_blocks
 from arena.tournament.logs import find_log
 from arena.tournament.seats import labels_of
@@ -44,11 +43,6 @@ class BoardProgress(NamedTuple):
     """Matches of the plan as far as it is decided."""
     planned: int
     """Matches of the whole plan; an adaptive board has its budget until nothing is left to give out."""
-
-    @property
-    def missing(self) -> int:
-        """Matches that are not in the log yet."""
-        return self.planned - self.matches
 
 
 class Forfeit(NamedTuple):
@@ -104,14 +98,12 @@ class Tournament:
     @cached_property
     def plan(self) -> ResolvedPlan:
         """The plan of the latest run, without progress; raises `StoreError` for what is none."""
-        where = f"{self.store.path}: its plan cannot be read"
+        text, where = self.store.last_plan(), f"{self.store.path}: its plan cannot be read"
         try:
-            return ResolvedPlan.read(json.loads(self.store.last_plan()), where)
+            return ResolvedPlan.read(json.loads(text), where)
         except RecordError as error:
             raise StoreError(str(error)) from None
-        except (ValueError, RecursionError) as error:
-            if isinstance(error, StoreError):
-                raise
+        except (ValueError, RecursionError):
             raise StoreError(where) from None
 
     @cached_property
