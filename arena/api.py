@@ -16,13 +16,9 @@ from arena.core.files import in_the_way
 from arena.core.machine import cores
 from arena.core.paths import home_folder
 from arena.match.game_faults import write_faults
-from arena.plan.adaptive import with_stages
 from arena.plan.config import Config, config_from
-from arena.plan.dice_keys import now, with_dice_keys, with_disclosed_keys
-from arena.plan.files import check_playable, telling_change, write_plan
-from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
+from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, load_plan, make_plan
-from arena.plan.same_rules import with_same_rules
 from arena.registry.rules import rules_of
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
@@ -31,7 +27,13 @@ from arena.runner.run import Outcome, Progress, Run
 from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import marked
-from arena.store import Store, set_aside
+from arena.store import set_aside
+from arena.tournament.dice_keys import now, with_dice_keys
+from arena.tournament.finding import find_match
+from arena.tournament.log_keys import with_disclosed_keys
+from arena.tournament.logs import LOG, find_game_fault, find_log
+from arena.tournament.same_rules import telling_change, with_same_rules
+from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 from engine import load_game
 
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
 __all__ = [
     "LOG",
     "RunResult",
+    "Tournament",
     "board_crosstable",
     "board_figures",
     "board_leaderboard",
@@ -67,7 +70,6 @@ __all__ = [
     "leaderboard",
     "load_plan",
     "matches",
-    "open_log",
     "plan_of",
     "play_match",
     "plot",
@@ -171,14 +173,15 @@ def run(
             for board in plan.schedule.boards:
                 observed(board)
         kept = set_aside(folder / LOG) if fresh else None
-        with Store.create(folder / LOG) as store:
-            check_playable(store, "nothing can be played here; give the configuration another name")
+        with Tournament.create(folder / LOG) as tournament:
+            tournament.check_playable("nothing can be played here; give the configuration another name")
+            store = tournament.store
             plan = telling_change(with_dice_keys(with_same_rules(plan, store, same_rules), store), store)
             if plan.schedule.has_secret_dice:
                 write_plan(folder, with_disclosed_keys(plan.resolved(), store))  # hashes, before anything is played
             planned(plan, kept)
             with _shown(show) as shown:
-                early = EarlyLeaderboards(store, plan.schedule)
+                early = EarlyLeaderboards(Tournament(store, plan.schedule))
 
                 def show_rated(progress: Progress) -> None:
                     if not progress.stopping:
@@ -193,10 +196,10 @@ def run(
                 if outcome.complete:
                     store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
                 if outcome.progress.stopping:
-                    return RunResult(_without_log(plan), outcome, folder, {}, no_faults(), [])
+                    return RunResult(plan, outcome, folder, {}, no_faults(), [])
                 if report is None:
                     report = plan.report and not os.environ.get("ARENA_NO_REPORT")
-                return _rated(plan, outcome, store, early, report, shards, shown)
+                return _rated(plan, outcome, tournament.now(), early, report, shards, shown)
     finally:
         worker.stop()
 
@@ -204,7 +207,7 @@ def run(
 def _rated(
     plan: Plan,
     outcome: Outcome,
-    store: Store,
+    tournament: Tournament,
     early: EarlyLeaderboards,
     report: bool,
     shards: Path | None,
@@ -216,34 +219,28 @@ def _rated(
     from arena.results.leaderboards import faults, leaderboards
     from arena.results.report import write_reports
 
+    store, schedule = tournament.store, tournament.schedule
     folder = store.path.parent
-    plan = replace(plan, schedule=with_stages(store, plan.schedule))
-    resolved = with_disclosed_keys(plan.resolved(), store)
-    schedule = store.known(resolved.schedule())
 
     def begin(number: int, verb: str = "rating") -> None:
         outcome.progress.phase = f"{verb} {schedule.boards[number].title}"
         outcome.progress.phase += f" ({number + 1} of {len(schedule.boards)})"
         show(outcome.progress)
 
-    boards = leaderboards(store, schedule, begin=begin, early=early.end(begin))
-    faulty = faults(store, plan.schedule)
+    boards = leaderboards(tournament, begin=begin, early=early.end(begin))
+    faulty = faults(tournament)
     wrong = store.wrong_estimates()
-    files = write_reports(folder, resolved, store.last_versions(), boards, plan.formats)
-    page = write_report(folder, store, resolved, boards, faulty, partial(begin, verb="drawing")) if report else None
+    files = write_reports(folder, tournament, boards, plan.formats)
+    page = write_report(folder, tournament, boards, faulty, partial(begin, verb="drawing")) if report else None
     files += [page] if page is not None else []
     made = None
     if shards is not None:
         outcome.progress.phase = "writing the dataset"
         show(outcome.progress)
-        made = shards, write_dataset(store, schedule, shards, Options(plan.dataset or "parquet"))
+        made = shards, write_dataset(tournament, shards, Options(plan.dataset or "parquet"))
     wrong = {bot.label: wrong[bot.identity] for bot in schedule.entries if bot.identity in wrong}
-    return RunResult(_without_log(plan), outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
-
-
-def _without_log(plan: Plan) -> Plan:
-    """Return a plan that asks its log nothing, for the time after that is closed."""
-    return replace(plan, schedule=replace(plan.schedule, count_matches=None))
+    plan = replace(plan, schedule=schedule)
+    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
 
 
 def _shown(show: Callable[[Progress], None] | bool | None) -> AbstractContextManager[Callable[[Progress], None]]:
@@ -290,10 +287,8 @@ def leaderboard(
     """
     from arena.results.leaderboards import leaderboards
 
-    store, resolved = open_log(target, home)
-    with store:
-        schedule = store.known(resolved.schedule())
-        return by_board(schedule, leaderboards(store, schedule, plackett_luce))
+    with Tournament.open(target, home) as tournament:
+        return by_board(tournament.schedule, leaderboards(tournament, plackett_luce))
 
 
 def crosstable(
@@ -351,9 +346,8 @@ def faults(target: str | Path, home: str | Path | None = None) -> pd.DataFrame:
     """Return the bots that forfeited matches, by board and cause, with the first match of each."""
     from arena.results.leaderboards import faults
 
-    store, resolved = open_log(target, home)
-    with store:
-        return faults(store, store.known(resolved.schedule()))
+    with Tournament.open(target, home) as tournament:
+        return faults(tournament)
 
 
 def matches(target: str | Path, game: str, players: int, home: str | Path | None = None) -> pd.DataFrame:
@@ -362,14 +356,15 @@ def matches(target: str | Path, game: str, players: int, home: str | Path | None
 
     from arena.results.matches import board_matches
 
-    store, resolved = open_log(target, home)
-    with store:
-        schedule = store.known(resolved.schedule())
+    with Tournament.open(target, home) as tournament:
+        schedule = tournament.schedule
         for index, board in enumerate(schedule.boards):
             spec = marked(game) if schedule.is_foreign else load_game(game, players).spec
             if (board.game, board.players) == (spec, players):
-                frame = board_matches(store, schedule, index)
-                return frame if resolved.has_seats else frame.assign(seat=pandas.array([None] * len(frame), "Int64"))
+                frame = board_matches(tournament, index)
+                if not tournament.plan.has_seats:
+                    frame = frame.assign(seat=pandas.array([None] * len(frame), "Int64"))
+                return frame
     raise UnknownTargetError(f"{target}: has no board {game} with {players} players")
 
 
@@ -390,9 +385,8 @@ def export(
 
     check_wanted(what, formats, columns)
     folder = _folder(out)
-    store, resolved = open_log(target, home)
-    with store:
-        return export_log(store, resolved, folder or store.path.parent, what, formats, columns)
+    with Tournament.open(target, home) as tournament:
+        return export_log(tournament, folder or tournament.store.path.parent, what, formats, columns)
 
 
 def _folder(out: str | Path | None) -> Path | None:
@@ -414,9 +408,8 @@ def dataset(
     """
     from arena.results.dataset import Options, write_dataset
 
-    store, resolved = open_log(target, home)
-    with store:
-        return write_dataset(store, store.known(resolved.schedule()), Path(out), options or Options())
+    with Tournament.open(target, home) as tournament:
+        return write_dataset(tournament, Path(out), options or Options())
 
 
 def plot(
@@ -435,36 +428,25 @@ def plot(
     from arena.results.pages.report import write_figures
 
     folder = _folder(out)
-    store, resolved = open_log(target, home)
-    with store:
-        return write_figures(store, resolved, what, game, players, format, folder or store.path.parent)
+    with Tournament.open(target, home) as tournament:
+        return write_figures(tournament, what, game, players, format, folder or tournament.store.path.parent)
 
 
 def board_crosstable(target: str | Path, index: int, home: str | Path | None = None) -> Crosstable:
     """Return the head-to-head results of a board, by its number in the plan."""
-    from arena.plan.disqualification import disqualified
-    from arena.results.crosstable import crosstable
-    from arena.results.matches import read_board, seat_frame
+    from arena.results.crosstable import board_crosstable
 
-    store, resolved = open_log(target, home)
-    with store:
-        schedule = store.known(resolved.schedule())
-        out = disqualified(store, schedule, index)
-        return crosstable(seat_frame(read_board(store, schedule, index, out)), schedule.boards[index].players, out)
+    with Tournament.open(target, home) as tournament:
+        return board_crosstable(tournament, index)
 
 
 def board_leaderboard(target: str | Path, index: int, home: str | Path | None = None) -> tuple[pd.DataFrame, int]:
     """Return the leaderboard of a board, by its number in the plan, and from how many matches that was made."""
-    from arena.plan.disqualification import disqualified
     from arena.results.leaderboards import leaderboard
-    from arena.results.matches import read_board
 
-    store, resolved = open_log(target, home)
-    with store:
-        schedule = store.known(resolved.schedule())
-        out = disqualified(store, schedule, index)
-        played = read_board(store, schedule, index, out)
-        return leaderboard(played, out), len(played.rows)
+    with Tournament.open(target, home) as tournament:
+        played = tournament.counted(index)
+        return leaderboard(played, tournament.out(index)), len(played.rows)
 
 
 def rules(game: str) -> str:
@@ -476,15 +458,13 @@ def comparison_so_far(target: str | Path, home: str | Path | None = None) -> Com
     """Return how a comparison goes, from its log, while it runs or afterwards."""
     from arena.runner.following import follow
 
-    store, resolved = open_log(target, home)
-    with store:
-        return follow(store, resolved)
+    with Tournament.open(target, home) as tournament:
+        return follow(tournament)
 
 
 def board_figures(target: str | Path, index: int, home: str | Path | None = None) -> tuple[BoardPage, int]:
     """Return what a report shows of a board, by its number in the plan, and how many matches that was made from."""
     from arena.results.pages.report import board_page
 
-    store, resolved = open_log(target, home)
-    with store:
-        return board_page(store, store.known(resolved.schedule()), index)
+    with Tournament.open(target, home) as tournament:
+        return board_page(tournament, index)

@@ -16,16 +16,15 @@ import pandas as pd
 
 from arena.core.errors import ArenaError
 from arena.core.files import write_file
-from arena.plan.logs import open_log
 from arena.results.leaderboards import summary
 from arena.results.match_files import match_lines
-from arena.results.matches import BoardMatches, board_matches, read_board
+from arena.results.matches import board_matches
 from arena.results.tables import markdown
-from arena.schedule.blocks import Schedule
 from arena.stats.blocks import blocks_of
 from arena.stats.fit import results_of
 from arena.stats.head_to_head import compare_pairs, rounded
-from arena.store import Store
+from arena.tournament.counted import BoardMatches
+from arena.tournament.tournament import Tournament
 from bots.search.perfect_solver import solve
 from engine import State, load_game
 from engine.specs import split_bot_spec
@@ -127,12 +126,12 @@ def above_next(ladder: pd.DataFrame, compared: pd.DataFrame) -> pd.Series:
     return pd.Series([apart.get(pair, "") for pair in zip(ladder["bot"], below, strict=True)], ladder.index)
 
 
-def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
+def write_ladder(tournament: Tournament, folder: Path) -> list[Path]:
     """Write everything; the paths written."""
     sections, stepped, written = [], [], []
-    for index, board in enumerate(schedule.boards):
-        matches = board_matches(store, schedule, index).drop(columns="distinct_share")  # every block is an observation
-        ladder = rounded(rungs(read_board(store, schedule, index)))
+    for index, board in enumerate(tournament.schedule.boards):
+        matches = board_matches(tournament, index).drop(columns="distinct_share")  # every block is an observation
+        ladder = rounded(rungs(tournament.counted(index)))
         compared = rounded(pairs(matches, board.players, ladder["bot"]))
         ladder["above_next"] = above_next(ladder, compared)
         for name, frame in (("rungs", ladder), ("pairs", compared)):
@@ -142,7 +141,7 @@ def write_ladder(store: Store, schedule: Schedule, folder: Path) -> list[Path]:
         found = rounded(steps(compared))
         found.insert(0, "board", board.title)
         stepped.append(found)
-    kept = rounded(kept_values(match_lines(store, schedule)))
+    kept = rounded(kept_values(match_lines(tournament)))
     parts = [
         f"# Results\n\n## Four times the budget\n\n{markdown(pd.concat(stepped, ignore_index=True))}",
         f"## Moves that keep the value of two-player Epicycle\n\n{markdown(kept)}",
@@ -158,9 +157,8 @@ def main() -> None:
     if len(sys.argv) != 3:
         sys.exit("usage: python -m scripts.ladder TOURNAMENT FOLDER")
     try:
-        store, resolved = open_log(sys.argv[1])
-        with store:
-            for path in write_ladder(store, store.known(resolved.schedule()), Path(sys.argv[2])):
+        with Tournament.open(sys.argv[1]) as tournament:
+            for path in write_ladder(tournament, Path(sys.argv[2])):
                 print(path)
     except ArenaError as error:
         sys.exit(f"error: {error}")

@@ -68,7 +68,7 @@ def same_dice_keys():
 
     Else a test would now and then meet a tournament in which the match that it looks for did not happen.
     """
-    from arena.plan import dice_keys  # not before it is known which tests run: it takes a while
+    from arena.tournament import dice_keys  # not before it is known which tests run: it takes a while
 
     counts: dict[str, itertools.count[int]] = {}
 

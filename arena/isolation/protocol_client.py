@@ -11,6 +11,7 @@ import engine
 from arena.match.estimates import tell
 from arena.match.faults import MAX_TRACEBACK
 from arena.match.player import ask_move
+from arena.match.views import view
 from arena.registry.bundles import Bundle
 from arena.registry.describe import defaults, describe
 from arena.registry.loader import load_class, made
@@ -28,6 +29,7 @@ class ProtocolClient:
         self.target = target
         self.bot: Any = None
         self.state: Any = None
+        self.seat = 0
 
     def serve(self) -> None:
         """Answer until the match is over or nobody asks any more."""
@@ -56,8 +58,8 @@ class ProtocolClient:
 
     def do_newgame(self, message: dict[str, Any]) -> dict[str, Any]:
         game = engine.load_game(message["spec"], message["players"])
-        self.state = game.new_initial_state()
-        self.bot = made(self.bot_class, game, message["seat"], int(message["seed"]), message["options"])
+        self.state, self.seat = game.new_initial_state(), message["seat"]
+        self.bot = made(self.bot_class, game, self.seat, int(message["seed"]), message["options"])
         self.bot.prepare()
         return {"type": "ready", "timed": bool(getattr(self.bot, "timed", False))}
 
@@ -65,7 +67,7 @@ class ProtocolClient:
         state = self.state
         for _, text in message["plies"]:
             state.apply_action(state.string_to_action(text))
-        given = ask_move(self.bot, state.clone(), message["clock"]["move"])
+        given = ask_move(self.bot, view(state, self.seat), message["clock"]["move"])
         answer = {"type": "action"} if given.note is None else {"type": "action", "note": given.note}
         if given.action == ILLEGAL or given.action not in state.legal_actions():
             detail = given.refusal or str(state.refuse(given.action))

@@ -14,6 +14,7 @@ from arena.core.text import without_controls
 from arena.match.dice import Streams
 from arena.match.estimates import GIVEN, Given, read_given
 from arena.match.faults import MAX_TRACEBACK, Fault
+from arena.match.views import view
 from engine import Game, State
 from engine.game import ILLEGAL, as_int
 from engine.specs import Value
@@ -148,7 +149,7 @@ class LocalPlayer(WithoutProcess):
         return bool(getattr(self.bot, "timed", False))
 
     def choose(self, limit: float) -> Answer:
-        return ask_move(self.bot, self.match.state.clone(), limit)
+        return ask_move(self.bot, view(self.match.state, self.seat), limit)
 
     def cpu(self) -> float:
         return time.process_time()

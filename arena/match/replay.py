@@ -14,6 +14,7 @@ from arena.match.faults import CAUSES
 from arena.match.player import MAX_NOTE, clean_note
 from arena.match.result import final_hash, final_scores, ranks_with_forfeits
 from arena.match.stored import StoredMatch
+from arena.match.views import view
 from arena.schedule.blocks import Board
 from arena.schedule.foreign import MARK, is_marked
 from engine import CHANCE, TERMINAL, EngineError, Game, State, load_game
@@ -60,7 +61,7 @@ def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
     """
     estimates, before = match.estimates, None
     for ply in walk(match, game_of(match), keys):
-        state = ply.state.clone()
+        state = view(ply.state, None)
         evaluation, line = estimates.get(ply.number, NOTHING)
         words = _line(before or state.game.new_initial_state(), line, ply) if line else ()
         yield ply._replace(state=state, evaluation=evaluation, line=words)

@@ -6,9 +6,8 @@ import contextlib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from arena.core.errors import ConfigError, RecordError, StoreError
+from arena.core.errors import ConfigError, RecordError
 from arena.core.files import read_json
 from arena.core.files import write_file as write_file
 from arena.match.dice import KeyPair, key_hash, key_pair
@@ -16,10 +15,6 @@ from arena.match.json_lines import Record
 from arena.match.stored import SecretKey, StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
-from arena.store.reading import StoreReader
-
-if TYPE_CHECKING:
-    from arena.plan.resolve import Plan
 
 PLAN_CHANGED = "Another plan counts in the log than before: boards and exports are of that one."
 
@@ -72,33 +67,6 @@ def read_plan(path: Path) -> ReadPlan:
         if key_hash(key) != hash:
             raise RecordError(f"{path}: a key of its dice is not the one whose hash it holds")
     return ReadPlan(path, resolved, schedule, _versions(path.with_name("versions.json")), keys)
-
-
-def logged_plan(store: StoreReader) -> ResolvedPlan:
-    """Return the plan of a log's latest run, without progress; raises `StoreError` for what is none."""
-    where = f"{store.path}: its plan cannot be read"
-    try:
-        return ResolvedPlan.read(json.loads(store.last_plan()), where)
-    except RecordError as error:
-        raise StoreError(str(error)) from None
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, StoreError):
-            raise
-        raise StoreError(where) from None
-
-
-def telling_change(plan: Plan, store: StoreReader) -> Plan:
-    """Return the plan with a remark if another one counts in the log so far; sources of rules are no part of that."""
-    if not store.has_run():
-        return plan
-    before, now = (each.model_copy(update={"rules": {}}) for each in (logged_plan(store), plan.resolved()))
-    return plan if before == now else replace(plan, remarks=(*plan.remarks, PLAN_CHANGED))
-
-
-def check_playable(store: StoreReader, what: str) -> None:
-    """Raise `StoreError` for a log of foreign results, in which `what` cannot be done."""
-    if store.has_run() and (foreign := logged_plan(store).foreign) is not None:
-        raise StoreError(f"{store.path}: holds {foreign.status}, without moves or bots' sources: {what}")
 
 
 def with_key(record: Record, plan: Path) -> StoredMatch:

@@ -116,7 +116,7 @@ class Plan:
     rules: Mapping[str, RulesRecord] = field(default_factory=dict)
     """Rules of plug-in games, by name."""
     secret_keys: tuple[bytes, ...] = ()
-    """Keys of secret dice drawn so far; `arena.plan.dice_keys` keeps them in the log."""
+    """Keys of secret dice drawn so far; `arena.tournament.dice_keys` keeps them in the log."""
     remarks: tuple[str, ...] = ()
     """Lines about its log and its dice, to be shown before anything is played."""
     report: bool = True

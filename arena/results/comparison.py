@@ -16,10 +16,8 @@ import numpy as np
 
 from arena.core.errors import ConfigError, StoreError, UnknownTargetError
 from arena.core.names import COMPARISONS
-from arena.plan.dice_keys import has_own_dice, shared_in_blocks
-from arena.plan.logs import open_log
 from arena.plan.model import ResolvedPlan
-from arena.results.matches import BoardMatches, chosen_boards, read_board, two_entries
+from arena.results.matches import chosen_boards, two_entries
 from arena.schedule.blocks import Board, Schedule
 from arena.schedule.openings import setup_plies
 from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead
@@ -27,6 +25,9 @@ from arena.stats.paired import Saving, dice_saving
 from arena.stats.repeats import Repeats
 from arena.stats.sprt import Sprt, Verdict, block_values
 from arena.store import Store, read_moves
+from arena.tournament.counted import BoardMatches
+from arena.tournament.dice_keys import has_own_dice, shared_in_blocks
+from arena.tournament.tournament import Tournament
 from engine import load_game
 
 PAIR = 2
@@ -165,17 +166,16 @@ def compare_in(
 
     Raises an `ArenaError` when they never met, or on several boards.
     """
-    store, resolved = open_log(target, home)
-    with store:
-        schedule = store.known(resolved.schedule())
+    with Tournament.open(target, home) as tournament:
+        schedule = tournament.schedule
         entries = two_entries(target, schedule, a, b)
         index = _board(target, schedule, entries, game, players)
-        found = read_board(store, schedule, index)
+        found = tournament.counted(index)
         met = _duels(found, schedule, entries) if schedule.duel else _meetings(found, entries)
         if not len(met.rows):
             board = schedule.boards[index]
             raise StoreError(f"{target}: {a} and {b} never met on {board.title}: no complete block has a match of both")
-        return _compared(store, schedule, resolved, index, entries, found, met, test or Sprt())
+        return _compared(tournament, index, entries, found, met, test or Sprt())
 
 
 def _board(
@@ -229,15 +229,14 @@ def _duels(found: BoardMatches, schedule: Schedule, entries: tuple[int, int]) ->
 
 
 def _compared(
-    store: Store,
-    schedule: Schedule,
-    resolved: ResolvedPlan,
+    tournament: Tournament,
     index: int,
     entries: tuple[int, int],
     found: BoardMatches,
     met: _Met,
     test: Sprt,
 ) -> LoggedComparison:
+    schedule = tournament.schedule
     board, blocks = schedule.boards[index], len(met.matches)
     is_paired = bool((np.bincount(met.block) == PAIR).all())
     if test.model == "normalized" and not is_paired:
@@ -252,7 +251,7 @@ def _compared(
     if schedule.is_foreign:  # nobody knows the moves: no block is taken for a copy of another
         order = [[block] for block in range(blocks)]
     else:
-        order = [repeats.add(*each) for each in _contents(store, schedule, index, found, met)]
+        order = [repeats.add(*each) for each in _contents(tournament.store, board, found, met)]
     counts = np.zeros(len(values))
     decision, after = None, None
     for block, counted in enumerate(order):
@@ -265,7 +264,7 @@ def _compared(
     values, counts = values[known], counts[known]
     foreign, duel = schedule.is_foreign, schedule.duel
     return LoggedComparison(
-        name=resolved.name,
+        name=tournament.plan.name,
         a=schedule.entries[entries[0]].label,
         b=schedule.entries[entries[1]].label,
         board=board,
@@ -285,15 +284,12 @@ def _compared(
         own_dice=not foreign and has_own_dice(schedule, index),
         shared=() if foreign else tuple(shared_in_blocks(schedule, index)),
         saving=_saving(schedule, board, met, [block for each in order for block in each]),
-        remarks=tuple(_remarks(resolved, board, found, met)),
+        remarks=tuple(_remarks(tournament.plan, board, found, met)),
     )
 
 
-def _contents(
-    store: Store, schedule: Schedule, index: int, found: BoardMatches, met: _Met
-) -> Iterator[tuple[Hashable, Hashable, int]]:
+def _contents(store: Store, board: Board, found: BoardMatches, met: _Met) -> Iterator[tuple[Hashable, Hashable, int]]:
     """Yield, by block, what tells its line-ups and opening, its moves, and its number, as `Repeats.add` wants them."""
-    board = schedule.boards[index]
     opening = setup_plies(load_game(board.game, board.players)) + board.opening
     first = np.flatnonzero(np.diff(met.block, prepend=-1))
     block_of = {int(row): block for block, row in enumerate(found.rows[met.rows[first]])}

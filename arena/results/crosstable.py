@@ -10,12 +10,13 @@ import pandas as pd
 
 from arena.core.errors import UnknownTargetError
 from arena.results.columns import CROSSTABLE
-from arena.results.matches import BoardName, board_frames
+from arena.results.matches import BoardName, chosen_boards, seat_frame
 from arena.stats.board import skills_of
 from arena.stats.cycles import cycles, cyclic_groups, significant
 from arena.stats.head_to_head import COLUMNS, compare_pairs, rounded
 from arena.stats.misfits import misfits, misfitting
 from arena.stats.online_trueskill import rating_model
+from arena.tournament.tournament import Tournament
 from engine.errors import did_you_mean
 
 
@@ -39,8 +40,16 @@ def crosstables(
     target: str | Path, game: str | None = None, players: int | None = None, home: str | Path | None = None
 ) -> dict[BoardName, Crosstable]:
     """Return the crosstables of a tournament's boards, or of those of a game or number of players."""
-    frames = board_frames(target, game, players, home)
-    return {name: crosstable(matches, name[1], out) for name, matches, out, _ in frames}
+    with Tournament.open(target, home) as tournament:
+        boards = tournament.schedule.boards
+        chosen = chosen_boards(target, tournament.schedule, game, players)
+        return {(boards[index].game, boards[index].players): board_crosstable(tournament, index) for index in chosen}
+
+
+def board_crosstable(tournament: Tournament, index: int) -> Crosstable:
+    """Return the crosstable of a board."""
+    players, out = tournament.schedule.boards[index].players, tournament.out(index)
+    return crosstable(seat_frame(tournament.counted(index)), players, out)
 
 
 def crosstable(matches: pd.DataFrame, players: int, out: Mapping[int, int] | None = None) -> Crosstable:

@@ -23,13 +23,10 @@ from arena.match.player import MAX_NOTE, MAX_NOTES, VISITS_ARE
 from arena.match.replay import check_game, walk
 from arena.match.stored import StoredMatch
 from arena.plan.config import DatasetFormat
-from arena.plan.disqualification import disqualified, in_plan
-from arena.plan.files import check_playable
 from arena.results.exported import DATASET
-from arena.results.match_files import played
 from arena.results.matches import chosen_boards
-from arena.schedule.blocks import Board, Schedule
-from arena.store import Store
+from arena.schedule.blocks import Board
+from arena.tournament.tournament import Tournament
 from engine import Game, State, UnsupportedError, returns_from_ranks
 from engine.errors import did_you_mean, one_line
 from engine.observation import ObservationSpec
@@ -66,24 +63,24 @@ class Decision(NamedTuple):
     action: int
 
 
-def write_dataset(store: Store, schedule: Schedule, folder: Path, options: Options) -> dict[str, Any]:
+def write_dataset(tournament: Tournament, folder: Path, options: Options) -> dict[str, Any]:
     """Write the decisions of bots in a log's matches, whole or not at all, and return the manifest.
 
     A dataset that is there is replaced. Raises an `ArenaError` for a folder that holds anything else, filters that
     nothing fits, games without observations and matches that cannot be replayed.
     """
     check_folder(folder)
-    check_playable(store, "there is nothing to learn from")
-    labels = [entry.label for entry in schedule.entries]
+    tournament.check_playable("there is nothing to learn from")
+    labels = tournament.labels
     for bot in options.bots:
         if bot not in labels:
             raise ConfigError(f"--bots: '{bot}' is in no match of the log{did_you_mean(bot, labels)}")
-    chosen = chosen_boards(store.path, schedule, options.game, options.players)
+    chosen = chosen_boards(tournament.store.path, tournament.schedule, options.game, options.players)
     folder = folder.absolute()
     with made_folder(folder.parent), own_folder(folder.parent, ".dataset-") as desk:
         fresh = desk / "new"
         fresh.mkdir()
-        boards = [_write_board(store, schedule, index, fresh, options) for index in chosen]
+        boards = [_write_board(tournament, index, fresh, options) for index in chosen]
         manifest = {"dataset": VERSION, "format": options.format, "bots": [*options.bots] or None, "boards": boards}
         _write(fresh / MANIFEST, json.dumps(manifest, indent=1, ensure_ascii=False).encode() + b"\n")
         if folder.exists():
@@ -130,18 +127,17 @@ def files_of(folder: Path) -> set[str] | None:
         return None
 
 
-def _write_board(store: Store, schedule: Schedule, index: int, folder: Path, options: Options) -> dict[str, Any]:
+def _write_board(tournament: Tournament, index: int, folder: Path, options: Options) -> dict[str, Any]:
     """Write the shards of a board; return its entry in the manifest."""
+    schedule = tournament.schedule
     board = schedule.boards[index]
     game, spec = observed(board)
     name = board.slug
     (folder / name).mkdir()
-    out = disqualified(store, schedule, index)
-    blocks = (block for block in schedule.blocks_of(index) if in_plan(out, block.round, block.table))
     shard = Shard(game, options.rows)
     shards: list[dict[str, Any]] = []
     matches = 0
-    for page in played(store, schedule, blocks):
+    for page in tournament.matches(index):
         for block, match in page:
             labels = [schedule.entries[entry].label for entry in schedule.seats(block, match.lineup)]
             matches += 1

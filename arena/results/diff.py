@@ -15,12 +15,13 @@ from scipy.special import ndtri
 
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import MAX_JSON, read_json
-from arena.plan.logs import LOG, open_log
 from arena.plan.model import ResolvedPlan
 from arena.results.columns import DIFF, HIGH, LOW
 from arena.results.leaderboards import leaderboards
 from arena.results.report import about_board
 from arena.results.tables import from_csv
+from arena.tournament.logs import LOG
+from arena.tournament.tournament import Tournament
 from engine.errors import one_line
 
 KINDS = (".json", ".parquet", ".csv")
@@ -92,14 +93,11 @@ def sides(target: str | Path, home: str | Path | None = None) -> dict[str, Side]
         if not files:
             raise ConfigError(f"{path}: holds neither a log nor leaderboards in csv, json or parquet")
         return dict(map(_read, files))
-    store, resolved = open_log(target, home)
-    with store:
-        schedule = store.known(resolved.schedule())
-        frames = leaderboards(store, schedule)
-        boards = [schedule.boards[index] for index in frames]
+    with Tournament.open(target, home) as tournament:
+        schedule = tournament.schedule
         return {
-            board.title: _with_versions(frame, about_board(board, schedule))
-            for board, frame in zip(boards, frames.values(), strict=True)
+            schedule.boards[index].title: _with_versions(frame, about_board(schedule.boards[index], schedule))
+            for index, frame in leaderboards(tournament).items()
         }
 
 

@@ -10,12 +10,9 @@ from collections.abc import Callable
 import pandas as pd
 
 from arena.core.match_ids import listed_dice
-from arena.plan.adaptive import with_stages
-from arena.plan.disqualification import disqualified
 from arena.results.leaderboards import leaderboard
-from arena.results.matches import BoardMatches, read_board
-from arena.schedule.blocks import Schedule
-from arena.store import Store
+from arena.tournament.counted import BoardMatches
+from arena.tournament.tournament import Tournament
 
 
 class EarlyLeaderboards:
@@ -25,8 +22,8 @@ class EarlyLeaderboards:
     What fails here is left to `leaderboards`, which says why.
     """
 
-    def __init__(self, store: Store, schedule: Schedule) -> None:
-        self.store, self.schedule = store, schedule
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament = tournament
         self.boards: dict[int, pd.DataFrame] = {}
         """Those made so far, by number."""
         self._waiting: deque[int] = deque()
@@ -45,9 +42,9 @@ class EarlyLeaderboards:
                 self._begin(self._waiting.popleft())
 
     def _begin(self, board: int) -> None:
-        schedule = with_stages(self.store, self.schedule)
-        out = disqualified(self.store, schedule, board)
-        matches, dice = read_board(self.store, schedule, board, out), listed_dice(schedule.dice_of(board))
+        tournament = self.tournament.now()
+        matches, out = tournament.counted(board), tournament.out(board)
+        dice = listed_dice(tournament.schedule.dice_of(board))
         self._latest = board
         self._thread = threading.Thread(target=self._rate, args=(board, matches, out, dice), daemon=True, name="rating")
         self._thread.start()

@@ -12,17 +12,16 @@ import numpy as np
 import pandas as pd
 
 from arena.core.match_ids import listed_dice
-from arena.plan.disqualification import disqualified, in_plan
 from arena.results.columns import FAULTS, LEADERBOARD
-from arena.results.matches import BoardMatches, read_board, returns
-from arena.schedule.blocks import Schedule
+from arena.results.matches import returns
 from arena.stats.blocks import Blocks
 from arena.stats.board import Played, rating_columns, ratings_of
 from arena.stats.fit import Results
 from arena.stats.grouping import group_rows
 from arena.stats.means import interval, over_blocks
 from arena.stats.online_trueskill import rate, rating_model
-from arena.store import Store
+from arena.tournament.counted import BoardMatches
+from arena.tournament.tournament import Tournament
 
 DECIMALS = 4
 FEW_BLOCKS = 4
@@ -34,29 +33,21 @@ def no_faults() -> pd.DataFrame:
     return pd.DataFrame([], columns=FAULTS.names)
 
 
-def faults(store: Store, schedule: Schedule) -> pd.DataFrame:
+def faults(tournament: Tournament) -> pd.DataFrame:
     """Return the bots that forfeited matches of the plan; columns: `arena.results.columns.FAULTS`.
 
     The rows are in the plan's order of their first matches.
     """
     counts: Counter[tuple[str, str, int, str]] = Counter()
     first: dict[tuple[str, str, int, str], tuple[tuple[int, ...], str]] = {}
+    schedule, store = tournament.schedule, tournament.store
     for index, board in enumerate(schedule.boards):
-        forfeits = store.forfeits(board.game, board.players)
-        out = disqualified(store, schedule, index)
-        given = schedule.counts(index)
-        for number in sorted(forfeits):
-            for place, table in enumerate(schedule.tables[index]):
-                if number >= given[place]:
-                    continue
-                block = schedule.block(index, number, table)
-                for lineup, seat, cause in forfeits[number].get(block.identity, ()):
-                    if in_plan(out, number, table):
-                        label = schedule.entries[schedule.seats(block, lineup)[seat]].label
-                        key = (label, board.game, board.players, cause)
-                        counts[key] += 1
-                        if key not in first:
-                            first[key] = ((number, index, place, lineup, seat), store.short_id(block.identity, lineup))
+        for block, place, lineup, seat, cause in tournament.forfeits(index):
+            label = schedule.entries[schedule.seats(block, lineup)[seat]].label
+            key = (label, board.game, board.players, cause)
+            counts[key] += 1
+            if key not in first:
+                first[key] = ((block.round, index, place, lineup, seat), store.short_id(block.identity, lineup))
     rows = [(*key, counts[key], first[key][1]) for key in sorted(first, key=first.__getitem__)]
     return pd.DataFrame(rows, columns=FAULTS.names)
 
@@ -118,7 +109,7 @@ def interval_over_blocks(results: Results, blocks: Blocks) -> tuple[np.ndarray, 
 def leaderboard(
     matches: BoardMatches, out: Mapping[int, int] | None = None, plackett_luce: bool = False
 ) -> pd.DataFrame:
-    """Return the leaderboard of the matches of `read_board`, best first, disqualified bots (`out`) last.
+    """Return the leaderboard of the matches of `Tournament.counted`, best first, disqualified bots (`out`) last.
 
     Columns are described in docs/reference/columns.md.
     `plackett_luce` adds the column `worth`. `attrs["ratings"]` holds the constants of the ratings' model,
@@ -220,8 +211,7 @@ def few_blocks_lines(frame: pd.DataFrame) -> list[str]:
 
 
 def leaderboards(
-    store: Store,
-    schedule: Schedule,
+    tournament: Tournament,
     plackett_luce: bool = False,
     begin: Callable[[int], None] = lambda number: None,
     early: Mapping[int, pd.DataFrame] | None = None,
@@ -232,14 +222,13 @@ def leaderboards(
     before that board is rated.
     """
     boards = {}
-    for index in range(len(schedule.boards)):
+    for index in range(len(tournament.schedule.boards)):
         if early is not None and index in early:
             boards[index] = early[index]
             continue
         begin(index)
-        out = disqualified(store, schedule, index)
-        frame = leaderboard(read_board(store, schedule, index, out), out, plackett_luce)
-        frame.attrs["dice"] = listed_dice(schedule.dice_of(index))
+        frame = leaderboard(tournament.counted(index), tournament.out(index), plackett_luce)
+        frame.attrs["dice"] = listed_dice(tournament.schedule.dice_of(index))
         boards[index] = frame
     return boards
 

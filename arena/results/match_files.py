@@ -18,44 +18,32 @@ from arena.core.files import whole_file, write_file
 from arena.core.match_ids import match_id
 from arena.match.json_lines import KEYS, Record, as_line
 from arena.match.stored import StoredMatch
-from arena.plan.coverage import blocks_in_plan
 from arena.results.columns import MATCHES, check_columns
 from arena.results.leaderboards import DECIMALS
 from arena.results.tables import as_csv, chosen, render_frame
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.foreign import ForeignSchedule
-from arena.store import Store
+from arena.tournament.tournament import Tournament
 from engine import returns_from_ranks
 
-PAGE = 64
-"""Blocks read at a time."""
 ROW_GROUP = 50_000
 """Least number of rows in a row group of a Parquet file."""
 MOST_ROWS = 10_000
 """Rows of a table for people (Markdown, HTML, LaTeX)."""
-Played = tuple[Block, StoredMatch]
 
 
-def played(store: Store, schedule: Schedule, blocks: Iterator[Block] | None = None) -> Iterator[list[Played]]:
-    """Yield every match of the plan, or of some of its blocks, in the log, in canonical order, in pages."""
-    blocks = blocks_in_plan(store, schedule) if blocks is None else blocks
-    while batch := list(itertools.islice(blocks, PAGE)):
-        found = store.matches([block.identity for block in batch])
-        if found:
-            yield [(block, match) for block in batch for match in found.get(block.identity, ())]
-
-
-def records_of(store: Store, schedule: Schedule) -> Iterator[Record]:
+def records_of(tournament: Tournament) -> Iterator[Record]:
     """Yield every match as a record, in canonical order."""
-    for page in played(store, schedule):
+    schedule = tournament.schedule
+    for page in tournament.matches():
         for block, match in page:
             entries = [schedule.entries[entry] for entry in schedule.seats(block, match.lineup)]
             yield Record.of(match, entries, schedule.boards[block.board].rules_version)
 
 
-def match_lines(store: Store, schedule: Schedule, columns: Sequence[str] = ()) -> Iterator[str]:
+def match_lines(tournament: Tournament, columns: Sequence[str] = ()) -> Iterator[str]:
     """Yield every match as a line of JSON, with the wanted keys."""
-    return (as_line(record, columns) for record in records_of(store, schedule))
+    return (as_line(record, columns) for record in records_of(tournament))
 
 
 def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[tuple[Any, ...]]:
@@ -90,9 +78,10 @@ def _as_json(items: list[list[Any]]) -> str | None:
     return json.dumps(items, separators=(",", ":")) if items else None
 
 
-def seat_frames(store: Store, schedule: Schedule) -> Iterator[pd.DataFrame]:
+def seat_frames(tournament: Tournament) -> Iterator[pd.DataFrame]:
     """Yield the table of matches (`arena.results.columns.MATCHES`) in pages."""
-    for page in played(store, schedule):
+    schedule = tournament.schedule
+    for page in tournament.matches():
         rows = (row for block, match in page for row in seat_rows(schedule, block, match))
         yield _typed(schedule, list(zip(*rows, strict=True)))
 
@@ -117,7 +106,7 @@ def check_match_columns(kinds: Sequence[str], columns: Sequence[str]) -> None:
 
 
 def write_matches(
-    folder: Path, store: Store, schedule: Schedule, kinds: Sequence[str], columns: Sequence[str] = ()
+    folder: Path, tournament: Tournament, kinds: Sequence[str], columns: Sequence[str] = ()
 ) -> list[Path]:
     """Write the matches in every format and return the paths."""
     check_match_columns(kinds, columns)
@@ -125,11 +114,11 @@ def write_matches(
     for kind in kinds:
         path = folder / f"matches.{kind}"
         if kind == "jsonl":
-            write_file(path, (line.encode() for line in match_lines(store, schedule, columns)))
+            write_file(path, (line.encode() for line in match_lines(tournament, columns)))
         else:
-            frames = (chosen(frame, columns) for frame in seat_frames(store, schedule))
+            frames = (chosen(frame, columns) for frame in seat_frames(tournament))
             {"csv": _write_csv, "json": _write_json, "parquet": _write_parquet}.get(kind, _write_for_people)(
-                path, frames, chosen(_typed(schedule, [[]] * len(MATCHES.columns)), columns)
+                path, frames, chosen(_typed(tournament.schedule, [[]] * len(MATCHES.columns)), columns)
             )
         paths.append(path)
     return paths

@@ -23,11 +23,12 @@ import numpy as np
 
 from arena.core.errors import StoreError
 from arena.core.files import write_file
-from arena.plan.files import logged_plan
 from arena.results.growing import Column, Words
-from arena.results.match_filter import Extents, Filter, Key, View, mask, planned
-from arena.results.seating import Seating
+from arena.results.match_filter import Filter, Key, View, mask
 from arena.store import Store
+from arena.tournament.extents import Extents, planned
+from arena.tournament.seats import Seating
+from arena.tournament.tournament import Tournament
 from engine.cache import cache_root
 
 FORMAT = 2
@@ -176,7 +177,7 @@ class MatchIndex:
 
     def _read_plan(self, store: Store) -> None:
         """Find out where matches are in the plan, how many line-ups blocks have, and so which may gain matches."""
-        self._seating, plan = Seating(logged_plan(store).schedule()), _digest(store.last_plan())
+        self._seating, plan = Seating(Tournament(store).plan.schedule()), _digest(store.last_plan())
         if plan != self._seated:
             table, entry = self._seat_all(store)
             self._match["table"], self._seat["entry"], self._seated = Column(table), Column(entry), plan
@@ -255,7 +256,7 @@ class MatchIndex:
     def planned(self, view: View, of: Extents) -> np.ndarray:
         """Return which matches are of the plan, in complete blocks or not."""
         if self._planned is None or self._planned[0] is not view or self._planned[1] is not of:
-            self._planned = view, of, planned(view, of)
+            self._planned = view, of, planned(of, view.boards, view.match, view.seat)
         return self._planned[2]
 
     def find(

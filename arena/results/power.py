@@ -10,12 +10,12 @@ import numpy as np
 import pandas as pd
 
 from arena.core.errors import ConfigError, UnknownTargetError
-from arena.plan.dice_keys import has_own_dice
-from arena.plan.logs import open_log
 from arena.results.columns import POWER
 from arena.results.matches import board_matches, two_entries
 from arena.schedule.blocks import Schedule
 from arena.stats.power import Pilot, blocks_needed, fewest_blocks, pilot
+from arena.tournament.dice_keys import has_own_dice
+from arena.tournament.tournament import Tournament
 
 MOST_SURE = 0.9999
 """Largest confidence and power allowed."""
@@ -84,16 +84,15 @@ def power(
     home: str | Path | None = None,
 ) -> list[Power]:
     """Return an estimate for each board on which both bots play, or for those of a game or number of players."""
-    store, resolved = open_log(target, home)
-    with store:
-        schedule = store.known(resolved.schedule())
+    with Tournament.open(target, home) as tournament:
+        store, schedule = tournament.store, tournament.schedule
         two = two_entries(target, schedule, a, b)
         found = []
         for index, board in enumerate(schedule.boards):
             named = game in (None, board.game, board.game.partition("(")[0]) and players in (None, board.players)
             if not named or not set(two) <= set(board.entries):
                 continue
-            matches = board_matches(store, schedule, index)
+            matches = board_matches(tournament, index)
             differences = paired_differences(matches, schedule, two)
             seen = pilot(differences.to_numpy(), options.confidence, _distinct_blocks(matches, differences))
             target_difference = abs(seen.mean) if options.difference is None else options.difference

@@ -16,10 +16,10 @@ from arena.core.errors import ConfigError
 from arena.core.files import write_file
 from arena.core.match_ids import Kind, listed_dice
 from arena.plan.files import write_plan_and_versions
-from arena.plan.model import ResolvedPlan
 from arena.results.columns import check_columns
 from arena.results.tables import chosen, records, render_frame
 from arena.schedule.blocks import Board, Schedule
+from arena.tournament.tournament import Tournament
 
 
 def about_board(board: Board, schedule: Schedule) -> dict[str, Any]:
@@ -78,13 +78,12 @@ def render_boards(
 
 def write_reports(
     folder: Path,
-    resolved: ResolvedPlan,
-    versions: dict[str, str],
+    tournament: Tournament,
     boards: dict[int, pd.DataFrame],
     formats: Sequence[str],
     columns: Sequence[str] = (),
 ) -> list[Path]:
     """Write every leaderboard in every format, plan.json and versions.json, and return the paths."""
-    files = render_boards(folder, resolved.schedule(), boards, formats, columns)
+    files = render_boards(folder, tournament.schedule, boards, formats, columns)
     paths = [write_file(path, [content]) for path, content in files]
-    return [*paths, *write_plan_and_versions(folder, resolved, versions)]
+    return [*paths, *write_plan_and_versions(folder, tournament.published(), tournament.store.last_versions())]

@@ -18,12 +18,10 @@ from arena.core.match_ids import listed_dice
 from arena.core.names import COMPARISONS, PLAYED, is_open_ended
 from arena.core.paths import home_folder
 from arena.match.game_faults import lines_of, read_faults
-from arena.plan.adaptive import with_stages
-from arena.plan.coverage import coverage
-from arena.plan.disqualification import disqualified, in_plan
-from arena.plan.logs import find_log, logs_under, open_log
 from arena.schedule.blocks import Schedule
 from arena.store import Store, Writer, read_writer
+from arena.tournament.logs import find_log, logs_under
+from arena.tournament.tournament import Tournament
 from engine.errors import one_line
 
 RUNNING, COMPLETE, INTERRUPTED, OPEN = "running", "complete", "interrupted", "not complete"
@@ -117,12 +115,11 @@ def run_status(target: str | Path, home: str | Path | None = None) -> RunStatus:
 
 def _run_status(log: Path) -> RunStatus:
     running, writer = read_writer(log)
-    store, resolved = open_log(log, progress=False)
-    with store:
+    with Tournament.open(log) as tournament:
+        store, resolved, schedule = tournament.store, tournament.plan, tournament.schedule
         finished = store.is_finished()
-        schedule = with_stages(store, resolved.schedule())
         is_comparison = resolved.name.startswith(f"{COMPARISONS}/")
-        boards = list(_boards(store, schedule, is_open_ended(resolved.name) and finished))
+        boards = list(_boards(tournament, is_open_ended(resolved.name) and finished))
         pair = schedule.duel[:2] if schedule.duel else range(2) if is_comparison else ()
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         run, last = store.last_run(), _last_write(log)
@@ -231,31 +228,18 @@ def _by_host(workers: list[tuple[int, str, int]]) -> dict[str, tuple[int, int]]:
     return found
 
 
-def _boards(store: Store, schedule: Schedule, decided: bool) -> Iterator[BoardStatus]:
+def _boards(tournament: Tournament, decided: bool) -> Iterator[BoardStatus]:
     """Yield the status of the boards of a plan; a decided comparison has no more matches than it took."""
-    for index, covered in enumerate(coverage(store, schedule)):
-        board, out = schedule.boards[index], disqualified(store, schedule, index)
+    schedule = tournament.schedule
+    for index, board in enumerate(schedule.boards):
+        progress, out = tournament.progress(index), tournament.out(index)
         yield BoardStatus(
             game=one_line(board.game),
             players=board.players,
-            matches=covered.matches,
-            planned=covered.matches if decided else covered.planned,
-            blocks=covered.blocks,
-            forfeits=_forfeits(store, schedule, index, out),
+            matches=progress.matches,
+            planned=progress.matches if decided else progress.planned,
+            blocks=progress.blocks,
+            forfeits=sum(1 for _ in tournament.forfeits(index)),
             disqualified={one_line(schedule.entries[entry].label): last + 1 for entry, last in sorted(out.items())},
-            given_out=None if schedule.stage(index) is None else covered.given_out,
+            given_out=None if schedule.stage(index) is None else progress.given_out,
         )
-
-
-def _forfeits(store: Store, schedule: Schedule, index: int, out: Mapping[int, int]) -> int:
-    board = schedule.boards[index]
-    found = store.forfeits(board.game, board.players)
-    if schedule.is_foreign:
-        return sum(len(seats) for blocks in found.values() for seats in blocks.values())
-    tables = list(zip(schedule.tables[index], schedule.counts(index), strict=True))
-    return sum(
-        len(blocks.get(schedule.block(index, number, table).identity, ()))
-        for number, blocks in found.items()
-        for table, count in tables
-        if number < count and in_plan(out, number, table)
-    )

@@ -8,13 +8,13 @@ import numpy as np
 import pandas as pd
 
 from arena.core.errors import StoreError
-from arena.plan.dice_keys import has_own_dice
-from arena.plan.logs import open_log
-from arena.results.matches import BoardName, chosen_boards, read_board, seat_frame
+from arena.results.matches import BoardName, chosen_boards, seat_frame
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import ForeignSchedule
 from arena.stats.head_to_head import rounded
 from arena.stats.variance import SHARES, seat_advantage, variance_table
+from arena.tournament.dice_keys import has_own_dice
+from arena.tournament.tournament import Tournament
 
 
 def variance(
@@ -22,11 +22,10 @@ def variance(
 ) -> dict[BoardName, pd.DataFrame]:
     """Return `board_variance` of a tournament's boards, or of those of a game or player count."""
     found = {}
-    store, resolved = open_log(target, home)
-    with store:
-        schedule = store.known(resolved.schedule())
+    with Tournament.open(target, home) as tournament:
+        schedule = tournament.schedule
         for index in chosen_boards(target, schedule, game, players):
-            board, matches = schedule.boards[index], seat_frame(read_board(store, schedule, index))
+            board, matches = schedule.boards[index], seat_frame(tournament.counted(index))
             try:
                 found[board.game, board.players] = board_variance(matches, schedule, index)
             except StoreError as error:

@@ -25,11 +25,8 @@ from arena.core.match_ids import Kind
 from arena.core.names import COMPARISONS, shown_name
 from arena.core.paths import home_folder
 from arena.plan.config import MAX_LABEL
-from arena.plan.dice_keys import has_own_dice, now, shared_in_blocks, with_dice_keys, with_disclosed_keys
-from arena.plan.files import logged_plan, write_plan
-from arena.plan.logs import LOG
+from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
-from arena.plan.same_rules import with_same_rules
 from arena.registry.bundles import MANIFEST
 from arena.registry.game_rules import rules_of_plugins
 from arena.runner.following import RESULT
@@ -43,7 +40,11 @@ from arena.schedule.duels import Duel
 from arena.schedule.openings import chosen_plies, setup_plies
 from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead, stopped_estimate
 from arena.stats.paired import Saving, dice_saving
-from arena.store import Store
+from arena.tournament.dice_keys import has_own_dice, now, shared_in_blocks, with_dice_keys
+from arena.tournament.log_keys import with_disclosed_keys
+from arena.tournament.logs import LOG
+from arena.tournament.same_rules import with_same_rules
+from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 from engine import game_type, load_game
 from engine.specs import split_bot_spec
@@ -182,8 +183,9 @@ def compare(
     try:
         plan, entries = comparison_plan(matchup, stop.blocks, worker, home)
         folder = home_folder(home) / plan.name
-        with Store.create(folder / LOG) as store:
-            _check_name(plan, store)
+        with Tournament.create(folder / LOG) as tournament:
+            _check_name(plan, tournament)
+            store = tournament.store
             plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
             (board,) = plan.schedule.boards
             opening = setup_plies(load_game(board.game, board.players)) + board.opening
@@ -295,11 +297,11 @@ def _path_ends(spec: str) -> list[str]:
     return ["/".join(path.parts[start:]) for start in range(len(path.parts) - 1, 0, -1)]
 
 
-def _check_name(plan: Plan, store: Store) -> None:
+def _check_name(plan: Plan, tournament: Tournament) -> None:
     """Raise `ConfigError` when a log of that name is of another comparison."""
-    if not store.totals()[0]:
+    if not tournament.store.totals()[0]:
         return
-    there, mine = logged_plan(store).schedule(), plan.schedule
+    there, mine = tournament.planned, plan.schedule
     asked, had = (
         ({entry.key for entry in each.entries}, each.boards[0].game, each.boards[0].players, bool(each.duel))
         for each in (mine, there)

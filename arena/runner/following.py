@@ -6,7 +6,6 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from arena.core.files import read_json
-from arena.plan.model import ResolvedPlan
 from arena.runner.outbox import Outbox
 from arena.runner.sequential import SequentialGate
 from arena.runner.tally import SeatResult, Tally
@@ -15,6 +14,7 @@ from arena.schedule.openings import setup_plies
 from arena.stats.estimates import Estimate, fixed_estimate, stopped_estimate
 from arena.stats.sprt import Sprt
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from engine import load_game
 
 RESULT = "comparison.json"
@@ -64,9 +64,9 @@ class _Course(Tally):
         self.course.append(Point(len(self.blocks), self.llr))
 
 
-def follow(store: Store, resolved: ResolvedPlan) -> ComparisonSoFar:
-    """Return how a comparison stands by its log, whose transaction is open."""
-    schedule = store.known(resolved.schedule())
+def follow(tournament: Tournament) -> ComparisonSoFar:
+    """Return how a comparison stands by its log."""
+    store, schedule = tournament.store, tournament.schedule
     (board,) = schedule.boards
     first, second = schedule.duel[:2] if schedule.duel else (0, 1)
     written = _written(store)
@@ -75,12 +75,10 @@ def follow(store: Store, resolved: ResolvedPlan) -> ComparisonSoFar:
     tally = _Course(test, board.players, setup_plies(load_game(board.game, board.players)) + board.opening)
     tally.course = []
     gate = SequentialGate(schedule, tally, entries, Outbox(store, schedule))
-    sizes = store.block_sizes(board.game, board.players)
-    for block in schedule.blocks():
-        count = sizes.get(block.identity, 0)
-        if count < 2 or tally.done:  # blocks count in the order of the plan
+    for block, lineups in tournament.looked_up(tournament.blocks()):
+        if len(lineups) < 2 or tally.done:  # blocks count in the order of the plan
             break
-        gate.find(block, (), count)
+        gate.find(block, (), len(lineups))
     estimate = None
     if tally.counts.any():
         decided = tally.verdict is not None and test is not None

@@ -8,11 +8,11 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
-from arena.plan.disqualification import ONE_IN, Disqualifications, in_plan
 from arena.runner.outbox import Outbox
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.schedule.tables import Table
 from arena.store import Finished
+from arena.tournament.disqualification import ONE_IN, Disqualifications, in_plan
 
 
 class Gate(ABC):

@@ -13,13 +13,13 @@ from dataclasses import replace
 from arena.match.game_faults import GameFault
 from arena.match.heartbeat import NOBODY, SILENCE
 from arena.match.result import MatchRow
-from arena.plan.adaptive import with_stages
 from arena.runner.board_queue import BoardQueue
 from arena.runner.gate import Gate
 from arena.runner.outbox import Outbox
 from arena.runner.retries import RetryPolicy
 from arena.schedule.blocks import MatchSpec, Schedule
 from arena.store import Finished, Store
+from arena.tournament.tournament import Tournament
 from arena.workers.messages import Death
 from arena.workers.pools import IN_FLIGHT, Charged, Chunk
 
@@ -53,7 +53,7 @@ class MatchQueue:
         """
         self.store, self.planned = store, schedule
         self.outbox = gate.outbox if gate is not None else Outbox(store, schedule)
-        present = with_stages(store, schedule)
+        present = Tournament(store, schedule).schedule
         self._has_stages = bool(present.stages)
         self.boards = [
             BoardQueue(number, store, present, self.outbox, gate, is_cut_off) for number in range(len(schedule.boards))
@@ -151,7 +151,7 @@ class MatchQueue:
         """Go on with adaptive boards whose stage is complete; return whether there are any."""
         if not self._has_stages:
             return False
-        present = with_stages(self.store, self.planned)
+        present = Tournament(self.store, self.planned).schedule
         return any([board.next_stage(present) for board in self.boards])
 
     def stop_board(self, spec: MatchSpec, fault: GameFault) -> None:

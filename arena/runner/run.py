@@ -19,7 +19,6 @@ from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 
 from arena.core.errors import ArenaError, WorkerError
-from arena.plan.files import logged_plan
 from arena.plan.resolve import Plan
 from arena.runner.board_queue import BoardQueue
 from arena.runner.compiling import CompileChunk, CompileStage
@@ -30,6 +29,7 @@ from arena.runner.options import RunOptions
 from arena.runner.progress import Outcome, Progress
 from arena.runner.queue import MAX_CHUNK, MatchQueue, chunk_seconds
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.workers.messages import RATINGS, Death, GameStopped, Lost, Played, decode
 from arena.workers.pools import LISTEN, Chunk, LocalPool, Pool, Reply
 from arena.workers.process import WorkerProcess
@@ -89,7 +89,7 @@ class Run:
         missing = self.matches.any_missing() or self.matches.outbox.size > 0
         self._update_progress()
         resolved = self.plan.resolved()
-        if not missing and resolved == logged_plan(self.store):
+        if not missing and resolved == Tournament(self.store).plan:
             return Outcome(self.progress, False, [], time.monotonic() - started)
         self._resumes = self.store.has_run()
         self._begin(resolved.as_json())

@@ -11,7 +11,7 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -136,10 +136,10 @@ class Schedule:
     """Hashes of the secret keys that blocks may have been drawn with; the last one is in use."""
     secret_dice: Kind = Kind.SECRET
     """Kind of the dice of blocks with a bot that is not trusted; all others have public dice."""
-    count_matches: Callable[[bytes], int] | None = field(default=None, compare=False, repr=False)
-    """Count a block's matches in the log, by its identity; needed where there are several keys."""
+    whole: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
+    """Identities of the blocks that the log holds whole with a key before the last one."""
     forfeit_limit: int = 0
-    """Forfeits on a board from which a bot may be disqualified there (`arena.plan.disqualification`); 0 for never."""
+    """Forfeits on a board from which a bot may be disqualified there; 0 for never."""
     duel: Duel | None = None
     """The two bots of a comparison, who take turns in one seat, a block a round."""
     stages: tuple[Stage | None, ...] = ()
@@ -161,7 +161,7 @@ class Schedule:
             return stage.counts
         if self.boards[index].first_blocks:
             raise ValueError(
-                "an adaptive board's blocks follow from its log: arena.plan.adaptive.with_stages finds them"
+                "an adaptive board's blocks follow from its log: arena.tournament.stages.with_stages finds them"
             )
         return (self.boards[index].blocks,) * len(self.tables[index])
 
@@ -258,8 +258,15 @@ class Schedule:
     def block(self, index: int, number: int, table: Table) -> Block:
         """Return the block of a board's table (entries ordered by key) in a round.
 
-        Of several keys it has the first with which the log holds it whole, else the last one.
+        Of several keys it has the first with which the log holds it `whole`, else the last one.
         """
+        drawn = self.drawn(index, number, table)
+        if len(drawn) == 1:
+            return drawn[0]
+        return next((block for block in drawn[:-1] if block.identity in self.whole), drawn[-1])
+
+    def drawn(self, index: int, number: int, table: Table) -> list[Block]:
+        """Return the block of a table in a round as each key draws it, the last one in use last."""
         entries, players = self.entries, self.boards[index].players
         if self.duel is not None:
             order = self.duel.table(players, number)
@@ -272,13 +279,11 @@ class Schedule:
         id = _digest(ids, json.dumps(key).encode())
         rest = id + "".join([entries[entry].identity for entry in order]).encode()
         if self._guests.isdisjoint(order):
-            return Block(index, number, order, id, _digest(public, rest))
-        *older, latest = self.keys or ("",)
-        for hash in older:
-            identity = _digest(secret[hash], rest)
-            if self.count_matches and self.count_matches(identity) == self.lineups(self.boards[index]):
-                return Block(index, number, order, id, identity, self.secret_dice, hash)
-        return Block(index, number, order, id, _digest(secret[latest], rest), self.secret_dice, latest)
+            return [Block(index, number, order, id, _digest(public, rest))]
+        return [
+            Block(index, number, order, id, _digest(hasher, rest), self.secret_dice, hash)
+            for hash, hasher in secret.items()
+        ]
 
     @functools.cached_property
     def _guests(self) -> frozenset[int]:

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from arena.stats.fit import Results
 from arena.stats.grouping import group_rows
+
+if TYPE_CHECKING:
+    from arena.stats.fit import Results  # slow to import
 
 
 @dataclass(frozen=True)

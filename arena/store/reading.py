@@ -8,7 +8,6 @@ import json
 import os
 import sqlite3
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -19,7 +18,6 @@ from arena.core.errors import ArenaError, LockedError, StoreError, UnknownTarget
 from arena.core.match_ids import Kind, check_match_id, match_id
 from arena.match.result import Clocking, MatchRow, SeatRow
 from arena.match.stored import Place, SecretKey, StoredMatch, read_clocks, stored_match
-from arena.schedule.blocks import Schedule
 from arena.store.digests import damaged
 from arena.store.rows import RunRow, read_estimates, read_moves, read_notes
 from arena.store.schema import connect
@@ -155,19 +153,18 @@ class StoreReader:
         query = "SELECT number, CAST(key AS BLOB), hash, created, disclosed FROM keys ORDER BY number"
         return {number: SecretKey(*row) for number, *row in self._db.execute(query)}
 
-    def known(self, schedule: Schedule) -> Schedule:
-        """Return a schedule with all keys of the log, so that blocks are found whichever key they were played with.
+    def key_hashes(self) -> list[str]:
+        """Return the hashes of the keys of secret dice, in the order of their creation."""
+        return [hash for (hash,) in self._db.execute("SELECT hash FROM keys ORDER BY number")]
 
-        The plan's own keys come last: new blocks use the last one.
-        """
-        if schedule.count_matches is not None or not schedule.has_secret_dice:
-            return schedule
-        others = (key.hash for key in self._keys().values() if key.hash not in schedule.keys)
-        return replace(schedule, keys=(*others, *schedule.keys), count_matches=self._count_matches)
-
-    def _count_matches(self, identity: bytes) -> int:
-        query = "SELECT count(*) FROM blocks JOIN matches USING (block) WHERE identity = ?"
-        return int(self._db.execute(query, (identity,)).fetchone()[0])
+    def whole_blocks(self, game: str, players: int, lineups: int, keys: Sequence[str]) -> set[bytes]:
+        """Return the identities of a board's complete blocks whose dice were drawn with any of some keys, by hash."""
+        query = (
+            "SELECT b.identity FROM blocks b JOIN boards USING (board) JOIN matches USING (block) JOIN keys k "
+            f"ON k.number = b.key WHERE game = ? AND players = ? AND k.hash IN ({','.join('?' * len(keys))}) "
+            "GROUP BY b.block HAVING count(*) = ?"
+        )
+        return {bytes(identity) for (identity,) in self._db.execute(query, (game, players, *keys, lineups))}
 
     def _lost_key(self) -> StoreError:
         return StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")

@@ -12,14 +12,14 @@ from arena.core.paths import home_folder
 from arena.match.json_lines import Record, as_line
 from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
-from arena.plan.dice_keys import now
-from arena.plan.logs import LOG
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.plan.resolve import Plan
 from arena.runner.single import single_match, stored_of
 from arena.store import Finished, Store, move_into_place
 from arena.tables.setup import is_person, row_of_seat
 from arena.tables.table import Refused, Table
+from arena.tournament.dice_keys import now
+from arena.tournament.logs import LOG
 
 WORKER = "table"
 """Worker of matches played by hand, as the log has it."""

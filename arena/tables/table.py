@@ -19,6 +19,7 @@ from arena.core.machine import cores
 from arena.match.faults import RESIGNED, Charge
 from arena.match.game_faults import GameError
 from arena.match.result import MatchRow
+from arena.match.views import view
 from arena.plan.resolve import Plan
 from arena.runner.compiling import compile_ahead
 from arena.tables.setup import Setup, bots_alone, is_person, name_of, order_of, resolve
@@ -193,7 +194,7 @@ class Table:
                 phase=self._phase,
                 line=self._line,
                 seat=self._state.current_player(),
-                state=self._state.clone(),
+                state=view(self._state, None),
                 plies=list(self._plies),
                 notes=dict(self._notes),
                 seats=[replace(seat) for seat in self._seats],

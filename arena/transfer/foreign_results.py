@@ -14,9 +14,9 @@ from arena.core.paths import home_folder
 from arena.foreign.build import Built, Source, build, copied
 from arena.foreign.rows import kind_of
 from arena.plan.config import tournament_name
-from arena.plan.dice_keys import now
-from arena.plan.logs import LOG
 from arena.store import Store
+from arena.tournament.dice_keys import now
+from arena.tournament.logs import LOG
 
 
 @dataclass(frozen=True)

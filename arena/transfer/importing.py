@@ -16,14 +16,13 @@ from arena.core.paths import home_folder
 from arena.match.json_lines import Record, bare, read_records
 from arena.match.replay import check_draws, check_game, check_words, replay
 from arena.match.stored import StoredMatch
-from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
-from arena.plan.coverage import is_complete
-from arena.plan.dice_keys import now
-from arena.plan.files import ReadPlan, check_playable, logged_plan, read_plan
-from arena.plan.logs import LOG
+from arena.plan.files import ReadPlan, read_plan
 from arena.schedule.blocks import Block, MatchSpec
 from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_place
+from arena.tournament.dice_keys import now
+from arena.tournament.logs import LOG
+from arena.tournament.tournament import Tournament
 
 BATCH = 256
 """Matches written at a time."""
@@ -66,11 +65,11 @@ def import_records(
     read = read_plan(plan or files[0].parent / "plan.json")
     log = home_folder(home) / name / LOG
     if log.exists():
-        with Store.create(log) as store:
-            check_playable(store, "no matches can be added")
-            before = logged_plan(store) if store.has_run() else None
-            counts = _take(store, read, files)
-            return Imported(log, *counts, before is not None and logged_plan(store) != before)
+        with Tournament.create(log) as tournament:
+            tournament.check_playable("no matches can be added")
+            before = tournament.plan if tournament.store.has_run() else None
+            counts = _take(tournament.store, read, files)
+            return Imported(log, *counts, before is not None and tournament.now().plan != before)
     with made_folder(home_folder(home)), own_folder(home_folder(home), ".import-") as folder:
         made = folder / "import.db"
         with Store.create(made) as store:
@@ -93,7 +92,7 @@ def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int
             skipped += len(batch) - len(new)
         if not added + skipped:
             raise RecordError(f"{', '.join(map(str, files))}: no matches in there")
-        if is_complete(store, with_stages(store, plan.schedule)):
+        if Tournament(store, plan.schedule).is_complete():
             store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
     return added, skipped
 

@@ -17,15 +17,13 @@ from pathlib import Path
 from arena.core.errors import ConfigError, StoreError, UnknownTargetError, telling_what_is_kept
 from arena.core.files import made_folder, own_folder
 from arena.core.paths import home_folder
-from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
-from arena.plan.coverage import coverage
-from arena.plan.dice_keys import now
-from arena.plan.files import check_playable, logged_plan
-from arena.plan.logs import LOG, find_log
 from arena.plan.model import ResolvedPlan
-from arena.plan.same_rules import check_same_rules
 from arena.store import Store, check_rows, first_start, merge_logs, move_into_place, readable
+from arena.tournament.dice_keys import now
+from arena.tournament.logs import LOG, find_log
+from arena.tournament.same_rules import check_same_rules
+from arena.tournament.tournament import Tournament
 
 
 @dataclass(frozen=True)
@@ -103,12 +101,13 @@ def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> Merged
         before = plans.get(store.path)
         base = _base(sources, plans, named) if before is None or named is not None else None
         added, known = merge_logs(store, sources, base)
-        plan = _comparable(logged_plan(store))
-        boards = coverage(store, with_stages(store, plan.schedule()))
+        tournament = Tournament(store)
+        plan, schedule = _comparable(tournament.plan), tournament.schedule
+        boards = [tournament.progress(board) for board in range(len(schedule.boards))]
         done, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         changed = before is not None and plan != before
         if done == planned and (added or changed) and not store.is_finished():
-            store.finish_run(now(), disclose=plan.schedule().has_secret_dice)
+            store.finish_run(now(), disclose=schedule.has_secret_dice)
     different = {plan.as_json() for plan in plans.values()}
     return Merged(store.path, added, known, done, planned, len(different), changed, plan.name)
 
@@ -119,8 +118,9 @@ def _checked_plan(log: Store) -> ResolvedPlan | None:
         check_rows(log)
         if not log.has_run():
             return None
-        check_playable(log, "they cannot be merged; put the files together, and import that")
-        return _comparable(logged_plan(log))
+        tournament = Tournament(log)
+        tournament.check_playable("they cannot be merged; put the files together, and import that")
+        return _comparable(tournament.plan)
 
 
 def _comparable(plan: ResolvedPlan) -> ResolvedPlan:

@@ -29,10 +29,10 @@ from arena.core.files import check_file, is_plain_path, own_folder, read_regular
 from arena.core.models import Model, validated
 from arena.foreign.build import copied
 from arena.plan.config import FORMATS
-from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan_and_versions
-from arena.plan.logs import LOG, find_log, open_log
 from arena.store import SCHEMA_VERSION
+from arena.tournament.logs import LOG, find_log
+from arena.tournament.tournament import Tournament
 from arena.verify.database import open_log as open_database
 from arena.verify.findings import Findings
 from arena.verify.plans import Contents, read_contents
@@ -93,14 +93,14 @@ def make_archive(target: str | Path, home: str | Path | None = None, out: Path |
         raise UnknownTargetError(f"{log}: no such match log; `arena run` makes one")
     with own_folder(None, "arena-archive-") as folder:
         copy_log(log, folder / LOG)
-        store, resolved = open_log(folder / LOG)
-        with store:
+        with Tournament.open(folder / LOG) as tournament:
+            store, resolved = tournament.store, tournament.plan
             if any(key.disclosed is None for key in store.secret_keys()):
                 raise StoreError(
                     f"{log}: the key of its secret dice is not disclosed before everything is played, and without it "
                     "nobody could check them; finish the tournament, then archive it"
                 )
-            write_plan_and_versions(folder, with_disclosed_keys(resolved, store), store.last_versions())
+            write_plan_and_versions(folder, tournament.published(), store.last_versions())
         for board in resolved.schedule().boards:
             for exported in (log.with_name(f"{board.slug}.{kind}") for kind in FORMATS):
                 with contextlib.suppress(FileNotFoundError):

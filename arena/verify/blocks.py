@@ -5,16 +5,14 @@ from __future__ import annotations
 import itertools
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from arena.core.match_ids import match_id
-from arena.plan.adaptive import with_stages
-from arena.plan.coverage import given_out
-from arena.plan.disqualification import disqualified, in_plan
-from arena.schedule.blocks import Block, Schedule
+from arena.schedule.blocks import Block
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.verify.findings import Findings
 from arena.verify.matches import NO_PLAN, UNKNOWN, Task
 from arena.verify.parallel import check_here, check_in_processes
@@ -52,9 +50,9 @@ class Totals:
 class Presence:
     """How much of a plan is in the log, counted block by block in canonical order."""
 
-    def __init__(self, schedule: Schedule, out: Sequence[Mapping[int, int]]) -> None:
-        self.schedule, self.out = schedule, out
-        self.planned = sum(given_out(schedule, board, out[board]) for board in range(len(schedule.boards)))
+    def __init__(self, tournament: Tournament) -> None:
+        self.tournament, self.schedule = tournament, tournament.schedule
+        self.planned = sum(tournament.given_out(board) for board in range(len(self.schedule.boards)))
         self.present = 0
         self.first: str | None = None
         """Id of the first missing match."""
@@ -65,7 +63,7 @@ class Presence:
 
     def take(self, block: Block, lineups: set[int]) -> None:
         """Record which line-ups of a block are in the log."""
-        if not in_plan(self.out[block.board], block.round, block.table):
+        if not self.tournament.has(block):
             return
         self.present += len(lineups)
         self.gap |= self.first is not None and bool(lineups)
@@ -107,10 +105,8 @@ class BlockFinder:
 
     def _of_plan(self, number: int, plan: LoggedPlan) -> Iterator[Task]:
         """Yield the blocks of a plan that no later plan has; check whether the plan is complete."""
-        schedule = with_stages(self.store, plan.schedule)
-        presence = Presence(
-            schedule, [disqualified(self.store, schedule, board) for board in range(len(schedule.boards))]
-        )
+        tournament = Tournament(self.store, plan=plan.resolved)
+        schedule, presence = tournament.schedule, Presence(tournament)
         blocks = schedule.blocks()
         whole = plan.finished and not plan.is_open_ended
         while batch := list(itertools.islice(blocks, BATCH)):
@@ -122,7 +118,7 @@ class BlockFinder:
         self._check_presence(plan, presence)
         for hash in schedule.keys if len(schedule.keys) > 1 else ():
             if not self._all_seen:  # blocks begun with this key and played again with another one, or in two logs
-                former = with_stages(self.store, replace(schedule, keys=(hash,))).blocks()
+                former = tournament.blocks_drawn_with(hash)
                 while batch := list(itertools.islice(former, BATCH)):
                     yield from self._found(number, batch)
 

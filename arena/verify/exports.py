@@ -10,15 +10,14 @@ from typing import NamedTuple
 import pandas as pd
 
 from arena.core.files import own_folder, read_regular
-from arena.plan.adaptive import with_stages
 from arena.plan.config import FORMATS
-from arena.plan.dice_keys import with_disclosed_keys
 from arena.plan.files import write_plan
 from arena.results.exported import JSON_LINES, REPORT
 from arena.results.exports import export_log
 from arena.results.pages.report import Agreement, compare_reports
 from arena.schedule.blocks import Schedule
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.verify.findings import Findings
 from arena.verify.plans import LoggedPlan
 
@@ -44,11 +43,11 @@ def compare_exports(store: Store, plan: LoggedPlan, findings: Findings) -> Compa
     with findings.guard("what was exported cannot be compared"), own_folder(None, "arena-exports-") as place:
         wanted = list(_there(folder, plan.schedule))
         if wanted or any((folder / name).exists() for name in ("plan.json", "versions.json")):
-            resolved = plan.resolved.with_progress(with_stages(store, plan.schedule))
+            tournament = Tournament(store, plan=plan.resolved)
             for what, formats in wanted or [("", [])]:
-                export_log(store, resolved, place, [what], formats)
+                export_log(tournament, place, [what], formats)
             if plan.is_open_ended:
-                write_plan(place, with_disclosed_keys(resolved, store))
+                write_plan(place, tournament.published())
         for made in sorted(place.iterdir()):
             theirs = folder / made.name
             if theirs.is_file():

@@ -11,9 +11,9 @@ from arena.core.files import own_folder
 from arena.core.match_ids import match_id
 from arena.foreign.build import Source, build, copied
 from arena.plan.model import ForeignRecord
-from arena.results.matches import read_board
 from arena.schedule.foreign import MARK
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.verify.blocks import Totals
 from arena.verify.findings import Findings
 from arena.verify.plans import Contents, LoggedPlan
@@ -30,9 +30,10 @@ def check_foreign(store: Store, contents: Contents, findings: Findings) -> tuple
     totals.present = matches
     if len(contents.plans) > 1:
         findings.add("holds another plan beside that of foreign results", table="runs")
+    tournament = Tournament(store, plan=plan.resolved)
     for index, board in enumerate(plan.schedule.boards):
         with findings.guard("cannot be read", table="seats"):
-            if (found := len(read_board(store, plan.schedule, index).rows)) != board.blocks:
+            if (found := len(tournament.counted(index).rows)) != board.blocks:
                 findings.add(f"has {found:,} matches on {board.title}, {board.blocks:,} in its plan", table="matches")
     remark = f"{MARK}: no match can be replayed, or played again; "
     copy = store.path.with_name(foreign.copy_name)

@@ -20,15 +20,13 @@ from arena.match.faults import CLOCK_CAUSES
 from arena.match.json_lines import bare
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
-from arena.plan.adaptive import with_stages
-from arena.plan.coverage import looked_up
-from arena.plan.disqualification import disqualified, in_plan
 from arena.plan.resolve import Plan, ResolvedBot
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
 from arena.runner.single import play_specs
 from arena.schedule.blocks import Block, MatchSpec, Schedule
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.verify.findings import Findings
 from arena.verify.plans import Contents, LoggedPlan
 from arena.workers.process import WorkerProcess
@@ -105,9 +103,10 @@ def rerun_matches(
 ) -> Rerun:
     """Play matches of the latest plan again; a difference that no nondeterministic bot explains is a finding."""
     result = Rerun()
-    schedule = with_stages(store, logged.schedule)
+    tournament = Tournament(store, plan=logged.resolved)
+    schedule = tournament.schedule
     plan = rerun_plan(replace(logged, schedule=schedule), contents, options.isolation)
-    chosen = chosen_blocks(store, schedule, plan, options.rerun, options.seed)
+    chosen = chosen_blocks(tournament, plan, options.rerun, options.seed)
     pairs = [pair for block in chosen for pair in _pairs(store, schedule, block)]
     result.matches = len(pairs)
     played = _play(plan, [spec for spec, _ in pairs], options.workers, show)
@@ -180,10 +179,11 @@ def rerun_plan(logged: LoggedPlan, contents: Contents, isolation: Isolation | No
     return replace(Plan(resolved.name, schedule, tuple(bots), (), ()), secret_keys=tuple(keys))
 
 
-def chosen_blocks(store: Store, schedule: Schedule, plan: Plan, rerun: int | Literal["all"], seed: int) -> list[Block]:
+def chosen_blocks(tournament: Tournament, plan: Plan, rerun: int | Literal["all"], seed: int) -> list[Block]:
     """Return random blocks with at least `rerun` matches, drawn with `seed` and spread over boards and bots."""
     without_source = {entry for entry, bot in enumerate(plan.bots) if not bot.bundle.files}
-    boards = [_blocks_of(store, schedule, board, without_source) for board in range(len(schedule.boards))]
+    schedule = tournament.schedule
+    boards = [_blocks_of(tournament, board, without_source) for board in range(len(schedule.boards))]
     if rerun == "all":
         return [block for blocks in boards for block in blocks]
     near = ENOUGH * len(plan.bots)
@@ -202,15 +202,10 @@ def chosen_blocks(store: Store, schedule: Schedule, plan: Plan, rerun: int | Lit
     return chosen
 
 
-def _blocks_of(store: Store, schedule: Schedule, board: int, without_source: set[int]) -> Iterator[Block]:
+def _blocks_of(tournament: Tournament, board: int, without_source: set[int]) -> Iterator[Block]:
     """Yield the blocks of a board that have matches in the log, except those of bots without a source."""
-    out = disqualified(store, schedule, board)
-    blocks = (
-        block
-        for block in schedule.blocks_of(board)
-        if in_plan(out, block.round, block.table) and not without_source & set(block.table)
-    )
-    return (block for block, lineups in looked_up(store, blocks) if lineups)
+    blocks = (block for block in tournament.blocks(board) if not without_source & set(block.table))
+    return (block for block, lineups in tournament.looked_up(blocks) if lineups)
 
 
 def _draw(seed: int, block: Block) -> bytes:

@@ -18,9 +18,9 @@ from arena.core.errors import ConfigError, LogVersionError, StoreError, UnknownT
 from arena.core.machine import cores
 from arena.core.match_ids import MATCH_ID
 from arena.isolation import SUBMITTED, Isolation
-from arena.plan.logs import LOG, find_log
-from arena.plan.same_rules import other_sources
 from arena.store import Store, read_writer
+from arena.tournament.logs import LOG, find_log
+from arena.tournament.same_rules import other_sources
 from arena.verify.blocks import Totals, check_blocks
 from arena.verify.database import check_file, check_orphans, open_log
 from arena.verify.exports import compare_exports

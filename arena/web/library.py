@@ -19,13 +19,15 @@ from arena.core.errors import ArenaError, StoreError
 from arena.core.files import MAX_NAME
 from arena.core.names import COMPARISONS, PLAYED
 from arena.core.paths import home_path
-from arena.plan.logs import LOG, logs_under
 from arena.plan.model import ResolvedPlan
-from arena.results.match_filter import Extents, Filter, Key, View, extents
+from arena.results.match_filter import Filter, Key, View
 from arena.results.match_index import ORDERS, Found, MatchIndex
 from arena.results.run_status import RUNNING, RunStatus
 from arena.schedule.blocks import Schedule
 from arena.store import read_writer
+from arena.tournament.extents import Extents
+from arena.tournament.logs import LOG, logs_under
+from arena.tournament.tournament import Tournament
 from arena.web.computing import Computer
 from arena.web.keeping import Keeper, Known
 from arena.web.words import below
@@ -188,9 +190,8 @@ class Library:
         _, view = self.view(log)
 
         def read() -> Plan:
-            store, resolved = api.open_log(log.path)
-            with store:
-                return Plan(resolved, resolved.schedule())
+            with Tournament.open(log.path) as tournament:
+                return Plan(tournament.plan, tournament.plan.schedule())
 
         found = self.keeper.get((log.path, "plan"), (log.path.stat().st_ino, view.run), read)
         assert found is not None  # nothing gives up waiting
@@ -212,9 +213,8 @@ class Library:
 
         def read() -> _Status:
             status = api.status(log.path)
-            store, resolved = api.open_log(log.path)
-            with store:
-                extent = extents(store, store.known(resolved.schedule()), decided=not running)
+            with Tournament.open(log.path) as tournament:
+                extent = tournament.extents(decided=not running)
             status = replace(status, failed=[self.words(line) for line in status.failed])
             return _Status(status, self.view(log)[1].total, extent)
 

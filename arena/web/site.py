@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from arena.core.errors import ConfigError
 from arena.core.files import in_the_way, is_plain_path, read_regular, write_file
-from arena.plan.logs import find_log
+from arena.tournament.logs import find_log
 from arena.web.highlights import Highlight, highlights
 from arena.web.library import Library, Log, NotFoundError
 from arena.web.links import Links, Query

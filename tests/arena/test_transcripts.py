@@ -27,7 +27,7 @@ RENAMED_SETTINGS = {"bench_after": "forfeit_limit"}
 
 def played_again(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The exports of a recorded configuration that is played now, with the key that it was recorded with."""
-    monkeypatch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
+    monkeypatch.setattr("arena.tournament.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
     shutil.copy(FOLDER / "b.py", folder)
     config = folder / f"{name}.toml"
     text = (FOLDER / config.name).read_text()

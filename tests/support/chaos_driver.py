@@ -25,6 +25,7 @@ from arena.results.report import render_boards
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from tests.support import samples
 
 CRASHED = 99
@@ -36,7 +37,7 @@ def warm_up() -> None:
     with tempfile.TemporaryDirectory() as folder:
         samples.fill(Path(folder, "matches.db"), plan)
         with Store.open(Path(folder, "matches.db")) as store:
-            render_boards(Path(folder), plan, leaderboards(store, plan), ("csv", "json", "md", "parquet"))
+            render_boards(Path(folder), plan, leaderboards(Tournament(store, plan)), ("csv", "json", "md", "parquet"))
 
 
 def hurry(pages: int) -> None:

@@ -28,9 +28,9 @@ from arena.core import process_trees as trees
 from arena.core.exit_codes import FROM_ANYBODY
 from arena.isolation.bubblewrap import missing_requirements
 from arena.match.referee import KILLS
-from arena.plan.files import logged_plan
 from arena.store import Store
 from arena.store.digests import row_digest
+from arena.tournament.tournament import Tournament
 from engine.cache import cache_root
 from tests.support import chaos, tournaments
 from tests.support.chaos import BOTS, CONFIGS, FULL, KILL, POWER, TEAR, dump, undisturbed
@@ -392,7 +392,7 @@ def test_a_merge_that_dies_at_any_moment_with_clocks_ahead_or_behind_leaves_the_
         assert drivers.run(config, command=command).out.startswith("0 matches merged")
         assert len(states | {count(config)}) == 2, "all of a merge, or nothing"
         with Store.open(log) as store:
-            assert {board.blocks for board in logged_plan(store).boards} == {8}
+            assert {board.blocks for board in Tournament(store).plan.boards} == {8}
         assert not list(home_of(config).rglob(".merge-*"))
         finish(drivers, config, expected)
 

@@ -20,18 +20,17 @@ import pandas as pd
 from arena.core.errors import ConfigError, StoreError
 from arena.core.files import write_file
 from arena.core.match_ids import listed_dice
-from arena.plan.coverage import coverage
-from arena.plan.disqualification import disqualified
 from arena.plan.model import ResolvedPlan
 from arena.results.crosstable import Crosstable, crosstable
 from arena.results.leaderboards import cells, faults, leaderboard, leaderboards, notes_below
-from arena.results.matches import BoardMatches, chosen_boards, read_board, seat_frame
+from arena.results.matches import chosen_boards, seat_frame
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import single_file, unpacked
 from arena.results.tables import records
 from arena.results.variance import board_variance
-from arena.schedule.blocks import Schedule
 from arena.store import Store
+from arena.tournament.counted import BoardMatches
+from arena.tournament.tournament import Tournament
 
 TIMED_MATCHES = 2_000
 """Matches of a board whose clocks are read: of those that count, the first in the log."""
@@ -71,11 +70,10 @@ class Known:
     faults: pd.DataFrame
 
 
-def board_results(store: Store, schedule: Schedule, index: int, known: Known | None = None) -> BoardResults:
+def board_results(tournament: Tournament, index: int, known: Known | None = None) -> BoardResults:
     """Read all that is drawn of a board."""
-    board = schedule.boards[index]
-    out = disqualified(store, schedule, index)
-    played = read_board(store, schedule, index, out)
+    store, schedule, out = tournament.store, tournament.schedule, tournament.out(index)
+    board, played = schedule.boards[index], tournament.counted(index)
     matches = seat_frame(played)
     try:
         shares = board_variance(matches, schedule, index)
@@ -84,7 +82,7 @@ def board_results(store: Store, schedule: Schedule, index: int, known: Known | N
     rows = store.match_rows(board.game, board.players, "m.plies, m.ended")
     lengths = [(plies, sys.intern(ended)) for plies, ended in rows]
     shown = played.rows[: 0 if schedule.is_foreign else None]  # nobody knows how long foreign matches were
-    faulty = faults(store, schedule) if known is None else known.faults
+    faulty = faults(tournament) if known is None else known.faults
     faulty = faulty[(faulty["game"] == board.game) & (faulty["players"] == board.players)]
     return BoardResults(
         players=board.players,
@@ -102,20 +100,19 @@ def board_results(store: Store, schedule: Schedule, index: int, known: Known | N
 
 
 def report_page(
-    store: Store,
-    resolved: ResolvedPlan,
+    tournament: Tournament,
     known: Known | None = None,
     begin: Callable[[int], None] = lambda number: None,
 ) -> bytes:
     """Return the page of a tournament; `begin` is called with each board's number before it is drawn."""
-    schedule = store.known(resolved.schedule())
+    resolved, schedule = tournament.plan, tournament.schedule
     if known is None:
-        known = Known(leaderboards(store, schedule), faults(store, schedule))
+        known = Known(leaderboards(tournament), faults(tournament))
     waiting = []
     with ThreadPoolExecutor(1) as drawer:  # while it draws one board, the next one is computed
         for index in range(len(schedule.boards)):
             begin(index)
-            computed, _ = _without_pictures(store, schedule, index, known)
+            computed, _ = _without_pictures(tournament, index, known)
             waiting.append(drawer.submit(_with_pictures, computed))
     pages = [drawn.result() for drawn in waiting]
     bots = [(bot.label, bot.spec, bot.isolation, bot.identity) for bot in resolved.bots]
@@ -126,14 +123,14 @@ def report_page(
         generator=generator(),
         boards=pages,
         matches=sum(page.matches for page in pages),
-        planned=sum(board.planned for board in coverage(store, schedule)),
+        planned=sum(tournament.progress(index).planned for index in range(len(schedule.boards))),
         dice=listed_dice(schedule.kinds_of_dice),
         foreign=resolved.foreign,
         faults=None if known.faults.empty else known.faults,
         bots=pd.DataFrame(bots, columns=["bot", "spec", "isolation", "identity"]),
         facts=plan_facts(resolved),
         left_out=resolved.left_out,
-        versions=pd.DataFrame(store.last_versions().items(), columns=["package", "version"]),
+        versions=pd.DataFrame(tournament.store.last_versions().items(), columns=["package", "version"]),
     )
 
 
@@ -158,14 +155,14 @@ def plan_facts(resolved: ResolvedPlan) -> dict[str, str]:
 
 
 def write_figures(
-    store: Store, resolved: ResolvedPlan, what: str, game: str | None, players: int | None, format: str, folder: Path
+    tournament: Tournament, what: str, game: str | None, players: int | None, format: str, folder: Path
 ) -> list[Path]:
     """Write one figure of every chosen board that has something to draw, and return the paths."""
     check_figure(what)
-    schedule = store.known(resolved.schedule())
-    paths, chosen = [], chosen_boards(resolved.name, schedule, game, players)
+    schedule = tournament.schedule
+    paths, chosen = [], chosen_boards(tournament.plan.name, schedule, game, players)
     for index in chosen:
-        if (made := figure(board_results(store, schedule, index), what)) is not None:
+        if (made := figure(board_results(tournament, index), what)) is not None:
             content = f"{json.dumps(made.spec, indent=1)}\n".encode() if format == "json" else render(made.spec, format)
             paths.append(write_file(folder / f"{schedule.boards[index].slug}_{what}.{format}", [content]))
     if not paths:
@@ -178,9 +175,9 @@ def data_of(pages: list[BoardPage]) -> dict[str, Any]:
     return {page.title: {name: records(figure.table) for name, figure in page.figures.items()} for page in pages}
 
 
-def board_page(store: Store, schedule: Schedule, index: int) -> tuple[BoardPage, int]:
+def board_page(tournament: Tournament, index: int) -> tuple[BoardPage, int]:
     """Return what is shown of a board, and from how many matches, those of its complete blocks."""
-    page, matches = _without_pictures(store, schedule, index)
+    page, matches = _without_pictures(tournament, index)
     return _with_pictures(page), matches
 
 
@@ -189,18 +186,16 @@ def _with_pictures(page: BoardPage) -> BoardPage:
     return replace(page, pictures=pictures)
 
 
-def _without_pictures(
-    store: Store, schedule: Schedule, index: int, known: Known | None = None
-) -> tuple[BoardPage, int]:
-    board = schedule.boards[index]
-    results = board_results(store, schedule, index, known)
+def _without_pictures(tournament: Tournament, index: int, known: Known | None = None) -> tuple[BoardPage, int]:
+    schedule, board = tournament.schedule, tournament.schedule.boards[index]
+    results = board_results(tournament, index, known)
     drawn, table = figures(results), results.leaderboard
     found: Crosstable = results.crosstable
     misfits, cycles = (None if frame.empty else frame for frame in (found.misfits, found.cycles))
     page = BoardPage(
         title=board.title,
         slug=board.slug,
-        matches=coverage(store, schedule, [index])[0].matches,
+        matches=tournament.progress(index).matches,
         blocks=len(np.unique(results.played.block)),
         bots=len(board.entries),
         opening=f"{board.opening} random plies" if board.opening else "",

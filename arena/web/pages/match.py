@@ -9,11 +9,12 @@ from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id, match_id
 from arena.match.alarm import GAME_SECONDS
 from arena.match.stored import StoredMatch
-from arena.plan.seats import with_labels
+from arena.match.views import view
 from arena.results.pages.replay import bounded, frame, replay_values
 from arena.results.pages.templates import packed
 from arena.runner.in_play import InPlay, read_in_play
 from arena.store import Store, readable
+from arena.tournament.tournament import Tournament
 from arena.web.library import Library, Log, NotFoundError, Plan
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
@@ -86,7 +87,7 @@ def _drawn(library: Library, log: Log, shown: InPlay) -> str:
                 who = "chance" if mover == CHANCE else f"seat {mover} ({labels[mover]})"
                 text = state.action_to_string(action)
                 state.apply_action(action)
-            words, picture = frame(state)
+            words, picture = frame(view(state, None))
     except (ArenaError, EngineError, IndexError):
         return ""
     ply = len(shown.moves)
@@ -135,5 +136,5 @@ def _find(log: Log, name: str) -> tuple[bytes, int]:
 
 
 def _read(log: Log, plan: Plan, whole: tuple[bytes, int]) -> StoredMatch:
-    with Store.open(log.path) as store, readable(store):
-        return with_labels(store, plan.schedule, store.match(*whole))
+    with Tournament(Store.open(log.path), plan.schedule) as tournament, readable(tournament.store):
+        return tournament.match(*whole)

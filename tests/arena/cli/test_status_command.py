@@ -15,9 +15,10 @@ import pytest
 
 from arena.cli.app import ADDING, run_command
 from arena.core.command import COMMAND, Command
-from arena.plan.disqualification import disqualified, in_plan
 from arena.results.run_status import run_status, run_statuses
 from arena.store import Store, read_writer
+from arena.tournament.disqualification import in_plan
+from arena.tournament.tournament import Tournament
 from tests.support.samples import all_matches, begin, fill, finished, row, schedule
 from tests.support.tournaments import count, home_of, start_arena, wait_until, write
 
@@ -81,7 +82,7 @@ def test_blocks_that_a_disqualified_bot_has_left_are_not_planned(log):
                 store.add(plan, [finished(spec, row(spec.lineup, [0, 1])._replace(seats=seats))], run)
             elif spec.block.round < 2:
                 store.add(plan, [finished(spec, row(spec.lineup, [0, 1]))], run)
-        out = disqualified(store, plan, 0)
+        out = Tournament(store, plan).out(0)
     assert out
     kept = [block for block in plan.blocks() if in_plan(out, block.round, block.table)]
     board = run_status(log).boards[0]

@@ -13,9 +13,9 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
 from arena.foreign.build import copied
-from arena.plan.logs import open_log
 from arena.store import Store
 from arena.store.digests import whole_matches
+from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from arena.transfer.importing import import_records
 from arena.transfer.merging import merge
@@ -217,8 +217,8 @@ def test_an_archive_has_the_file_and_is_verified_with_it(made, tmp_path):
 
 
 def test_a_plan_cannot_pass_foreign_results_off_as_played_ones(home):
-    store, plan = open_log("league", home)
-    store.close()
+    with Tournament.open("league", home) as tournament:
+        plan = tournament.plan
     data = plan.model_dump()
     for changed in ({**data, "foreign": None}, {**data, "boards": [{**data["boards"][0], "game": "epicycle"}]}):
         with pytest.raises(ArenaError, match="are marked '\\(unverified foreign results\\)'"):

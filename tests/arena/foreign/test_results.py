@@ -8,8 +8,7 @@ import pandas as pd
 import pytest
 
 from arena import api
-from arena.plan.logs import open_log
-from arena.results.matches import read_board
+from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from tests.arena.foreign.tables import by_match, expected, results, write
 
@@ -125,9 +124,8 @@ def test_blocks_are_the_file_s_and_each_match_is_one_without_them(tmp_path):
     without = [{name: value for name, value in row.items() if name != "block"} for row in rows]
     for name, each, blocks in (("with", rows, 7), ("without", without, 30)):
         import_results(write(tmp_path / f"{name}.csv", each), home=tmp_path)
-        store, plan = open_log(name, home=tmp_path)
-        with store:
-            played = read_board(store, plan.schedule(), 0)
+        with Tournament.open(name, home=tmp_path) as tournament:
+            played = tournament.counted(0)
         assert len(set(played.block.tolist())) == blocks and (np.diff(played.block) >= 0).all()
     pairs = {name: next(iter(api.crosstable(name, home=tmp_path).values())) for name in ("with", "without")}
     assert (pairs["without"]["blocks"] == pairs["without"]["matches"]).all()

@@ -107,7 +107,7 @@ def write(folder: Path, bots: list[tuple[str, str]], boards: str = BOARDS) -> Pa
 def play(config: Path, workers: int = 1) -> tuple[list[tuple], list[tuple]]:
     """What the log holds of a tournament's matches and seats; the key is always the same."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
+        patch.setattr("arena.tournament.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
         outcome = api.run(config, home_of(config), workers=workers, backend="local").outcome
     assert outcome.not_played == []
     return logged(config)

@@ -59,7 +59,7 @@ def played(folder, isolation):
 
 
 def test_every_match_in_the_sandbox_loads_what_a_trial_match_compiled_and_plays_as_elsewhere(tmp_path, monkeypatch):
-    monkeypatch.setattr("arena.plan.dice_keys.secrets.token_bytes", bytes)
+    monkeypatch.setattr("arena.tournament.dice_keys.secrets.token_bytes", bytes)
     here = played(tmp_path / "none", "none")
     there = played(tmp_path / "sandbox", "sandbox")
     assert [moves for moves, _ in here] == [moves for moves, _ in there]

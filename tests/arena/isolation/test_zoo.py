@@ -168,7 +168,7 @@ def play(level: str, names: list[str], folder: Path) -> Played:
         patch.setenv("TMPDIR", str(temporary))
         patch.setattr(tempfile, "tempdir", str(temporary))
         patch.setenv(VARIABLE, "secret")
-        patch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: KEY)
+        patch.setattr("arena.tournament.dice_keys.secrets.token_bytes", lambda size: KEY)
         ran = api.run(config(level, names, animals), folder / "reports", workers=2, backend="local")
         left_over = set(below(os.getpid())) - known - parents_of(os.getpid())  # which is kept for the next run
     files = {path.suffix for path in ran.folder.glob("matches.*")}

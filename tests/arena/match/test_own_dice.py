@@ -9,12 +9,12 @@ import pytest
 import arena
 from arena.cli.app import run_command
 from arena.cli.output import OWN_DICE
-from arena.plan.dice_keys import has_own_dice
 from arena.plan.resolve import ResolvedBot
 from arena.results.power import power
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
 from arena.stats.variance import variance_shares
+from arena.tournament.dice_keys import has_own_dice
 from tests.support import samples
 from tests.support.variance_worlds import world
 

@@ -13,9 +13,10 @@ from arena.results.crosstable import crosstable
 from arena.results.diff import diff
 from arena.results.leaderboards import faults, leaderboard
 from arena.results.match_files import seat_frames
-from arena.results.matches import board_matches, read_board
+from arena.results.matches import board_matches
 from arena.stats.variance import variance_table
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from tests.support.samples import fill, schedule
 
 PLAYERS = 3
@@ -28,19 +29,19 @@ def frames(tmp_path_factory):
     plan = schedule(["alice", "bob", "carol"], players=(PLAYERS,), blocks=12)
     fill(path, plan)
     with Store.open(path) as store:
-        matches = board_matches(store, plan, 0)
+        matches = board_matches(Tournament(store, plan), 0)
         met = crosstable(matches, PLAYERS)
         return {
-            "leaderboard": leaderboard(read_board(store, plan, 0), {0: 5}, plackett_luce=True),
-            "utilities": leaderboard(read_board(store, plan, 0)._replace(utilities=True)),
+            "leaderboard": leaderboard(Tournament(store, plan).counted(0), {0: 5}, plackett_luce=True),
+            "utilities": leaderboard(Tournament(store, plan).counted(0)._replace(utilities=True)),
             "crosstable": view_of(met, None, False, True).frame,
             "misfits": met.misfits,
             "cycles": met.cycles,
             "variance": variance_table(matches, PLAYERS),
             "power": power.as_frame(power.power(path, "alice", "bob")),
             "diff": diff(path, path)[0].frame,
-            "faults": faults(store, plan),
-            "matches": next(seat_frames(store, plan)),
+            "faults": faults(Tournament(store, plan)),
+            "matches": next(seat_frames(Tournament(store, plan))),
             "board_matches": matches,
         }
 

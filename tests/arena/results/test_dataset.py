@@ -17,7 +17,7 @@ from arena.core.errors import ArenaError
 from arena.core.match_ids import match_id
 from arena.match.player import MAX_NOTES, clean_note
 from arena.results.dataset import Options, visits_of
-from arena.results.match_files import played
+from arena.tournament.tournament import Tournament
 from arena.verify.verification import verify
 from engine import CHANCE, UnsupportedError, load_game, returns_from_ranks
 from tests.arena.verify.logs import changing
@@ -312,9 +312,8 @@ def test_what_is_not_kept_of_visits_is_counted(tmp_path, monkeypatch):
     assert verify(tmp_path / "talk" / api.LOG, workers=1).sound
     manifest = api.dataset("talk", tmp_path / "out", home=tmp_path)
     (rows,) = rows_of(tmp_path / "out", manifest).values()
-    store, plan = api.open_log("talk", home=tmp_path)
-    with store:
-        read = [match for page in played(store, plan.schedule()) for _, match in page]
+    with Tournament.open("talk", home=tmp_path) as tournament:
+        read = [match for page in tournament.matches() for _, match in page]
     notes = {match_id(match.identity, match.lineup): dict(match.notes) for match in read}
     given = {"Long": 0, "Many": 0}
     for row in rows:

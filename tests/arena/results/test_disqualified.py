@@ -18,7 +18,6 @@ from hypothesis import strategies as st
 from arena import api
 from arena.cli import running
 from arena.cli.app import run_command
-from arena.plan.disqualification import disqualified
 from arena.results.leaderboards import disqualified_lines, faults, leaderboards
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
@@ -26,6 +25,7 @@ from arena.results.report import render
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from tests.support import tournaments
 from tests.support.faulty import fill_winning, fill_with, random_falls, random_plan, rule, sample
 from tests.support.samples import all_matches, schedule
@@ -72,7 +72,7 @@ IN_THE_LOG = (
 
 def board_of(log, plan):
     with Store.open(log) as store:
-        return leaderboards(store, plan)[0]
+        return leaderboards(Tournament(store, plan))[0]
 
 
 def test_a_disqualified_bot_is_below_all_others_and_its_matches_before_count_for_everybody(tmp_path):
@@ -101,8 +101,8 @@ def test_matches_that_left_the_plan_are_neither_on_the_board_nor_exported(tmp_pa
     stay, out = rule(plan, forfeits)
     assert (out, len(stay)) == ([{2: 0}], 6 + 5 * 2)
     with Store.open(tmp_path / "m.db") as store:
-        lines = [json.loads(line)["match"] for line in match_lines(store, plan)]
-        seats = board_matches(store, plan, 0)
+        lines = [json.loads(line)["match"] for line in match_lines(Tournament(store, plan))]
+        seats = board_matches(Tournament(store, plan), 0)
     assert lines == [spec.id for spec in stay]
     assert len(seats) == 2 * len(stay)
     assert seats["block"].max() == len(stay) // 2 - 1
@@ -114,8 +114,8 @@ def test_more_blocks_change_nothing_that_was_before(tmp_path):
         plan, forfeits = sample(after=6, blocks=blocks)
         fill_winning(tmp_path / f"{blocks}.db", plan, forfeits)
         with Store.open(tmp_path / f"{blocks}.db") as store:
-            matches = board_matches(store, plan, 0)
-            assert disqualified(store, plan, 0) == {2: 2}
+            matches = board_matches(Tournament(store, plan), 0)
+            assert Tournament(store, plan).out(0) == {2: 2}
         frames.append(matches[matches["round"] < 3].drop(columns="distinct_share"))  # which later blocks may change
     pd.testing.assert_frame_equal(*frames)
 
@@ -126,7 +126,7 @@ def test_nobody_is_disqualified_after_a_round_that_is_not_complete(tmp_path):
         path = tmp_path / f"{missing}.db"
         fill_with(path, plan, forfeits, [spec for number, spec in enumerate(all_matches(plan)) if number != missing])
         with Store.open(path) as store:
-            assert disqualified(store, plan, 0) == out
+            assert Tournament(store, plan).out(0) == out
 
 
 def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_disqualified(tmp_path):
@@ -134,7 +134,7 @@ def test_a_tournament_without_faults_is_as_it_was_and_with_a_zero_nobody_is_disq
     fill_winning(tmp_path / "never.db", plan, forfeits)
     assert "disqualified" not in board_of(tmp_path / "never.db", plan)
     with Store.open(tmp_path / "never.db") as store:
-        assert len(list(match_lines(store, plan))) == len(all_matches(plan))
+        assert len(list(match_lines(Tournament(store, plan)))) == len(all_matches(plan))
     fill_winning(tmp_path / "fine.db", plan, {id: {} for id in forfeits})
     frames = [board_of(tmp_path / "fine.db", schedule(plan.entries, blocks=6, forfeit_limit=n)) for n in (0, 1)]
     pd.testing.assert_frame_equal(*frames)
@@ -170,7 +170,7 @@ def test_every_fault_of_the_plan_is_listed_once_in_the_order_of_the_first(rng):
     with tempfile.TemporaryDirectory() as folder:
         fill_with(Path(folder) / "m.db", plan, forfeits, all_matches(plan))
         with Store.open(Path(folder) / "m.db") as store:
-            found = faults(store, plan)
+            found = faults(Tournament(store, plan))
     shortened = [(*key, count, first[:12] + first[32:]) for key, (count, first) in expected.items()]
     assert list(found.itertuples(index=False, name=None)) == shortened
 

@@ -7,12 +7,12 @@ import dataclasses
 import pandas as pd
 import pytest
 
-from arena.plan.adaptive import with_stages
 from arena.results import early as module
 from arena.results.early import EarlyLeaderboards
 from arena.results.leaderboards import best, leaderboards
 from arena.results.report import render
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from tests.support.faulty import fill_winning, sample
 from tests.support.samples import board, fill, schedule
 
@@ -25,12 +25,12 @@ ADAPTIVE = schedule(
 def early_and_late(log, plan):
     """All leaderboards by number, made early one after the other, and together at the end."""
     with Store.create(log) as store:
-        early = EarlyLeaderboards(store, plan)
+        early = EarlyLeaderboards(Tournament(store, plan))
         for number in range(len(plan.boards)):
             early.add(number)
             early.update()
             found = early.end()
-        late = leaderboards(store, store.known(with_stages(store, plan)))
+        late = leaderboards(Tournament(store, plan))
     return found, late
 
 
@@ -70,23 +70,23 @@ def test_a_board_made_early_is_not_made_again(tmp_path):
     fill(tmp_path / "m.db", PLAIN)
     begun: list[int] = []
     with Store.create(tmp_path / "m.db") as store:
-        early = EarlyLeaderboards(store, PLAIN)
+        early = EarlyLeaderboards(Tournament(store, PLAIN))
         early.add(1)
         early.update()
         found = early.end()
-        boards = leaderboards(store, PLAIN, begin=begun.append, early=found)
+        boards = leaderboards(Tournament(store, PLAIN), begin=begun.append, early=found)
     assert begun == [0] and boards[1] is found[1] and list(boards) == [0, 1]
 
 
-@pytest.mark.parametrize("where", ["read_board", "leaderboard"])
+@pytest.mark.parametrize("where", [(Tournament, "counted"), (module, "leaderboard")])
 def test_what_cannot_be_made_early_is_left_to_the_end(tmp_path, monkeypatch, capsys, where):
     def fail(*_):
         raise MemoryError
 
     fill(tmp_path / "m.db", PLAIN)
     with Store.create(tmp_path / "m.db") as store, monkeypatch.context() as patch:
-        patch.setattr(module, where, fail)
-        early = EarlyLeaderboards(store, PLAIN)
+        patch.setattr(*where, fail)
+        early = EarlyLeaderboards(Tournament(store, PLAIN))
         early.add(0)
         early.update()
         assert early.end() == {}

@@ -19,6 +19,7 @@ from arena.results.pages.figures.returns import ALL_BOTS
 from arena.results.pages.report import board_results, report_page
 from arena.results.pages.templates import MOST_ROWS, table
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from tests.support.faulty import fill_winning
 from tests.support.faulty import sample as falling
 from tests.support.samples import all_matches, begin, entry, fill, finished, resolved, row, schedule
@@ -30,7 +31,7 @@ NAMES = ["alice", "bob", "carol", entry("dave", label="Dave & Sons, formerly of 
 
 def page_of(log, plan) -> str:
     with Store.open(log) as store:
-        return report_page(store, resolved(plan)).decode()
+        return report_page(Tournament(store, plan=resolved(plan))).decode()
 
 
 @pytest.fixture(scope="module")
@@ -39,8 +40,8 @@ def drawn(tmp_path_factory):
     plan, log = schedule(NAMES, (3,), blocks=9), tmp_path_factory.mktemp("log") / "matches.db"
     fill(log, plan)
     with Store.open(log) as store:
-        board = board_results(store, plan, 0)
-        return plan, board, figures.figures(board), board_matches(store, plan, 0)
+        board = board_results(Tournament(store, plan), 0)
+        return plan, board, figures.figures(board), board_matches(Tournament(store, plan), 0)
 
 
 def test_every_figure_is_drawn_and_is_valid_vega_lite(drawn):
@@ -92,8 +93,8 @@ def test_the_ratings_of_the_first_blocks_are_those_of_a_log_that_ends_there(tmp_
     long, short = (schedule(["alice", "bob"], blocks=count) for count in (4, 2))
     fill(tmp_path / "long.db", long)
     with Store.open(tmp_path / "long.db") as store:
-        table = figures.figures(board_results(store, long, 0))["convergence"].table
-        first = leaderboards(store, short)[0].set_index("bot")["rating"]
+        table = figures.figures(board_results(Tournament(store, long), 0))["convergence"].table
+        first = leaderboards(Tournament(store, short))[0].set_index("bot")["rating"]
     assert table[table["blocks"] == 2].set_index("bot")["rating"].to_dict() == first.to_dict()
 
 
@@ -137,14 +138,14 @@ def test_many_bots_have_a_heat_map_without_numbers_and_lines_of_the_best(tmp_pat
     plan = schedule([f"bot {number:02}" for number in range(20)], blocks=2)
     fill(tmp_path / "log.db", plan)
     with Store.open(tmp_path / "log.db") as store:
-        board = board_results(store, plan, 0)
+        board = board_results(Tournament(store, plan), 0)
     heat = crosstable(board)
     assert "text" not in str(heat.spec["encoding"]) and heat.is_wide is False
     assert len(heat.table) == 190
     plan = schedule([f"bot {number:02}" for number in range(30)], blocks=1)
     fill(tmp_path / "more.db", plan)
     with Store.open(tmp_path / "more.db") as store:
-        assert crosstable(board_results(store, plan, 0)).is_wide
+        assert crosstable(board_results(Tournament(store, plan), 0)).is_wide
 
 
 def test_long_tables_are_cut_and_say_so():
@@ -178,7 +179,7 @@ def test_contestants_that_are_the_same_bot_have_their_own_times(tmp_path):
     with Store.create(tmp_path / "log.db") as store:
         rows = [finished(spec, row(spec.lineup, [0, 1], clocks="0,1,9,9,0 1,2,9,9,0")) for spec in all_matches(plan)]
         store.add(plan, rows, begin(store, plan))
-        assert set(clocks(board_results(store, plan, 0)).table["bot"]) == {"a", "b", "c"}
+        assert set(clocks(board_results(Tournament(store, plan), 0)).table["bot"]) == {"a", "b", "c"}
 
 
 def test_a_board_of_eighty_bots_has_all_its_figures(tmp_path):
@@ -187,7 +188,7 @@ def test_a_board_of_eighty_bots_has_all_its_figures(tmp_path):
     with Store.create(tmp_path / "matches.db") as store:
         played = [finished(spec, row(spec.lineup, rng.permutation(2).tolist())) for spec in all_matches(plan)]
         store.add(plan, played, begin(store, plan))
-        drawn = figures.figures(board_results(store, plan, 0))
+        drawn = figures.figures(board_results(Tournament(store, plan), 0))
     cells = next(iter(drawn["crosstable"].spec["datasets"].values()))
     assert len(cells) == BOTS * (BOTS - 1) and len(drawn["ratings"].table) == BOTS
     assert "max_rows" not in altair.data_transformers.options

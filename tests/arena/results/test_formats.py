@@ -22,6 +22,7 @@ from arena.results import match_files
 from arena.results.matches import board_matches
 from arena.results.tables import as_csv, from_csv, latex, markdown, page, render_frame
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from engine.errors import one_line
 from tests.support.documents import described
 from tests.support.samples import all_matches, begin, entry, fill, finished, row, schedule
@@ -137,7 +138,7 @@ def tables(folder):
 
 def test_matches_are_the_same_in_every_format_and_those_of_the_boards(log, tmp_path, monkeypatch):
     path, plan = log
-    monkeypatch.setattr(match_files, "PAGE", 2)
+    monkeypatch.setattr("arena.tournament.tournament.PAGE", 2)
     monkeypatch.setattr(match_files, "ROW_GROUP", 10)
     api.export(path, out=tmp_path, what=["matches"], formats=[*TABULAR, "jsonl"])
     made = tables(tmp_path)
@@ -155,7 +156,7 @@ def test_matches_are_the_same_in_every_format_and_those_of_the_boards(log, tmp_p
     assert [line[0] for line in rows_of((tmp_path / "matches.html").read_text())[1:]] == whole["match"].to_list()
     with Store.open(path) as store:
         for index, board in enumerate(plan.boards):
-            expected = board_matches(store, plan, index).round(4)
+            expected = board_matches(Tournament(store, plan), index).round(4)
             mine = whole[whole["players"] == board.players].rename(columns={"place": "rank"})
             mine["rank"] -= 1
             mine = mine[mine.groupby("block")["seat"].transform("size") == board.players**2].reset_index(drop=True)

@@ -21,6 +21,7 @@ from arena.results.report import render, write_reports
 from arena.stats.board import Played, rating_columns, ratings_of
 from arena.stats.online_trueskill import draw_probability_at
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from tests.support.samples import (
     all_matches,
@@ -151,7 +152,7 @@ def converged(matches, places):
 
 def boards_of(plan, log):
     with Store.open(log) as store:
-        return leaderboards(store, plan)
+        return leaderboards(Tournament(store, plan))
 
 
 def test_every_column_is_what_the_matches_say(sample):
@@ -179,7 +180,7 @@ def test_boards_are_ordered_by_rating_and_numbered_from_one(sample):
 def test_the_matches_of_a_board_are_those_of_complete_blocks_in_fold_order(sample):
     plan, log, rows = sample
     with Store.open(log) as store:
-        frame = board_matches(store, plan, 0)
+        frame = board_matches(Tournament(store, plan), 0)
     expected = [
         (
             spec.block.round,
@@ -210,7 +211,7 @@ def test_a_block_counts_from_its_last_match_on(tmp_path):
         counts = []
         for spec in matches:
             store.add(plan, [finished(spec, row(spec.lineup, [0, 1, 2]))], run)
-            frame = leaderboards(store, plan)[0]
+            frame = leaderboards(Tournament(store, plan))[0]
             counts.append(int(frame["matches"].sum()) // 3 if len(frame) else 0)
     assert counts == [0, 0, 3, 3, 3, 6]
 
@@ -262,7 +263,7 @@ def test_the_blocks_of_a_plan_are_named_alike_at_once_and_one_by_one(name):
 def test_a_board_of_nothing_has_the_columns_that_are_printed(tmp_path):
     plan = schedule(["alice", "bob"])
     with Store.create(tmp_path / "empty.db") as store:
-        frame = leaderboards(store, plan)[0]
+        frame = leaderboards(Tournament(store, plan))[0]
     assert len(frame) == 0
     assert list(frame.columns[:2]) == ["rank", "bot"]
 
@@ -270,9 +271,9 @@ def test_a_board_of_nothing_has_the_columns_that_are_printed(tmp_path):
 def written(folder, plan, log):
     """Every file that the log gives, by name."""
     with Store.open(log) as store:
-        boards = leaderboards(store, plan)
-        write_reports(folder, resolved(plan), store.last_versions(), boards, ("csv", "json", "md", "parquet"))
-        (folder / "matches.jsonl").write_text("".join(match_lines(store, plan)))
+        boards = leaderboards(Tournament(store, plan))
+        write_reports(folder, Tournament(store, plan=resolved(plan)), boards, ("csv", "json", "md", "parquet"))
+        (folder / "matches.jsonl").write_text("".join(match_lines(Tournament(store, plan))))
     return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
 
 
@@ -302,7 +303,7 @@ def test_exports_tell_the_constants_with_which_the_trueskill_package_makes_the_s
     )
     environment = trueskill.TrueSkill(25, 25 / 3, told["beta"], 0, told["draw_probability"])
     with Store.open(log) as store:
-        matches = board_matches(store, plan, 0)
+        matches = board_matches(Tournament(store, plan), 0)
     skills = {bot: (environment.create_rating(),) for bot in frame["bot"]}
     for _, seats in matches.groupby(["block", "lineup"], sort=False):
         rated = environment.rate([skills[bot] for bot in seats["bot"]], list(seats["rank"]), min_delta=1e-9)
@@ -351,7 +352,7 @@ def test_a_board_without_a_complete_block_is_written_too(tmp_path, kind):
 def test_lines_tell_every_match_of_the_plan_and_nothing_of_how_it_was_run(sample):
     plan, log, rows = sample
     with Store.open(log) as store:
-        lines = [json.loads(line) for line in match_lines(store, plan)]
+        lines = [json.loads(line) for line in match_lines(Tournament(store, plan))]
     assert [line["match"] for line in lines] == [spec.id for spec in all_matches(plan) if spec.id in rows]
     for line in lines:
         result = rows[line["match"]]

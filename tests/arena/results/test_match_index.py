@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 import arena
-from arena import api
 from arena.results.match_filter import Filter
 from arena.results.match_index import ORDERS, MatchIndex
 from arena.store import Store
@@ -39,8 +38,7 @@ def cache(tmp_path, monkeypatch):
 
 def read(log):
     """Return all matches of a log, as whole records, by their place in it."""
-    store, _ = api.open_log(log)
-    with store:
+    with Store.open(log) as store:
         keys = {block: store.identity_of(block) for (block,) in store._db.execute("SELECT block FROM blocks")}
         rows = store._db.execute("SELECT block, lineup FROM matches ORDER BY block, lineup").fetchall()
         bots = {

@@ -6,9 +6,10 @@ import zlib
 import numpy as np
 import pytest
 
-from arena.results.matches import board_matches, read_board
+from arena.results.matches import board_matches
 from arena.results.pages.report import board_results
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from tests.support.samples import all_matches, begin, entry, finished, row, schedule
 
 BOTS = ["alice", "bob", "carol"]
@@ -35,8 +36,8 @@ def test_a_block_of_another_plan_counts_for_none_that_is_missing_whatever_its_ke
         for table in ("blocks", "matches", "seats", "timings"):
             db.execute(f"UPDATE {table} SET block = {key}")
     with Store.open(log) as store:
-        assert len(read_board(store, plan, 0).rows) == 0
-        assert len(read_board(store, other, 0).rows) == 2
+        assert len(Tournament(store, plan).counted(0).rows) == 0
+        assert len(Tournament(store, other).counted(0).rows) == 2
 
 
 def test_the_first_blocks_are_told_apart_as_if_there_were_no_others(tmp_path):
@@ -50,8 +51,8 @@ def test_the_first_blocks_are_told_apart_as_if_there_were_no_others(tmp_path):
     with Store.open(log) as store:
         for rounds in range(1, 7):
             part = schedule(BOTS, blocks=rounds)
-            first = read_board(store, plan, 0).first(rounds * per_round)
-            alone = read_board(store, part, 0)
+            first = Tournament(store, plan).counted(0).first(rounds * per_round)
+            alone = Tournament(store, part).counted(0)
             assert all(np.array_equal(*pair) for pair in zip(first, alone, strict=True) if pair[0] is not None)
             assert set(first.distinct_share) == {1.0 if rounds < 4 else 3 / rounds}
 
@@ -63,9 +64,9 @@ def test_moves_are_equal_however_they_were_compressed(tmp_path):
         for block, how in enumerate((zlib.compress(LONG.encode(), 0), zlib.compress(LONG.encode(), 9), LONG), 1):
             db.execute("UPDATE matches SET moves = ? WHERE block = ?", (how, block))
     with Store.open(log) as store:
-        frame = board_matches(store, plan, 0)
+        frame = board_matches(Tournament(store, plan), 0)
         assert frame["moves_hash"].nunique() == 1 and set(frame["distinct_share"]) == {0.25}
-        assert set(read_board(store, plan, 0).distinct_share) == {0.25}
+        assert set(Tournament(store, plan).counted(0).distinct_share) == {0.25}
 
 
 def test_lengths_and_clocks_are_of_the_matches_that_endings_are_of(tmp_path):
@@ -76,7 +77,7 @@ def test_lengths_and_clocks_are_of_the_matches_that_endings_are_of(tmp_path):
     here = [(place, each._replace(plies=3 + place % 2)) for place, each in results_of(plan, clocks=clocks)]
     logged(log, plan, [*here[:-1], (here[-1][0], here[-1][1]._replace(plies=98))][1:])  # the first block is in part
     with Store.open(log) as store:
-        found, matches = board_results(store, plan, 0), board_matches(store, plan, 0)
+        found, matches = board_results(Tournament(store, plan), 0), board_matches(Tournament(store, plan), 0)
     count = len(here) - 2
     assert len(matches) == 2 * count and len(found.ended) == count
     assert len(found.plies) == count and np.unique(found.plies).tolist() == [3, 4, 98]

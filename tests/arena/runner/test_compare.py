@@ -12,7 +12,6 @@ import pytest
 
 from arena import api
 from arena.core.errors import ConfigError
-from arena.plan.files import logged_plan
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
 from arena.results.power import PowerOptions, paired_differences, power
@@ -23,6 +22,7 @@ from arena.runner.sequential import SequentialGate
 from arena.runner.tally import PATIENCE, SeatResult, Tally
 from arena.stats.sprt import Sprt
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 from tests.support import samples
 from tests.support.tournaments import signal_group, start_arena, wait_until
@@ -78,7 +78,7 @@ def bots(tmp_path_factory):
 def lines(folder):
     """The log of a comparison as JSON Lines."""
     with Store.open(folder / api.LOG) as store:
-        return "".join(match_lines(store, logged_plan(store).schedule()))
+        return "".join(match_lines(Tournament(store, Tournament(store).plan.schedule())))
 
 
 @pytest.fixture(scope="module")
@@ -136,8 +136,8 @@ def test_the_other_way_round_the_same_log_is_read_and_everything_is_mirrored(thr
 
 def test_scores_are_those_of_the_log(three):
     with Store.open(three.folder / api.LOG) as store:
-        schedule = logged_plan(store).schedule()
-        matches = board_matches(store, schedule, 0)
+        schedule = Tournament(store).plan.schedule()
+        matches = board_matches(Tournament(store, schedule), 0)
     a, b = (
         three.plan.schedule.entries.index(e) for e in three.plan.schedule.entries if e.label in ("greedy", "random")
     )

@@ -17,9 +17,9 @@ from arena.runner.gate import DisqualificationGate
 from arena.schedule.blocks import Schedule
 from arena.store import Store
 from arena.workers.messages import RATINGS
-from tests.arena.plan.test_adaptive import NAMES, Played, Players, adaptive_plan, by_the_rules_words
-from tests.arena.plan.test_disqualification import Workers, play
 from tests.arena.runner.test_work import Machine
+from tests.arena.tournament.test_disqualification import Workers, play
+from tests.arena.tournament.test_stages import NAMES, Played, Players, adaptive_plan, by_the_rules_words
 from tests.support.faulty import random_falls, random_plan, rule
 from tests.support.samples import board, schedule
 

@@ -22,7 +22,7 @@ from arena.runner.run import LONG
 from arena.store import Store
 from arena.workers.messages import Death, Lost, Played, PlayedLast, decode, encode
 from arena.workers.pools import IN_FLIGHT
-from tests.arena.plan.test_disqualification import play
+from tests.arena.tournament.test_disqualification import play
 from tests.support.samples import begin, board, row, schedule
 
 

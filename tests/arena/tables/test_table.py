@@ -11,11 +11,11 @@ from arena.core.errors import ConfigError, StoreError
 from arena.match.dice import key_pair
 from arena.match.json_lines import read_records
 from arena.match.replay import check_draws, replay
-from arena.plan.logs import find_match
 from arena.tables import keeping
 from arena.tables.setup import MOST_POSITION, PersonClock, Setup
 from arena.tables.table import Refused, Table
 from arena.tables.view import FAILED, OVER, WAITING
+from arena.tournament.finding import find_match
 from arena.verify.verification import verify
 from engine import CHANCE, load_game
 

@@ -19,6 +19,7 @@ from arena.match.json_lines import KEYS, MAX_LINE, Record, as_data, as_line, rea
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
 from arena.results.match_files import records_of
+from arena.tournament.tournament import Tournament
 from tests.support.recorded import play
 from tests.support.tournaments import home_of
 
@@ -31,9 +32,8 @@ def played(tmp_path_factory):
 @pytest.fixture(scope="module")
 def records(played):
     """Every match of a tournament of all games."""
-    store, resolved = api.open_log(played, home_of(played))
-    with store:
-        return list(records_of(store, resolved.schedule()))
+    with Tournament.open(played, home_of(played)) as tournament:
+        return list(records_of(tournament))
 
 
 @pytest.fixture

@@ -18,8 +18,8 @@ from arena.cli.logs import merged_in_words
 from arena.core.errors import ArenaError, ConfigError, StoreError
 from arena.match.dice import key_hash
 from arena.match.estimates import pack
-from arena.plan.files import logged_plan
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.transfer.merging import merge
 from tests.support.samples import all_matches, begin, entry, finished, random_row, resolved, schedule
 from tests.support.tournaments import home_of, log_of, write
@@ -103,7 +103,7 @@ MORE = schedule(["alice", "bob", "carol"], players=(2, 3), blocks=5)
 def plan_in(log):
     with Store.open(log) as store:
         assert list(store.damaged()) == []
-        return logged_plan(store)
+        return Tournament(store).plan
 
 
 @pytest.mark.parametrize("clock", ["1970-01-01", "2026-01-01", "2099-01-01"])

@@ -17,7 +17,7 @@ def logs(tmp_path_factory):
     folder = tmp_path_factory.mktemp("logs")
     duel = compare(Matchup("random", "greedy", "epicycle", 3), StopRule.fixed(4), workers=1, home=folder)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
+        patch.setattr("arena.tournament.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
         rounds = played(folder / "rounds", SECRET)
     return {
         "rounds": rounds,

@@ -21,12 +21,12 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError, StoreError
 from arena.match.dice import key_hash
-from arena.plan.logs import LOG
 from arena.plan.resolve import bot_identity
 from arena.registry.bundles import hash_of
 from arena.runner.check import submit
 from arena.runner.compare import compare
 from arena.runner.options import Matchup, StopRule
+from arena.tournament.logs import LOG
 from arena.verify.archive import MANIFEST, make_archive
 from arena.verify.verification import verify
 from tests.support.tournaments import home_of, write

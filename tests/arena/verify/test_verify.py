@@ -22,6 +22,7 @@ from arena.match.result import final_hash
 from arena.results.pages.report import Agreement
 from arena.store import Store
 from arena.store.locking import lock_log
+from arena.tournament.tournament import Tournament
 from arena.verify import blocks
 from arena.verify.exports import _compare
 from arena.verify.findings import Findings
@@ -285,9 +286,9 @@ def test_a_sample_is_the_same_each_time_and_spread_over_boards_and_bots(logs):
     with Store.open(logs["rounds"]) as store:
         contents = read_contents(store._db, Findings())
         (logged,) = contents.plans
-        plan = rerun_plan(logged, contents, None)
-        samples = [chosen_blocks(store, logged.schedule, plan, 6, seed) for seed in (1, *range(1, 9))]
-        whole = chosen_blocks(store, logged.schedule, plan, "all", 1)
+        plan, tournament = rerun_plan(logged, contents, None), Tournament(store)
+        samples = [chosen_blocks(tournament, plan, 6, seed) for seed in (1, *range(1, 9))]
+        whole = chosen_blocks(tournament, plan, "all", 1)
     assert samples[0] == samples[1]
     assert any(sample != samples[0] for sample in samples)
     assert sum(logged.schedule.boards[block.board].players for block in samples[0]) == 7

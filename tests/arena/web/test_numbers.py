@@ -10,13 +10,12 @@ from starlette.testclient import TestClient
 import arena
 from arena import api
 from arena.core.match_ids import match_id
-from arena.plan.adaptive import with_stages
-from arena.plan.coverage import blocks_in_plan, looked_up
 from arena.registry.discovery import own_bot
 from arena.registry.submitting import keep, withdraw
 from arena.results.columns import as_text, format_of
 from arena.results.leaderboards import cells, disqualified_lines, few_blocks_lines, notes_below
 from arena.results.pages.report import report_page
+from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from arena.web.app import create_app
 from arena.web.site import Site
@@ -135,11 +134,10 @@ def ready(client, address):
 
 def planned(home, name):
     """Return the labels and places by seat of every match of the plan in the log, by its id; from the plan's blocks."""
-    store, resolved = api.open_log(api.find_log(name, home))
     found = {}
-    with store:
-        schedule = with_stages(store, resolved.schedule())
-        for block, lineups in looked_up(store, blocks_in_plan(store, schedule)):
+    with Tournament.open(name, home) as tournament:
+        store, schedule = tournament.store, tournament.schedule
+        for block, lineups in tournament.looked_up(tournament.blocks()):
             for lineup in lineups:
                 labels = [schedule.entries[entry].label for entry in schedule.seats(block, lineup)]
                 places = [rank + 1 for rank in store.match(block.identity, lineup).ranks]
@@ -182,9 +180,8 @@ def test_standings_are_the_leaderboards_of_the_command_line(client, home, name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_report_and_a_site_have_the_same_standings(home, tmp_path, name):
-    store, resolved = api.open_log(api.find_log(name, home))
-    with store:
-        report, status = report_page(store, resolved).decode(), api.status(name, home)
+    with Tournament.open(name, home) as tournament:
+        report, status = report_page(tournament).decode(), api.status(name, home)
     frames = arena.leaderboard(name, home)
     assert tables(report, "Leaderboard") == [printed(frame) for frame in frames.values()]
     for frame in frames.values():
@@ -256,9 +253,8 @@ def test_matches_that_are_in_no_plan_are_told_apart(client, home, name):
 @pytest.mark.parametrize("name", NAMES)
 def test_pairs_are_rows_of_the_crosstable_with_all_their_meetings(client, home, name):
     wanted = planned(home, name)
-    store, resolved = api.open_log(api.find_log(name, home))
-    with store:
-        boards = {(board.game, board.players): board.slug for board in resolved.schedule().boards}
+    with Tournament.open(name, home) as tournament:
+        boards = {(board.game, board.players): board.slug for board in tournament.schedule.boards}
     for (game, players), pairs in arena.crosstable(name, home=home).items():
         for row in pairs.itertuples():
             page = ready(client, f"/tournaments/{name}/pair?board={boards[game, players]}&a={row.bot}&b={row.opponent}")
@@ -278,9 +274,8 @@ def test_pairs_are_rows_of_the_crosstable_with_all_their_meetings(client, home, 
 def test_a_bot_has_its_rows_of_all_leaderboards(client, home, label):
     bots = {}
     for name in NAMES:
-        store, resolved = api.open_log(api.find_log(name, home))
-        store.close()
-        bots[name] = {bot.label: name_in(bot.spec) for bot in resolved.bots}
+        with Tournament.open(name, home) as tournament:
+            bots[name] = {bot.label: name_in(bot.spec) for bot in tournament.plan.bots}
     bot, wanted = bots["two_plans"][label], []
     for name in NAMES:
         for frame in arena.leaderboard(name, home).values():

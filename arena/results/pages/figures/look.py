@@ -13,7 +13,7 @@ import pandas as pd
 
 from arena.core.limits import Limits
 from arena.results.crosstable import Crosstable
-from arena.results.matches import BoardMatches
+from arena.tournament.counted import BoardMatches
 from engine.svg import FAINT, INK, LINE, MARK, SEAT_COLOURS
 
 if TYPE_CHECKING:

@@ -35,7 +35,7 @@ DEFAULTS = {parameter.name: parameter.default for parameter in UCT.parameters if
 @pytest.mark.system
 @pytest.mark.parametrize("level", ["process", "sandbox"])
 def test_isolated_bots_make_the_same_moves_in_games_that_are_not_ours(level, tmp_path, monkeypatch):
-    monkeypatch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
+    monkeypatch.setattr("arena.tournament.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
     found = []
     for isolation in ("none", level):
         folder = tmp_path / isolation

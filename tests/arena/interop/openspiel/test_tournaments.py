@@ -15,9 +15,8 @@ from arena.cli.app import run_command
 from arena.match.dice import Streams
 from arena.match.player import Contestant, First
 from arena.match.referee import play_match
-from arena.plan.logs import open_log
-from arena.results.matches import read_board
 from arena.schedule.blocks import Board
+from arena.tournament.tournament import Tournament
 from arena.web.app import create_app
 from bots.base import Bot
 from tests.arena.web.conftest import ADDRESS
@@ -96,11 +95,10 @@ def test_a_tournament_of_their_games_is_played_rated_exported_and_verified(tmp_p
         "openspiel-dots_and_boxes-num_cols.3-utility_margin.true_2p": 2,
         "openspiel-turn_based_simultaneous_game-game.goofspiel-num_cards.3_2p": 2,
     }
-    store, plan = open_log(folder)
-    with store:
+    with Tournament.open(folder) as tournament:
         for index, (name, players) in enumerate(names.items()):
             board = pd.read_csv(folder / f"{name}.csv").set_index("bot")
-            found = read_board(store, plan.schedule(), index)
+            found = tournament.counted(index)
             assert found.ranks.shape[1] == players and found.utilities and "mean_margin" not in board
             for bot, mean in board["mean_utility"].items():
                 mine = found.scores[found.labels[found.entries] == bot]

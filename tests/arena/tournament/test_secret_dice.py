@@ -31,6 +31,7 @@ from arena.results.run_status import run_status
 from arena.schedule.blocks import Schedule
 from arena.schedule.duels import Duel
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from arena.transfer.importing import import_records
 from arena.verify.verification import verify
 from tests.arena.match.test_dice import added_up, pyramid_punch_outcomes
@@ -198,7 +199,7 @@ def log(tmp_path):
 def test_what_is_whole_under_an_earlier_key_counts_and_all_else_is_drawn_with_the_latest(log):
     more = mixed(HASHES[1:2], blocks=3)
     with Store.open(log) as store:
-        known = store.known(more)
+        known = Tournament(store, more).planned
         assert known.keys == HASHES[:2]
         for block in known.blocks():
             there = len(store.finished([block.identity]).get(block.identity, ()))
@@ -217,14 +218,14 @@ def test_a_block_that_is_there_in_part_under_a_disclosed_key_is_played_anew(tmp_
     part = next(number for number, spec in enumerate(all_matches(plan)) if spec.block.dice != Kind.PUBLIC)
     fill(path, plan, leave_out=[part])
     with Store.open(path) as store:
-        keys = [block.key for block in store.known(mixed(HASHES[1:2])).blocks() if block.key]
+        keys = [block.key for block in Tournament(store, mixed(HASHES[1:2])).planned.blocks() if block.key]
     assert sorted(keys).count(HASHES[1]) == 1 and len(set(keys)) == 2
 
 
 def test_the_log_says_which_block_was_drawn_with_which_key(log):
     more = mixed(HASHES[:2], blocks=3)
     with Store.create(log) as store:
-        matches = all_matches(store.known(more))
+        matches = all_matches(Tournament(store, more).planned)
         lacking = [spec for spec in matches if not store.finished([spec.block.identity])]
         store.add(more, [finished(spec, row(spec.lineup, [0, 1])) for spec in lacking], begin(store, more))
     assert {spec.block.key for spec in lacking} == {"", HASHES[1]}

@@ -21,10 +21,10 @@ import engine
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError, StoreError
-from arena.plan.dice_keys import with_dice_keys
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store
+from arena.tournament.dice_keys import with_dice_keys
 from arena.verify.verification import verify
 from tests.arena.match.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes
 from tests.support.submissions import submit
@@ -155,7 +155,7 @@ def test_the_key_is_in_the_log_and_its_hash_beside_it_before_anything_is_played(
 
 
 def test_every_roll_and_opening_move_follows_from_the_disclosed_key(config, monkeypatch):
-    monkeypatch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
+    monkeypatch.setattr("arena.tournament.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
     play(config)
     key = bytes.fromhex(told_keys(config)[0][1])
     arrangements = sorted(set(itertools.permutations("SSSMMMLLL")), key=lambda deal: ["SML".index(p) for p in deal])
@@ -337,7 +337,7 @@ def test_every_match_can_be_audited_before_and_after_disclosure(config, capsys):
 
 @pytest.mark.chaos
 def test_results_do_not_depend_on_workers_or_interruptions(tmp_path, monkeypatch, chunks_of_one):
-    monkeypatch.setattr("arena.plan.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
+    monkeypatch.setattr("arena.tournament.dice_keys.secrets.token_bytes", lambda size: bytes(range(size)))
     one, two, resumed = (write(tmp_path / name, config_of(), BOTS) for name in ("one", "two", "resumed"))
     play(one)
     play(two, workers=2)

@@ -1,4 +1,4 @@
-"""Manage the keys of secret dice: draw them for a log, keep them there, disclose them after the last match."""
+"""Draw the keys of secret dice for a log, and say what the matches of a block have in common."""
 
 from __future__ import annotations
 
@@ -6,15 +6,11 @@ import secrets
 from dataclasses import replace
 from datetime import UTC, datetime
 
-from arena.core.errors import StoreError
 from arena.core.match_ids import Kind, listed_dice
-from arena.plan.adaptive import with_stages
-from arena.plan.coverage import blocks_in_plan, missing
-from arena.plan.files import logged_plan
-from arena.plan.model import ResolvedPlan
 from arena.plan.resolve import Plan
 from arena.schedule.blocks import Schedule
 from arena.store import Store
+from arena.tournament.tournament import Tournament
 from engine import load_game
 from engine.errors import EngineError
 
@@ -67,27 +63,10 @@ def _plays_more(plan: Plan, store: Store) -> bool:
 
     A comparison that was decided may go on, for a stricter test: its bots are those of before the disclosure.
     """
-    if store.is_finished() and logged_plan(store) == plan.resolved():
+    if store.is_finished() and Tournament(store).plan == plan.resolved():
         return False
-    schedule = with_stages(store, plan.schedule)
-    secret = (block for block in blocks_in_plan(store, schedule) if block.key)
-    return next(missing(store, schedule, secret), None) is not None
-
-
-def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:
-    """Return a plan with the keys of its log, in full where they are disclosed.
-
-    Raises `StoreError` when one of the plan's own is not there.
-    """
-    if resolved.dice == "public":
-        return resolved
-    kept = {key.hash: key for key in store.secret_keys()}
-    own = [key.hash for key in resolved.secret_keys]
-    if not kept.keys() >= set(own):
-        raise StoreError(f"{store.path}: the log is damaged: its dice key is not the one of its plan")
-    others = [hash for hash in kept if hash not in own]
-    keys = [(hash, kept[hash].checked().hex(), kept[hash].disclosed) for hash in (*others, *own)]
-    return resolved.with_keys([(hash, key if disclosed is not None else None) for hash, key, disclosed in keys])
+    tournament = Tournament(store, plan.schedule)
+    return next(tournament.missing(block for block in tournament.blocks() if block.key), None) is not None
 
 
 def has_own_dice(schedule: Schedule, index: int) -> bool:

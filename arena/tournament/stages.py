@@ -12,11 +12,11 @@ from dataclasses import replace
 
 import numpy as np
 
-from arena.plan.disqualification import ONE_IN, disqualified
 from arena.schedule.blocks import Block, Schedule, Stage
 from arena.schedule.seatings import seat_places
 from arena.schedule.tables import Table
 from arena.store import Store
+from arena.tournament.disqualification import ONE_IN, disqualified
 
 STEP = 4
 """Blocks given out before a stage for each block that it gives out."""
@@ -25,8 +25,7 @@ FINENESS = 1000
 
 
 def with_stages(store: Store, schedule: Schedule) -> Schedule:
-    """Return the schedule with what the log decides: keys of secret dice, and stages of adaptive boards."""
-    schedule = store.known(schedule)
+    """Return a schedule, which has the keys of a log, with the stages of adaptive boards that the log decides."""
     if not any(board.first_blocks for board in schedule.boards):
         return schedule
     first = tuple(_first_stage(schedule, index) for index in range(len(schedule.boards)))
@@ -112,7 +111,7 @@ class Results:
 def _newly_disqualified(
     results: Results, after: int, counts: Sequence[int], tables: Sequence[Table], out: Mapping[int, int]
 ) -> dict[int, int]:
-    """Return who is disqualified at the end of a stage, by `arena.plan.disqualification`, with their last rounds."""
+    """Return who is disqualified at the end of a stage, as by `disqualified`, with their last rounds."""
     entries = results.entries
     played = np.bincount(entries.ravel())
     faults = np.bincount(entries[results.forfeited], minlength=len(played))

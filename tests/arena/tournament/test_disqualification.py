@@ -12,7 +12,6 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from arena.plan.disqualification import Disqualifications, disqualified
 from arena.runner import queue as work
 from arena.runner import retries
 from arena.runner import run as runner
@@ -21,6 +20,8 @@ from arena.runner.gate import DisqualificationGate
 from arena.runner.options import RunOptions
 from arena.schedule.blocks import Schedule
 from arena.store import BotRow, Store
+from arena.tournament.disqualification import Disqualifications
+from arena.tournament.tournament import Tournament
 from arena.workers.messages import Death, Lost, Played, encode
 from tests.support.faulty import fill_with, random_falls, random_plan, result_of, rule, sample
 from tests.support.samples import all_matches, resolved
@@ -181,7 +182,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
             before, kept = len(there), there | set(waiting)
         assert (sorted(there), progress.total, progress.left, outcome.not_played) == (expected, len(expected), 0, [])
         with Store.open(log) as store:
-            assert [disqualified(store, plan, index) for index in range(len(boards))] == boards
+            assert [Tournament(store, plan).out(index) for index in range(len(boards))] == boards
 
 
 @pytest.mark.parametrize(("number", "out"), [(3, {0: 3}), (4, {0: 4}), (5, {})])

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from arena.plan.coverage import Coverage, blocks_in_plan, coverage, is_complete, missing
 from arena.store import Store
+from arena.tournament.tournament import BoardProgress, Tournament
 from tests.support.samples import all_matches, begin, fill, schedule
 
 
@@ -18,13 +18,10 @@ def test_what_is_missing_is_what_was_left_out(tmp_path, other_plan):
         with Store.create(tmp_path / "matches.db") as store:
             begin(store, schedule(["alice", "bob"]))
     with Store.open(tmp_path / "matches.db") as store:
-        found = {
-            (block.identity, lineup)
-            for block, lineups in missing(store, plan, blocks_in_plan(store, plan))
-            for lineup in lineups
-        }
-        boards = coverage(store, plan)
-        assert not is_complete(store, plan)
+        tournament = Tournament(store, plan)
+        found = {(block.identity, lineup) for block, lineups in tournament.missing() for lineup in lineups}
+        boards = [tournament.progress(board) for board in range(2)]
+        assert not tournament.is_complete()
     specs = all_matches(plan)
     lacking = [specs[number] for number in left_out]
     assert found == {(spec.block.identity, spec.lineup) for spec in lacking}
@@ -32,13 +29,13 @@ def test_what_is_missing_is_what_was_left_out(tmp_path, other_plan):
         here = [spec for spec in lacking if spec.block.board == index]
         touched = {spec.block.identity for spec in here}
         total = blocks * lineups
-        assert boards[index] == Coverage(total - len(here), blocks - len(touched), total, total)
-        assert boards[index].missing == len(here)
+        assert boards[index] == BoardProgress(total - len(here), blocks - len(touched), total, total)
 
 
 def test_a_log_with_every_match_is_complete(tmp_path):
     plan = schedule(["alice", "bob", "carol"], blocks=2)
     fill(tmp_path / "matches.db", plan)
     with Store.open(tmp_path / "matches.db") as store:
-        assert is_complete(store, plan)
-        assert [board.missing for board in coverage(store, plan)] == [0]
+        tournament = Tournament(store, plan)
+        assert tournament.is_complete()
+        assert tournament.progress(0).planned == tournament.progress(0).matches

@@ -21,8 +21,6 @@ from hypothesis import strategies as st
 
 from arena import api
 from arena.match.result import SeatRow
-from arena.plan.adaptive import next_stage, shares, weights, with_stages
-from arena.plan.disqualification import disqualified
 from arena.results.leaderboards import faults
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
@@ -33,9 +31,11 @@ from arena.schedule.blocks import Stage
 from arena.schedule.seatings import seat_places
 from arena.stats.ranks import order_doubt
 from arena.store import Store
+from arena.tournament.stages import next_stage, shares, weights
+from arena.tournament.tournament import Tournament
 from arena.workers import process
-from tests.arena.plan.test_disqualification import Workers, ids_in, play
 from tests.arena.results.test_disqualified import BOTS, IN_THE_LOG
+from tests.arena.tournament.test_disqualification import Workers, ids_in, play
 from tests.support import tournaments
 from tests.support.faulty import CAUSES, rule
 from tests.support.samples import all_matches, begin, board, finished, resolved, row, schedule
@@ -298,12 +298,10 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_the_log_is_what_t
         assert (there, progress.total, progress.left, outcome.not_played) == (ids, len(ids), 0, [])
         assert all(len(ids) <= total <= plan.total_matches for total in totals)
         with Store.open(log) as store:
-            staged = with_stages(store, plan)
-            assert [disqualified(store, staged, index) for index in range(len(expected))] == [
-                out for _, out in expected
-            ]
-            assert sorted(json.loads(line)["match"] for line in match_lines(store, staged)) == ids
-            seats = [len(board_matches(store, staged, index)) for index in range(len(expected))]
+            tournament = Tournament(store, plan)
+            assert [tournament.out(index) for index in range(len(expected))] == [out for _, out in expected]
+            assert sorted(json.loads(line)["match"] for line in match_lines(tournament)) == ids
+            seats = [len(board_matches(tournament, index)) for index in range(len(expected))]
             assert seats == [
                 len(specs) * shape.players for (specs, _), shape in zip(expected, plan.boards, strict=True)
             ]
@@ -319,11 +317,11 @@ def test_what_other_plans_have_played_neither_changes_the_plan_nor_counts(seed):
     with tempfile.TemporaryDirectory() as folder, Store.create(Path(folder) / "matches.db") as store:
         made = [finished(spec, played.rows[spec.id]) for spec in all_matches(uniform(plan, 18))]
         store.add(plan, made, begin(store, plan))
-        staged = with_stages(store, plan)
-        ids = {json.loads(line)["match"] for line in match_lines(store, staged)}
-        assert (ids, disqualified(store, staged, 0)) == ({spec.id for spec in specs}, out)
-        assert len(board_matches(store, staged, 0)) == 2 * len(specs)
-        assert faults(store, staged)["count"].sum() == sum(len(played.forfeits[spec.id]) for spec in specs)
+        tournament = Tournament(store, plan)
+        ids = {json.loads(line)["match"] for line in match_lines(tournament)}
+        assert (ids, tournament.out(0)) == ({spec.id for spec in specs}, out)
+        assert len(board_matches(tournament, 0)) == 2 * len(specs)
+        assert faults(tournament)["count"].sum() == sum(len(played.forfeits[spec.id]) for spec in specs)
 
 
 def test_without_benching_the_budget_is_used_exactly_and_every_table_has_the_minimum(tmp_path, monkeypatch):
@@ -332,7 +330,7 @@ def test_without_benching_the_budget_is_used_exactly_and_every_table_has_the_min
     outcome = play(plan, tmp_path / "m.db", Players(random.Random(1), Played(plan, 4)), monkeypatch)
     assert outcome.complete
     with Store.open(tmp_path / "m.db") as store:
-        counts = with_stages(store, plan).counts(0)
+        counts = Tournament(store, plan).schedule.counts(0)
     assert (sum(counts), min(counts) >= 3, len(set(counts)) > 1) == (7 * 10, True, True)
 
 

@@ -1,0 +1,48 @@
+"""How far the boards of a plan go, and which rows of an index of its log are in it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+
+class Extent(NamedTuple):
+    """Which blocks of a board's tables are in the plan, as its log decides."""
+
+    counts: Sequence[int] | None
+    """Rounds by table; None where they are not decided yet, and for foreign results."""
+    out: Mapping[int, int]
+    """Last rounds of disqualified entries."""
+
+
+Extents = Mapping[tuple[str, int], Extent]
+"""By game and number of players."""
+Columns = Mapping[str, np.ndarray]
+
+
+def planned(extents: Extents, boards: Mapping[int, tuple[str, int]], match: Columns, seat: Columns) -> np.ndarray:
+    """Return which matches are of the plan, in complete blocks or not.
+
+    `boards` are names by key, `match` has board, table (`arena.tournament.seats`) and round, `seat` match and entry.
+    """
+    found = match["table"] >= 0
+    for key, name in boards.items():
+        extent, here = extents.get(name), match["board"] == key
+        if extent is None:
+            found &= ~here
+            continue
+        if extent.counts is not None and (rows := np.flatnonzero(found & here)).size:
+            found[rows] = match["round"][rows] < np.asarray(extent.counts)[match["table"][rows]]
+        for entry, last in extent.out.items():
+            later = here & (match["round"] > last)
+            found &= ~(later & having(seat, seat["entry"] == entry, len(found)))
+    return found
+
+
+def having(seat: Columns, seats: np.ndarray, total: int) -> np.ndarray:
+    """Return which of so many matches have one of these seats."""
+    found = np.zeros(total, bool)
+    found[seat["match"][np.flatnonzero(seats)]] = True  # three times as fast as by the mask itself
+    return found

@@ -1,0 +1,253 @@
+"""The one door to a log: which matches its plan has, which of them count, under which labels, and what is missing."""
+
+from __future__ import annotations
+
+import itertools
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import cached_property
+from pathlib import Path
+from types import TracebackType
+from typing import NamedTuple, Self
+
+from arena.core.errors import RecordError, StoreError
+from arena.match.stored import StoredMatch
+from arena.plan.model import ResolvedPlan
+from arena.schedule.blocks import Block, Schedule
+from arena.schedule.foreign import ForeignSchedule
+from arena.store import Store
+from arena.tournament.counted import BoardMatches, foreign_blocks, read_board, read_foreign
+from arena.tournament.disqualification import disqualified, in_plan
+from arena.tournament.extents import Extent, Extents
+from arena.tournament.log_keys import with_disclosed_keys, with_log_keys, with_whole_blocks
+from arena.tournament.logs import find_log
+from arena.tournament.seats import labels_of
+from arena.tournament.stages import with_stages
+
+LOOK_UP = 256
+"""Blocks looked up at a time."""
+PAGE = 64
+"""Blocks whose matches are read at a time."""
+Played = tuple[Block, StoredMatch]
+
+
+class BoardProgress(NamedTuple):
+    """How much of a board's plan a log holds. Blocks that disqualified bots have left are in no plan."""
+
+    matches: int
+    """Matches of the plan in the log."""
+    blocks: int
+    """Complete blocks of the plan in the log."""
+    given_out: int
+    """Matches of the plan as far as it is decided."""
+    planned: int
+    """Matches of the whole plan; an adaptive board has its budget until nothing is left to give out."""
+
+
+class Forfeit(NamedTuple):
+    """A seat of a match of the plan that was forfeited."""
+
+    block: Block
+    place: int
+    """Of its table on the board."""
+    lineup: int
+    seat: int
+    cause: str
+
+
+class Tournament:
+    """A log with its plan: that of the latest run, unless another one is asked about.
+
+    What follows from the log is found once. Who writes to it asks `now()` for the tournament as it has become.
+    """
+
+    def __init__(self, store: Store, schedule: Schedule | None = None, plan: ResolvedPlan | None = None) -> None:
+        self.store = store
+        self._asked = (schedule, plan)
+        if plan is not None:
+            self.plan = plan
+        self._out: dict[int, dict[int, int]] = {}
+
+    @classmethod
+    def open(cls, target: str | Path, home: str | Path | None = None) -> Self:
+        """Open the log of a configuration, a tournament's name, its folder, or a database, to read it."""
+        return cls(Store.open(find_log(target, home)))
+
+    @classmethod
+    def create(cls, log: Path) -> Self:
+        """Open a log as its one writer; make it where there is none."""
+        return cls(Store.create(log))
+
+    def __enter__(self) -> Self:
+        self.store.__enter__()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        """Close the log as `arena.store.Store` does."""
+        self.store.__exit__(kind, error, trace)
+
+    def now(self) -> Tournament:
+        """Return the tournament as its log is now."""
+        return Tournament(self.store, *self._asked)
+
+    # The plan
+
+    @cached_property
+    def plan(self) -> ResolvedPlan:
+        """The plan of the latest run, without progress; raises `StoreError` for what is none."""
+        text, where = self.store.last_plan(), f"{self.store.path}: its plan cannot be read"
+        try:
+            return ResolvedPlan.read(json.loads(text), where)
+        except RecordError as error:
+            raise StoreError(str(error)) from None
+        except (ValueError, RecursionError):
+            raise StoreError(where) from None
+
+    @cached_property
+    def _keyed(self) -> Schedule:
+        schedule, _ = self._asked
+        return with_log_keys(self.store, self.plan.schedule() if schedule is None else schedule)
+
+    @cached_property
+    def planned(self) -> Schedule:
+        """The plan's blocks, each with the key of dice that it counts with; without stages of adaptive boards."""
+        return with_whole_blocks(self.store, self._keyed)
+
+    @cached_property
+    def schedule(self) -> Schedule:
+        """The plan's blocks as far as they are decided."""
+        return with_stages(self.store, self.planned)
+
+    @property
+    def labels(self) -> list[str]:
+        """Labels of the plan's entries."""
+        return [entry.label for entry in self._keyed.entries]
+
+    def published(self) -> ResolvedPlan:
+        """Return the plan as plan.json has it: with its progress, and the log's keys of dice as far as disclosed."""
+        return with_disclosed_keys(self.plan.with_progress(self.schedule), self.store)
+
+    def check_playable(self, what: str) -> None:
+        """Raise `StoreError` for a log of foreign results, in which `what` cannot be done."""
+        if self.store.has_run() and (foreign := self.plan.foreign) is not None:
+            raise StoreError(f"{self.store.path}: holds {foreign.status}, without moves or bots' sources: {what}")
+
+    # What is in the plan
+
+    def out(self, board: int) -> dict[int, int]:
+        """Return a board's disqualified entries, each with the last round that it plays."""
+        if board not in self._out:
+            self._out[board] = disqualified(self.store, self.schedule, board)
+        return self._out[board]
+
+    def has(self, block: Block) -> bool:
+        """Return whether a block of the schedule is in the plan: disqualified bots have not left it."""
+        return in_plan(self.out(block.board), block.round, block.table)
+
+    def blocks(self, board: int | None = None) -> Iterator[Block]:
+        """Yield the blocks of the plan, or of a board, in canonical order."""
+        schedule = self.schedule
+        if schedule.is_foreign:
+            return foreign_blocks(self.store, schedule)
+        boards = range(len(schedule.boards)) if board is None else (board,)
+        blocks = schedule.blocks() if board is None else schedule.blocks_of(board)
+        return filter(self.has, blocks) if any([self.out(each) for each in boards]) else blocks
+
+    def blocks_drawn_with(self, key: str) -> Iterator[Block]:
+        """Yield the blocks that the plan would have if all secret dice were drawn with one key, by its hash."""
+        return with_stages(self.store, replace(self.planned, keys=(key,))).blocks()
+
+    def looked_up(self, blocks: Iterable[Block]) -> Iterator[tuple[Block, set[int]]]:
+        """Yield blocks, each with its line-ups in the log."""
+        blocks = iter(blocks)
+        while batch := list(itertools.islice(blocks, LOOK_UP)):
+            found = self.store.finished([block.identity for block in batch])
+            yield from ((block, found.get(block.identity, set())) for block in batch)
+
+    def missing(self, blocks: Iterable[Block] | None = None) -> Iterator[tuple[Block, set[int]]]:
+        """Yield the plan's blocks, or of the given ones, that the log does not hold whole, with missing line-ups."""
+        boards = self.schedule.boards
+        for block, there in self.looked_up(self.blocks() if blocks is None else blocks):
+            if absent := set(range(self.schedule.lineups(boards[block.board]))) - there:
+                yield block, absent
+
+    def is_complete(self) -> bool:
+        """Return whether the log holds every match of the plan as far as that is decided."""
+        return next(self.missing(), None) is None
+
+    def given_out(self, board: int) -> int:
+        """Return the matches of a board's plan as far as it is decided."""
+        schedule, out = self.schedule, self.out(board)
+        blocks = sum(
+            min(count, *(out.get(entry, count) + 1 for entry in table))
+            for table, count in zip(schedule.tables[board], schedule.counts(board), strict=True)
+        )
+        return blocks * schedule.lineups(schedule.boards[board])
+
+    def progress(self, board: int) -> BoardProgress:
+        """Return how much of a board's plan is in the log."""
+        schedule, shape = self.schedule, self.schedule.boards[board]
+        name, stage, lineups = (shape.game, shape.players), schedule.stage(board), schedule.lineups(shape)
+        if schedule.is_foreign:
+            matches, _ = self.store.count(*name, lineups)
+            return BoardProgress(matches, self.store.count_ids(*name), shape.blocks, shape.blocks)
+        if not self.out(board) and self.store.has_one_plan():  # it holds nothing else, and the database can count
+            matches, blocks = self.store.count(*name, lineups)
+        else:
+            sizes = self.store.block_sizes(*name)
+            there = [sizes.get(block.identity, 0) for block in self.blocks(board)]
+            matches, blocks = sum(there), there.count(lineups)
+        decided = self.given_out(board)
+        unfinished = stage is not None and stage.counts != stage.done
+        return BoardProgress(matches, blocks, decided, schedule.budget(board) if unfinished else decided)
+
+    # Matches
+
+    def counted(self, board: int) -> BoardMatches:
+        """Return the matches of a board that count, in canonical order, as columns."""
+        if isinstance(self.schedule, ForeignSchedule):
+            return read_foreign(self.store, self.schedule, board)
+        return read_board(self.store, self.schedule, board, self.out(board))
+
+    def matches(self, board: int | None = None) -> Iterator[list[Played]]:
+        """Yield the finished matches of the plan, or of a board, in canonical order and in pages.
+
+        Those of incomplete blocks, which do not count, are among them.
+        """
+        blocks = self.blocks(board)
+        while batch := list(itertools.islice(blocks, PAGE)):
+            found = self.store.matches([block.identity for block in batch])
+            if found:
+                yield [(block, match) for block in batch for match in found.get(block.identity, ())]
+
+    def match(self, identity: bytes, lineup: int) -> StoredMatch:
+        """Return a match of the log, with the labels of its bots if it is of the plan."""
+        match = self.store.match(identity, lineup)
+        labels = labels_of(self.store, self._keyed, match)
+        return replace(match, labels=labels) if len(labels) == match.players else match
+
+    def forfeits(self, board: int) -> Iterator[Forfeit]:
+        """Yield the forfeited seats in the matches of a board's plan, by round and table."""
+        schedule, shape, out = self.schedule, self.schedule.boards[board], self.out(board)
+        found = self.store.forfeits(shape.game, shape.players)
+        counts = schedule.counts(board) if found else ()
+        for number in sorted(found):
+            for place, (table, count) in enumerate(zip(schedule.tables[board], counts, strict=True)):
+                if number < count and in_plan(out, number, table):
+                    block = schedule.block(board, number, table)
+                    for lineup, seat, cause in found[number].get(block.identity, ()):
+                        yield Forfeit(block, place, lineup, seat, cause)
+
+    def extents(self, decided: bool) -> Extents:
+        """Return the extents of all boards; `decided` is whether the stages of adaptive ones are known to be last."""
+        schedule = self.schedule
+        return {
+            (board.game, board.players): Extent(
+                None if schedule.is_foreign or (board.first_blocks and not decided) else schedule.counts(index),
+                self.out(index),
+            )
+            for index, board in enumerate(schedule.boards)
+        }
