@@ -18,7 +18,7 @@ from arena.core.paths import home_folder
 from arena.match.game_faults import write_faults
 from arena.plan.adaptive import with_stages
 from arena.plan.config import Config, config_from
-from arena.plan.dice_keys import now, with_dice_keys, with_disclosed_keys
+from arena.plan.dice_keys import finish_log, with_dice_keys, with_disclosed_keys
 from arena.plan.files import check_playable, write_plan
 from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
 from arena.plan.resolve import Plan, load_plan, make_plan
@@ -191,9 +191,9 @@ def run(
                 outcome = Run(plan, store, options, worker, show_rated, on_complete=early.add).play()
                 write_faults(folder, outcome.game_faults)
                 if outcome.complete:
-                    store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+                    finish_log(store, plan.schedule)
                 if outcome.progress.stopping:
-                    return RunResult(_without_log(plan), outcome, folder, {}, no_faults(), [])
+                    return RunResult(plan, outcome, folder, {}, no_faults(), [])
                 if report is None:
                     report = plan.report and not os.environ.get("ARENA_NO_REPORT")
                 return _rated(plan, outcome, store, early, report, shards, shown)
@@ -238,12 +238,7 @@ def _rated(
         show(outcome.progress)
         made = shards, write_dataset(store, schedule, shards, Options(plan.dataset or "parquet"))
     wrong = {bot.label: wrong[bot.identity] for bot in schedule.entries if bot.identity in wrong}
-    return RunResult(_without_log(plan), outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
-
-
-def _without_log(plan: Plan) -> Plan:
-    """Return a plan that asks its log nothing, for the time after that is closed."""
-    return replace(plan, schedule=replace(plan.schedule, count_matches=None))
+    return RunResult(plan, outcome, folder, by_board(schedule, boards), faulty, files, page, made, wrong)
 
 
 def _shown(show: Callable[[Progress], None] | bool | None) -> AbstractContextManager[Callable[[Progress], None]]:

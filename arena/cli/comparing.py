@@ -17,10 +17,10 @@ from arena.cli.output import OWN_DICE, SAVED, Output, interrupted, matches, plai
 from arena.cli.progress import Display
 from arena.core.errors import telling_what_is_kept
 from arena.plan.resolve import Plan
+from arena.plan.tally import Tally
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
 from arena.runner.progress import Progress, per_second
-from arena.runner.tally import Tally
 from arena.stats.estimates import Estimate
 from arena.stats.paired import Saving
 from arena.stats.sprt import Sprt

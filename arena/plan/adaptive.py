@@ -13,6 +13,7 @@ from dataclasses import replace
 import numpy as np
 
 from arena.plan.disqualification import ONE_IN, disqualified
+from arena.plan.sequential import decided_stage
 from arena.schedule.blocks import Block, Schedule, Stage
 from arena.schedule.seatings import seat_places
 from arena.schedule.tables import Table
@@ -25,8 +26,11 @@ FINENESS = 1000
 
 
 def with_stages(store: Store, schedule: Schedule) -> Schedule:
-    """Return the schedule with what the log decides: keys of secret dice, and stages of adaptive boards."""
+    """Return the schedule with what the log decides: keys of secret dice, stages of adaptive boards, ends of tests."""
     schedule = store.known(schedule)
+    if schedule.comparison is not None:
+        stage = decided_stage(store, schedule)
+        return replace(schedule, stages=(stage,) if stage is not None else ())
     if not any(board.first_blocks for board in schedule.boards):
         return schedule
     first = tuple(_first_stage(schedule, index) for index in range(len(schedule.boards)))

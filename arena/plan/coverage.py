@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from typing import NamedTuple, cast
 
 from arena.core.errors import StoreError
@@ -32,6 +33,17 @@ class Coverage(NamedTuple):
     def missing(self) -> int:
         """Matches that are not in the log yet."""
         return self.planned - self.matches
+
+
+def with_blocks_behind(schedule: Schedule) -> Schedule:
+    """Return a schedule, with its stages, that also has blocks that a run may have played before it was decided."""
+    if schedule.comparison is not None:
+        return replace(schedule, stages=())
+    stages = (
+        stage and stage._replace(counts=tuple(max(count, board.first_blocks) for count in stage.counts))
+        for stage, board in zip(schedule.stages, schedule.boards, strict=False)
+    )
+    return replace(schedule, stages=tuple(stages))
 
 
 def blocks_in_plan(store: Store, schedule: Schedule) -> Iterator[Block]:
@@ -104,7 +116,7 @@ def _board_coverage(store: Store, schedule: Schedule, index: int) -> Coverage:
         return _foreign_coverage(store, schedule, index)
     board, stage, out = schedule.boards[index], schedule.stage(index), disqualified(store, schedule, index)
     lineups = schedule.lineups(board)
-    if not out and store.has_one_plan():  # then the log holds nothing else, and the database can count
+    if not out and stage is None and store.has_one_plan():  # the log holds nothing else, and the database can count
         matches, blocks = store.count(board.game, board.players, lineups)
     else:
         sizes = store.block_sizes(board.game, board.players)

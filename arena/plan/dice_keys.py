@@ -90,6 +90,12 @@ def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:
     return resolved.with_keys([(hash, key if disclosed is not None else None) for hash, key, disclosed in keys])
 
 
+def finish_log(store: Store, schedule: Schedule) -> None:
+    """Record that the log holds every match of its plan that counts, and disclose the keys of secret dice."""
+    counted = blocks_in_plan(store, with_stages(store, schedule)) if schedule.has_secret_dice else None
+    store.finish_run(now(), counted)
+
+
 def has_own_dice(schedule: Schedule, index: int) -> bool:
     """Return whether matches of any block of a board draw dice of their own, so that they share none."""
     board = schedule.boards[index]

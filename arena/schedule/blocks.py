@@ -11,13 +11,13 @@ import functools
 import hashlib
 import json
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind, match_id, stream_ids
-from arena.schedule.duels import Duel, duel_places
+from arena.schedule.duels import Compared, Duel, duel_places
 from arena.schedule.seatings import Order, base_orders, duel_orders, seat_orders, seat_places
 from arena.schedule.tables import Table, choose_tables
 
@@ -136,14 +136,18 @@ class Schedule:
     """Hashes of the secret keys that blocks may have been drawn with; the last one is in use."""
     secret_dice: Kind = Kind.SECRET
     """Kind of the dice of blocks with a bot that is not trusted; all others have public dice."""
-    count_matches: Callable[[bytes], int] | None = field(default=None, compare=False, repr=False)
-    """Count a block's matches in the log, by its identity; needed where there are several keys."""
+    settled: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
+    """Identities of blocks that the log holds whole; they keep the dice of a key before the last one."""
+    dropped: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
+    """Identities of blocks that did not count when their key was disclosed, and are drawn anew with the next one."""
     forfeit_limit: int = 0
     """Forfeits on a board from which a bot may be disqualified there (`arena.plan.disqualification`); 0 for never."""
     duel: Duel | None = None
     """The two bots of a comparison, who take turns in one seat, a block a round."""
+    comparison: Compared | None = None
+    """What is asked of a comparison, which has one board; None for tournaments."""
     stages: tuple[Stage | None, ...] = ()
-    """Progress of adaptive boards, by board; empty until it is known."""
+    """Progress of boards whose blocks depend on results, by board; empty until it is known."""
 
     @property
     def is_foreign(self) -> bool:
@@ -258,7 +262,7 @@ class Schedule:
     def block(self, index: int, number: int, table: Table) -> Block:
         """Return the block of a board's table (entries ordered by key) in a round.
 
-        Of several keys it has the first with which the log holds it whole, else the last one.
+        Of several keys it has the first with which it is settled, else the last one.
         """
         entries, players = self.entries, self.boards[index].players
         if self.duel is not None:
@@ -276,9 +280,12 @@ class Schedule:
         *older, latest = self.keys or ("",)
         for hash in older:
             identity = _digest(secret[hash], rest)
-            if self.count_matches and self.count_matches(identity) == self.lineups(self.boards[index]):
+            if identity in self.settled:
                 return Block(index, number, order, id, identity, self.secret_dice, hash)
-        return Block(index, number, order, id, _digest(secret[latest], rest), self.secret_dice, latest)
+        identity = _digest(secret[latest], rest)
+        if identity in self.dropped:
+            identity = _digest(secret[latest], rest + b"drawn anew")  # which nothing has: the next key is not known
+        return Block(index, number, order, id, identity, self.secret_dice, latest)
 
     @functools.cached_property
     def _guests(self) -> frozenset[int]:

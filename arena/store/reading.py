@@ -160,14 +160,22 @@ class StoreReader:
 
         The plan's own keys come last: new blocks use the last one.
         """
-        if schedule.count_matches is not None or not schedule.has_secret_dice:
+        if not schedule.has_secret_dice:
             return schedule
         others = (key.hash for key in self._keys().values() if key.hash not in schedule.keys)
-        return replace(schedule, keys=(*others, *schedule.keys), count_matches=self._count_matches)
+        keys = (*others, *schedule.keys)
+        dropped = frozenset(identity for (identity,) in self._db.execute("SELECT identity FROM uncounted"))
+        settled = self._whole_blocks(schedule) - dropped if len(keys) > 1 else frozenset()
+        return replace(schedule, keys=keys, settled=settled, dropped=dropped)
 
-    def _count_matches(self, identity: bytes) -> int:
-        query = "SELECT count(*) FROM blocks JOIN matches USING (block) WHERE identity = ?"
-        return int(self._db.execute(query, (identity,)).fetchone()[0])
+    def _whole_blocks(self, schedule: Schedule) -> frozenset[bytes]:
+        """Return the blocks with secret dice that the log holds whole."""
+        query = (
+            "SELECT b.identity FROM blocks b JOIN boards o USING (board) WHERE b.key IS NOT NULL AND o.game = ? "
+            "AND o.players = ? AND (SELECT count(*) FROM matches m WHERE m.block = b.block) = ?"
+        )
+        boards = ((board.game, board.players, schedule.lineups(board)) for board in schedule.boards)
+        return frozenset(identity for board in boards for (identity,) in self._db.execute(query, board))
 
     def _lost_key(self) -> StoreError:
         return StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")

@@ -12,7 +12,7 @@ from arena.core.paths import home_folder
 from arena.match.json_lines import Record, as_line
 from arena.match.result import MatchRow
 from arena.match.stored import StoredMatch
-from arena.plan.dice_keys import now
+from arena.plan.dice_keys import finish_log, now
 from arena.plan.logs import LOG
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.plan.resolve import Plan
@@ -68,7 +68,7 @@ def _write(log: Path, name: str, plan: Plan, row: MatchRow, versions: dict[str, 
         bots = [row_of_seat(plan, entry) for entry in range(len(plan.bots))]
         run = store.begin_run(resolved.as_json(), json.dumps(versions), now(), bots, bundles)
         store.add(plan.schedule, [Finished(single_match(plan), row, WORKER, 1)], run)
-        store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+        finish_log(store, plan.schedule)
 
 
 def stored(plan: Plan, row: MatchRow) -> StoredMatch:

@@ -19,7 +19,7 @@ from arena.match.stored import StoredMatch
 from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
 from arena.plan.coverage import is_complete
-from arena.plan.dice_keys import now
+from arena.plan.dice_keys import finish_log, now
 from arena.plan.files import ReadPlan, check_playable, logged_plan, read_plan
 from arena.plan.logs import LOG
 from arena.schedule.blocks import Block, MatchSpec
@@ -94,7 +94,7 @@ def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int
         if not added + skipped:
             raise RecordError(f"{', '.join(map(str, files))}: no matches in there")
         if is_complete(store, with_stages(store, plan.schedule)):
-            store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+            finish_log(store, plan.schedule)
     return added, skipped
 
 

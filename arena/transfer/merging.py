@@ -20,7 +20,7 @@ from arena.core.paths import home_folder
 from arena.plan.adaptive import with_stages
 from arena.plan.config import tournament_name
 from arena.plan.coverage import coverage
-from arena.plan.dice_keys import now
+from arena.plan.dice_keys import finish_log
 from arena.plan.files import check_playable, logged_plan
 from arena.plan.logs import LOG, find_log
 from arena.plan.model import ResolvedPlan
@@ -108,7 +108,7 @@ def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> Merged
         done, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         changed = before is not None and plan != before
         if done == planned and (added or changed) and not store.is_finished():
-            store.finish_run(now(), disclose=plan.schedule().has_secret_dice)
+            finish_log(store, plan.schedule())
     different = {plan.as_json() for plan in plans.values()}
     return Merged(store.path, added, known, done, planned, len(different), changed, plan.name)
 
