@@ -2,6 +2,7 @@
 
 PYTHON ?= python3
 VENV := .venv
+PLUG_INS := examples/connect_four examples/pig
 BIN := $(VENV)/bin
 INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt
 
@@ -34,8 +35,8 @@ $(VENV)/.runtime: pyproject.toml constraints.txt | $(VENV)/bin/python
 	$(INSTALL) --editable .
 	@touch $@
 
-$(VENV)/.dev: pyproject.toml constraints.txt examples/connect_four/pyproject.toml | $(VENV)/bin/python
-	$(INSTALL) --editable '.[dev]' --editable examples/connect_four
+$(VENV)/.dev: pyproject.toml constraints.txt $(PLUG_INS:=/pyproject.toml) | $(VENV)/bin/python
+	$(INSTALL) --editable '.[dev]' $(addprefix --editable ,$(PLUG_INS))
 	@touch $(VENV)/.runtime $(VENV)/.plugged $@
 
 venv: $(VENV)/.runtime
@@ -82,8 +83,8 @@ format: $(VENV)/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-$(VENV)/.plugged: examples/connect_four/pyproject.toml $(VENV)/.runtime
-	$(INSTALL) --editable examples/connect_four
+$(VENV)/.plugged: $(PLUG_INS:=/pyproject.toml) $(VENV)/.runtime
+	$(INSTALL) $(addprefix --editable ,$(PLUG_INS))
 	@touch $@
 
 # WHAT: sections; AGAINST: a folder or commit to compare with; ARGS: other options, such as --full or --record

@@ -30,8 +30,6 @@ _API = (
     "status",
     "variance",
 )
-_RENAMED = {"head_to_head": "crosstable", "luck": "variance"}
-"""Names of functions until version 0.1, with those of today."""
 __all__ = [*_API, "ArenaError"]
 
 
@@ -44,8 +42,7 @@ def __getattr__(name: str) -> Any:
         from arena.core.errors import ArenaError
 
         return ArenaError
-    hint = f"; it is now called arena.{_RENAMED[name]}" if name in _RENAMED else ""
-    raise AttributeError(f"module 'arena' has no attribute '{name}'{hint}")
+    raise AttributeError(f"module 'arena' has no attribute '{name}'")
 
 
 def __dir__() -> list[str]:

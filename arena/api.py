@@ -19,7 +19,7 @@ from arena.match.game_faults import write_faults
 from arena.plan.adaptive import with_stages
 from arena.plan.config import Config, config_from
 from arena.plan.dice_keys import finish_log, with_dice_keys, with_disclosed_keys
-from arena.plan.files import check_playable, write_plan
+from arena.plan.files import check_playable, telling_change, write_plan
 from arena.plan.logs import LOG, find_game_fault, find_log, find_match, open_log
 from arena.plan.resolve import Plan, load_plan, make_plan
 from arena.plan.same_rules import with_same_rules
@@ -173,7 +173,7 @@ def run(
         kept = set_aside(folder / LOG) if fresh else None
         with Store.create(folder / LOG) as store:
             check_playable(store, "nothing can be played here; give the configuration another name")
-            plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
+            plan = telling_change(with_dice_keys(with_same_rules(plan, store, same_rules), store), store)
             if plan.schedule.has_secret_dice:
                 write_plan(folder, with_disclosed_keys(plan.resolved(), store))  # hashes, before anything is played
             planned(plan, kept)

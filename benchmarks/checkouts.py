@@ -96,7 +96,9 @@ def other_checkout(named: str) -> Checkout:
         venv.create(folder / "venv", symlinks=True)
         libraries = sysconfig.get_path("purelib")
         of_venv = next((folder / "venv" / "lib").glob("python3*")) / "site-packages"
-        paths = [folder / "tree", folder / "tree" / "examples" / "connect_four", libraries]
+        examples = folder / "tree" / "examples"
+        paths = [folder / "tree", examples / "connect_four", examples / "pig", libraries]
+        paths.append(str(HERE.parent / "examples" / "pig"))  # installed here, so named to commits before it too
         (of_venv / "other.pth").write_text("".join(f"{path}\n" for path in paths))
         packed = subprocess.run(["git", "-C", HERE.parent, "archive", commit], check=True, capture_output=True).stdout
         with tarfile.open(fileobj=io.BytesIO(packed)) as archive:

@@ -1,4 +1,4 @@
-"""The `arena` command: groups of commands, old names, errors, signals. Heavy imports are inside the commands."""
+"""The `arena` command: groups of commands, errors, signals. Heavy imports are inside the commands."""
 
 from __future__ import annotations
 
@@ -28,12 +28,9 @@ ADDING = (["import"], ["merge"])
 RUNS = (["run"], ["compare"])
 """Commands that end soon after Ctrl-C, whatever they are doing, and go on when they are given again."""
 
-RENAMED = {"bundle": "archive", "luck": "variance", "new-bot": "init-bot", "pairs": "crosstable"}
-"""Names of commands until version 0.1, with those of today."""
-
 
 class Commands(TyperGroup):
-    """The commands in groups, with refusals of old names; Ctrl-C becomes `typer.Abort`."""
+    """The commands in groups, with hints for wrong names; Ctrl-C becomes `typer.Abort`."""
 
     def invoke(self, ctx: Any) -> Any:
         try:
@@ -42,10 +39,6 @@ class Commands(TyperGroup):
             raise typer.Abort from None
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
-        if args[0] in RENAMED:
-            ctx.fail(f"'arena {args[0]}' is now called 'arena {RENAMED[args[0]]}'")
-        if args[0] == "bench":
-            ctx.fail("'arena bench' is gone; run `make bench` in a checkout of the repository")
         if args[0] not in self.commands and not args[0].startswith("-"):
             from engine.errors import did_you_mean
 

@@ -7,7 +7,7 @@ import pandas as pd
 from arena import api
 from arena.cli.arguments import Boards
 from arena.cli.output import Output, fitted_table, print_boards
-from arena.results.leaderboards import cells, disqualified_lines, few_blocks_lines
+from arena.results.leaderboards import cells, notes_below
 from arena.results.matches import BoardName, choose_boards
 from arena.results.report import titled
 
@@ -21,7 +21,7 @@ def print_board(at: BoardName, frame: pd.DataFrame) -> None:
     out.print(titled(f"{at[0]}, {at[1]} players", frame.attrs.get("dice", "")), style="bold")
     if len(frame):
         out.print(fitted_table(cells(frame), ["bot"], LESS_NEEDED, out.width))
-    for line in disqualified_lines(frame) + few_blocks_lines(frame):
+    for line in notes_below(frame):
         out.print(line)
     out.print("" if len(frame) else "no complete block yet\n")
 

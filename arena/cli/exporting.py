@@ -6,8 +6,9 @@ from collections.abc import Sequence
 from pathlib import Path
 
 from arena import api
-from arena.cli.logs import PLAN_CHANGED, print_exports
+from arena.cli.logs import print_exports
 from arena.cli.output import matches, say
+from arena.plan.files import PLAN_CHANGED
 from engine.errors import one_line
 
 

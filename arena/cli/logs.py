@@ -10,11 +10,10 @@ from arena import api
 from arena.cli.output import Output, matches, say
 from arena.core.names import COMPARISONS
 from arena.core.paths import home_folder
+from arena.plan.files import PLAN_CHANGED
 from arena.results.exported import WHAT, exported
 from arena.transfer.merging import Merged, merge
 from engine.errors import one_line
-
-PLAN_CHANGED = "Another plan counts in the log than before: boards and exports are of that one."
 
 
 def print_merge(targets: Sequence[str], into: str, plan_of: str | None, home: Path | None) -> None:

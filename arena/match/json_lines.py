@@ -64,7 +64,7 @@ class Line(Model):
     timed: bool
     forfeits: list[Forfeit]
     notes: list[Annotated[tuple[int, str], BeforeValidator(as_tuple)]]
-    evaluations: list[Annotated[Given, BeforeValidator(as_tuple)]] = Field(default=[])
+    evaluations: list[Annotated[Given, BeforeValidator(as_tuple)]]
 
     @model_validator(mode="after")
     def _fits_together(self) -> Line:
@@ -195,8 +195,6 @@ def _record(content: bytes, where: str) -> Record:
         data = json.loads(content, object_pairs_hook=_table)
         if not isinstance(data, dict):
             raise ValueError("not a match, which is a table of keys and values")
-        if "course" in data:
-            raise ValueError("course: this key is called moves now; rename it, or export the matches once more")
     except RecursionError:
         raise RecordError(f"{where}: nested too deep") from None
     except ValueError as error:  # no JSON, no UTF-8, a number of thousands of digits

@@ -23,8 +23,6 @@ FORMATS: tuple[Format, ...] = get_args(Format)
 DatasetFormat = Literal["parquet", "npz"]
 DEFAULT_FORMATS: tuple[Format, ...] = ("csv", "json", "md", "parquet")
 MAX_LABEL = 40
-RENAMED = {"hero": "challenger", "bench_after": "forfeit_limit"}
-"""Former names of settings; plans in logs of version 4 and before have them."""
 FOLDERS = {SUBMISSIONS: "submitted bots", COMPARISONS: "comparisons", PLAYED: "matches of persons"}
 
 
@@ -151,14 +149,6 @@ class Config(Model):
     """Whether the matches of a block share their dice where these are secret; public ones are always shared."""
     limits: Limits = Limits()
     output: Output = Output()
-
-    @model_validator(mode="before")
-    @classmethod
-    def _refuse_former_names(cls, data: Any) -> Any:
-        for former, name in RENAMED.items():
-            if isinstance(data, dict) and former in data:
-                raise ValueError(f"{former}: is called {name} now")
-        return data
 
     _check_opening = field_validator("opening")(_opening)
 

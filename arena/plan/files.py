@@ -6,6 +6,7 @@ import contextlib
 import json
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from arena.core.errors import ConfigError, RecordError, StoreError
 from arena.core.files import read_json
@@ -16,6 +17,11 @@ from arena.match.stored import SecretKey, StoredMatch
 from arena.plan.model import ResolvedPlan
 from arena.schedule.blocks import Block, Schedule
 from arena.store.reading import StoreReader
+
+if TYPE_CHECKING:
+    from arena.plan.resolve import Plan
+
+PLAN_CHANGED = "Another plan counts in the log than before: boards and exports are of that one."
 
 
 @dataclass(frozen=True)
@@ -79,6 +85,14 @@ def logged_plan(store: StoreReader) -> ResolvedPlan:
         if isinstance(error, StoreError):
             raise
         raise StoreError(where) from None
+
+
+def telling_change(plan: Plan, store: StoreReader) -> Plan:
+    """Return the plan with a remark if another one counts in the log so far; sources of rules are no part of that."""
+    if not store.has_run():
+        return plan
+    before, now = (each.model_copy(update={"rules": {}}) for each in (logged_plan(store), plan.resolved()))
+    return plan if before == now else replace(plan, remarks=(*plan.remarks, PLAN_CHANGED))
 
 
 def check_playable(store: StoreReader, what: str) -> None:

@@ -161,7 +161,7 @@ class ResolvedPlan(Model):
     boards: list[BoardRecord]
     bots: list[BotRecord]
     left_out: list[Text]
-    rules: dict[Text, RulesRecord] = Field(default_factory=dict)
+    rules: dict[Text, RulesRecord]
     """Rules of plug-in games, by name."""
     foreign: ForeignRecord | None = None
     """Of results from elsewhere; written only there."""

@@ -21,7 +21,7 @@ from arena.registry.bundles import LEFT_OUT, MAX_BYTES, RESERVED, hash_of
 from arena.registry.loader import materialize
 from engine.cache import cache_root
 
-GROUPS = ("arena.games", "arena.heuristics", "arena.knowledge")
+GROUPS = ("arena.games", "arena.heuristics")
 
 
 def snapshot(games: Iterable[str]) -> dict[str, bytes]:

@@ -15,17 +15,6 @@ LOW, HIGH = "_ci_low", "_ci_high"
 """Endings of the two columns of a 95 % interval; what comes before them is the column that it belongs to."""
 PER_SEAT = "_0"
 """Ending of a column that stands for one column a seat."""
-RENAMED = {
-    f"{former}_{end}": f"{now}_ci_{end}"
-    for former, now in (("rating", "rating"), ("rank", "rank"), ("return", "mean_return"), ("difference", "difference"))
-    for end in ("low", "high")
-} | {
-    **{"mu_in_order": "trueskill_mu", "sigma_in_order": "trueskill_sigma", "distinct": "distinct_matches"},
-    **{"benched": "disqualified", "course": "moves", "low": "value_ci_low", "high": "value_ci_high"},
-}
-"""Names of columns until version 0.1, with those of today."""
-RENAMED_IN_MATCHES = {"rank": "place"}
-"""Of the table of matches alone; places are counted from 1, ranks were from 0."""
 DECIMALS = 4
 """Of the values in tables."""
 
@@ -366,8 +355,6 @@ def check_columns(wanted: Sequence[str], known: Sequence[str], table: str) -> No
     """Raise `ConfigError` for a column that a table does not have, or that is asked for twice."""
     for place, name in enumerate(wanted):
         if name not in known:
-            if (now := (RENAMED | RENAMED_IN_MATCHES).get(name)) in known:
-                raise ConfigError(f"--columns: '{name}' is now called '{now}'")
             hint = did_you_mean(name, known)
             listed = f" They have {', '.join(known)}" if hint.endswith("?") else ""
             raise ConfigError(f"--columns: {table} have no column '{name}'{hint}{listed}")

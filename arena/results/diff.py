@@ -17,7 +17,7 @@ from arena.core.errors import ArenaError, ConfigError
 from arena.core.files import MAX_JSON, read_json
 from arena.plan.logs import LOG, open_log
 from arena.plan.model import ResolvedPlan
-from arena.results.columns import DIFF, HIGH, LOW, RENAMED
+from arena.results.columns import DIFF, HIGH, LOW
 from arena.results.leaderboards import leaderboards
 from arena.results.report import about_board
 from arena.results.tables import from_csv
@@ -113,7 +113,7 @@ def _read(path: Path) -> tuple[str, Side]:
     """Read the file of a leaderboard, with the versions in it or in the plan.json beside it."""
     try:
         about = read_json(path) if path.suffix == ".json" else {}
-        frame = _checked(_frame(path, about).rename(columns=RENAMED))
+        frame = _checked(_frame(path, about))
         if "bots" not in about:
             about = {**about, **_planned(path)}
         name = f"{about['game']}, {about['players']} players" if "game" in about else path.stem

@@ -74,8 +74,6 @@ def write_report(
 
 def check_wanted(what: Sequence[str], formats: Sequence[str], columns: Sequence[str]) -> None:
     """Raise `ConfigError` for what cannot be exported."""
-    if "pairs" in what:
-        raise ConfigError("'pairs' is now called 'crosstable'")
     named = [*((name, WHAT) for name in what), *((name, (*FORMATS, JSON_LINES)) for name in formats)]
     for name, allowed in named:
         if name not in allowed:

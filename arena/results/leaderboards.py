@@ -204,6 +204,11 @@ def disqualified_lines(frame: pd.DataFrame) -> list[str]:
     ]
 
 
+def notes_below(frame: pd.DataFrame) -> list[str]:
+    """Return all lines that stand below a leaderboard, wherever it is shown."""
+    return disqualified_lines(frame) + few_blocks_lines(frame)
+
+
 def few_blocks_lines(frame: pd.DataFrame) -> list[str]:
     """Return the line below a leaderboard of few blocks that says what its intervals rest on."""
     blocks = frame.attrs.get("blocks", FEW_BLOCKS)

@@ -1,6 +1,6 @@
 """Matches from the plan to the log, the first match, the start of processes and commands.
 
-All but the worker's start goes through the public functions, so that older checkouts can be measured too.
+All but the worker's start goes through the public functions, so that other checkouts can be measured too.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ from typing import Any
 
 import engine
 from arena import api
+from arena.workers.process import WorkerProcess
 from benchmarks.figures import Figure, Measured, Seconds, Skipped, command, lasting, middle, rate, timed, tree_seconds
 
 FIRST = """
@@ -114,10 +115,6 @@ def throughput(name: str, config: dict[str, Any], workers: int, backend: str = "
 
 def worker_start(repeat: int) -> Measured:
     """Measure the start of a worker's process until it has described a bot."""
-    try:
-        from arena.workers.process import WorkerProcess
-    except ImportError:  # checkouts of before the rooms
-        from arena.process import WorkerProcess  # type: ignore[import-not-found, no-redef]
 
     def start() -> None:
         worker = WorkerProcess()

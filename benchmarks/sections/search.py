@@ -9,6 +9,7 @@ from benchmarks.figures import Measured, busy, rate
 from benchmarks.sections.engine import boards
 from benchmarks.sections.state import beside
 from bots import first_decision, make_bot
+from bots.search.uct import UCT
 
 BUDGETS = (1_000, 100_000)
 """Simulations a move: what `uct` takes by default, and plenty."""
@@ -30,11 +31,6 @@ def measure(full: bool) -> Measured:
 
 def search(game: engine.Game, budget: int, count: int) -> Callable[[], None]:
     """Return a call that runs so many simulations in all, so many a move; compiled already."""
-    try:
-        from bots.search.uct import UCT
-    except ImportError:  # checkouts of before the folder
-        from bots.uct import UCT  # type: ignore[import-not-found, no-redef]
-
     state = first_decision(game)
     bot = make_bot(UCT, game, state.current_player(), 1, {"simulations": budget})
 

@@ -27,14 +27,14 @@ from types import ModuleType
 from engine import DuplicateNameError, UnsupportedError
 
 BUNDLE_FILES = ["*.py"]
-GROUPS = ("arena.heuristics", "arena.knowledge")  # the second is the first one's name of old, and works as well
+GROUP = "arena.heuristics"
 
 
 @functools.cache
 def heuristics_of(game_name: str) -> ModuleType | None:
     """Return the heuristics module of a game, None when there is none; two raise `DuplicateNameError`."""
     built_in = _built_in_module(game_name)
-    offers = sorted({entry.value for group in GROUPS for entry in entry_points(group=group, name=game_name)})
+    offers = sorted({entry.value for entry in entry_points(group=GROUP, name=game_name)})
     named = [*([f"bots.heuristics.{game_name}"] if built_in else []), *offers]
     if len(named) > 1:
         raise DuplicateNameError(f"several modules offer heuristics for '{game_name}', keep one: {', '.join(named)}")

@@ -23,6 +23,7 @@ COPIES = {
     "engine/midgard/RULES.md": "rules/midgard",
     "engine/pyramid_punch/RULES.md": "rules/pyramid_punch",
     "examples/connect_four/README.md": "add-a-game",
+    "examples/pig/README.md": "add-a-game-of-dice",
 }
 """Files of the repository that are pages of the documentation too, by the page's name."""
 LINK = re.compile(r"\[([^\]\[]*)\]\(([^)\s]+)\)")

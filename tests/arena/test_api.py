@@ -230,13 +230,6 @@ def test_replay_warns_of_damaged_logs_and_shows_the_match(damaged, tmp_path, cap
     assert told.out.startswith(damaged)
 
 
-@pytest.mark.parametrize(("old", "new"), [("head_to_head", "crosstable"), ("luck", "variance")])
-def test_an_old_name_of_a_function_is_refused_with_the_new_one_named(old, new):
-    with pytest.raises(AttributeError, match=rf"it is now called arena\.{new}$"):
-        getattr(arena, old)
-    assert callable(getattr(arena, new))
-
-
 def test_a_board_is_rated_while_the_next_is_played_and_its_files_are_those_made_at_the_end(tmp_path, monkeypatch):
     begin = EarlyLeaderboards._begin
 

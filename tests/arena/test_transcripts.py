@@ -1,7 +1,7 @@
 """Recorded tournaments: the same configurations give the same matches and boards, whatever the code has become.
 
 They were recorded by the commit before the files of the arena moved into rooms. Identities of bots are left out: they
-follow the bots' sources. Columns are compared under the names that they have now.
+follow the bots' sources.
 """
 
 from __future__ import annotations
@@ -16,17 +16,13 @@ from typing import Any
 import pytest
 
 from arena import api
-from arena.results.columns import RENAMED
-from tests.support.recorded import bounded
 
 FOLDER = Path(__file__).parents[1] / "data" / "transcripts"
 LONG_ONES = ("adaptive", "all_games", "searches")
 LONG = pytest.mark.system
 NAMES = sorted(path.stem for path in FOLDER.glob("*.toml"))
-RENAMED_KEYS: dict[str, str] = {}
-"""Keys of a match's line, by those of the record."""
-RENAMED_SETTINGS = {"bench_after": "forfeit_limit", "hero": "challenger"}
-"""Settings of configurations."""
+RENAMED_SETTINGS = {"bench_after": "forfeit_limit"}
+"""Names of settings in the recorded configurations that have another one now."""
 
 
 def played_again(name: str, folder: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -55,10 +51,10 @@ def test_a_recorded_tournament_is_played_move_for_move_again(name, tmp_path, mon
     lines = [json.loads(line) for line in (out / "matches.jsonl").read_text().splitlines()]
     assert len(lines) == len(expected["matches"]) > 0
     for line, match in zip(lines, expected["matches"], strict=True):
-        assert {key: line[RENAMED_KEYS.get(key, key)] for key in match} == match
+        assert {key: line[key] for key in match} == match
     for stem, rows in expected["leaderboards"].items():
         with open(out / f"{stem}.csv", newline="") as file:
             now = list(csv.DictReader(file))
         assert len(now) == len(rows) > 0
         for row, before in zip(now, rows, strict=True):
-            assert {name: row[RENAMED.get(name, name)] for name in before} == bounded(before)
+            assert {name: row[name] for name in before} == before

@@ -8,7 +8,7 @@ import pytest
 
 import bots.heuristics
 import engine
-from bots.heuristics import GROUPS, heuristics_of
+from bots.heuristics import GROUP, heuristics_of
 from bots.heuristics.epicycle import prospects, safe_plays
 from bots.search.evaluation import evaluation, evaluation_kernel, score_margin
 from tests.bots.built_in import kernel_games, label, load_race
@@ -22,8 +22,8 @@ EPICYCLES = [engine.load_game("epicycle", players) for players in (2, 3, 4, 5)]
 def offers(monkeypatch):
     """A function that pretends plug-ins name modules, `game="module"`; several modules stand side by side."""
 
-    def install(group=GROUPS[0], **modules):
-        entries = [EntryPoint(name, value, group) for name, values in modules.items() for value in values.split()]
+    def install(**modules):
+        entries = [EntryPoint(name, value, GROUP) for name, values in modules.items() for value in values.split()]
         monkeypatch.setattr(
             bots.heuristics,
             "entry_points",
@@ -98,9 +98,8 @@ def test_a_game_without_scores_is_worth_nothing_until_its_end():
     assert evaluation("a game that nobody knows") is score_margin
 
 
-@pytest.mark.parametrize("group", ["arena.heuristics", "arena.knowledge"])
-def test_a_plug_in_game_brings_its_heuristics_by_entry_point_under_the_new_and_the_old_group(offers, group):
-    offers(group, race="tests.bots.race.heuristics")
+def test_a_plug_in_game_brings_its_heuristics_by_entry_point(offers):
+    offers(race="tests.bots.race.heuristics")
     game = load_race(2)
     state = game.state_from_position("6/3 2 0")
     assert evaluation_kernel(game)(state.record, 0) == 0.5

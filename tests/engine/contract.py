@@ -37,12 +37,14 @@ class GameContract:
     def test_a_check_holds(self, game: Game, check: Check) -> None:
         holds(check, game)
 
-    def test_states_of_one_match_all_differ(self, game: Game) -> None:
+    def test_states_of_one_match_differ_unless_their_positions_are_the_same(self, game: Game) -> None:
         seen = []
         for state in stops(game, 15):
-            assert state not in seen and pickle.loads(pickle.dumps(state)) == state == copy.copy(state)
+            alike = [other for other in seen if other == state]
+            assert all(other.position == state.position for other in alike)
+            assert pickle.loads(pickle.dumps(state)) == state == copy.copy(state)
             seen.append(state)
-        assert len(set(seen)) == len(seen)
+        assert len(set(seen)) == sum(state not in seen[:place] for place, state in enumerate(seen))
 
     def test_returns_follow_from_the_seats_that_are_beaten(self, game: Game) -> None:
         for seed in range(10):

@@ -437,3 +437,8 @@ def _(position, before, part, tile):
 @claim("connect_four", r"Column (.) is full\.")
 def _(position, before, part, column):
     return part == f"column-{column}" and position.split("/")[0]["abcdefg".index(column)] != "."
+
+
+@claim("pig", r"There is nothing to hold: a turn begins with a roll\.")
+def _(position, before, part):
+    return part == "pot" and position.split(" ")[1] == "0"

@@ -13,6 +13,7 @@ from types import SimpleNamespace
 
 import connect_four
 import numpy as np
+import pig
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,7 +28,7 @@ from engine.errors import in_short
 from engine.kernel import kernel
 from engine.observation import Block, ObservationSpec, Symmetry
 from tests.engine.test_plain_game import NIM, Nim, NimState
-from tests.support import odd_four, pig
+from tests.support import odd_four
 
 BY_NAME = {check.name: check for check in CHECKS}
 LOG: list[int] = []

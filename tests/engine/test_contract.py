@@ -47,8 +47,8 @@ class TestEveryGameWithKernels(KernelContract):
         return kernel_game
 
 
-@pytest.mark.parametrize("name", engine.game_names())
-def test_a_game_of_the_registry_tells_how_far_its_matches_can_go(name):
+@pytest.mark.parametrize("name", sorted({*engine.game_names()} - {"pig"}))
+def test_a_game_of_the_registry_tells_how_far_its_matches_can_go_unless_they_can_go_on_for_ever(name):
     kind = engine.game_type(name)
     for options in option_sets(kind):
         assert engine.load_game(name, kind.max_players, **options).bounds.max_game_length > 0

@@ -54,10 +54,3 @@ def exported(target: str | Path, home: Path, out: Path) -> dict[str, bytes]:
     shutil.rmtree(out, ignore_errors=True)
     api.export(target, home, out, ("leaderboards", "matches"))
     return {path.name: path.read_bytes() for path in sorted(out.iterdir())}
-
-
-def bounded(row: dict[str, str]) -> dict[str, str]:
-    """A row of an old leaderboard with its interval of the mean return between -1 and 1, as intervals are today."""
-    ends = {name: row.get(name) for name in ("return_low", "return_high")}
-    beyond = {name: float(end) for name, end in ends.items() if end and abs(float(end)) > 1}
-    return {**row, **{name: str(min(max(end, -1.0), 1.0)) for name, end in beyond.items()}}

@@ -43,6 +43,8 @@ MOST_NESTED = 8
 PLAYERS = "players"
 HELP = "as OpenSpiel has it"
 TURNED = "turn_based_simultaneous_game"
+FOR_TWO = {"pathfinding": "grid=A.b%0AB.a"}
+"""Options by which two can play a game whose defaults are for one."""
 RESPAWNING = "laser_tag("
 """OpenSpiel counts one chance node a turn: who acts first. Two more place the players, and one whoever was hit."""
 FILES = ("filename",)
@@ -120,7 +122,8 @@ def _refusal(kind: Any, turned: bool = False) -> str | None:
     if dynamics == types.Dynamics.MEAN_FIELD:
         return "is a mean field game, without players of its own"
     if dynamics == types.Dynamics.SIMULTANEOUS and not turned:
-        turns = f"has its players move at the same time; {PREFIX}{TURNED}(game={name}()) plays it in turns"
+        inner = f"{name}({FOR_TWO.get(name, '')})"
+        turns = f"has its players move at the same time; {PREFIX}{TURNED}(game={inner}) plays it in turns"
         return _refusal(kind, turned=True) or turns
     if kind.chance_mode == types.ChanceMode.SAMPLED_STOCHASTIC:
         return "does not tell the probabilities of its chance outcomes"

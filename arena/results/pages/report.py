@@ -24,7 +24,7 @@ from arena.plan.coverage import coverage
 from arena.plan.disqualification import disqualified
 from arena.plan.model import ResolvedPlan
 from arena.results.crosstable import Crosstable, crosstable
-from arena.results.leaderboards import cells, disqualified_lines, faults, leaderboard, leaderboards
+from arena.results.leaderboards import cells, faults, leaderboard, leaderboards, notes_below
 from arena.results.matches import BoardMatches, chosen_boards, read_board, seat_frame
 from arena.results.pages.figures import BoardResults, Figure, check_figure, figure, figures, render, shortened
 from arena.results.pages.templates import single_file, unpacked
@@ -54,7 +54,8 @@ class BoardPage:
     """The first bot and those not significantly different from it."""
     leaderboard: pd.DataFrame
     """As terminals show it."""
-    disqualified: list[str]
+    notes: list[str]
+    """What stands below the leaderboard."""
     figures: dict[str, Figure]
     misfits: pd.DataFrame | None
     cycles: pd.DataFrame | None
@@ -206,7 +207,7 @@ def _without_pictures(
         dice=listed_dice(schedule.dice_of(index)),
         leaders=_leaders(table),
         leaderboard=pd.DataFrame(cells(table)),
-        disqualified=disqualified_lines(table),
+        notes=notes_below(table),
         figures=drawn,
         misfits=misfits,
         cycles=cycles,

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from arena import api
-from arena.results.leaderboards import cells, disqualified_lines
+from arena.results.leaderboards import cells, notes_below
 from arena.results.pages.figures import render
 from arena.results.pages.report import BoardPage
 from arena.results.run_status import RUNNING, BoardStatus, RunStatus
@@ -31,8 +31,8 @@ class Standings(NamedTuple):
     """Texts by heading; none before the first complete block."""
     matches: int
     """Matches in complete blocks, that it was made from."""
-    disqualified: list[str]
-    """What is said of disqualified bots."""
+    notes: list[str]
+    """What stands below the leaderboard."""
 
     @property
     def rows(self) -> list[tuple[str, ...]]:
@@ -136,4 +136,4 @@ def standings(library: Library, log: Log, boards: Sequence[int], ends: float | N
 
 def _standings(log: Path, index: int) -> Standings:
     frame, matches = api.board_leaderboard(log, index)
-    return Standings(cells(frame), matches, disqualified_lines(frame))
+    return Standings(cells(frame), matches, notes_below(frame))

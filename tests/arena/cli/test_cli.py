@@ -18,7 +18,7 @@ import pytest
 import engine
 from arena import api
 from arena.cli import app
-from arena.cli.app import RENAMED, run_command
+from arena.cli.app import run_command
 from arena.cli.bots import reflowed
 from arena.cli.exit_codes import FAILED, WRONG_COMMAND
 from arena.match.result import final_hash
@@ -79,7 +79,7 @@ import sys
 from pathlib import Path
 from arena.cli import app
 from arena.cli.exit_codes import FAILED, WRONG_COMMAND
-from arena.cli.app import RENAMED, run_command
+from arena.cli.app import run_command
 print(run_command([]))
 for command in {COMMANDS!r}:
     print(run_command([command, "--help"]))
@@ -114,16 +114,6 @@ def test_help_lists_commands_by_group_each_on_one_line_of_80_columns(monkeypatch
     assert {line.split()[0] for line in lines} == set(COMMANDS)
     assert len(lines) == len(COMMANDS)
     assert all(line.endswith(".") and not line.endswith("...") and len(line) <= 80 for line in lines)
-
-
-@pytest.mark.parametrize("old", RENAMED)
-def test_an_old_command_is_refused_with_the_new_one_named(capsys, old):
-    assert complain(capsys, old, "t.toml") == f"error: 'arena {old}' is now called 'arena {RENAMED[old]}'\n"
-    assert RENAMED[old] in COMMANDS
-
-
-def test_the_benchmark_is_no_command_any_more(capsys):
-    assert "run `make bench` in a checkout" in complain(capsys, "bench")
 
 
 def test_the_examples_in_the_help_can_be_typed(monkeypatch, capsys):

@@ -207,7 +207,9 @@ def test_the_agent_changes_seats_or_keeps_one():
 def test_gymnasium_makes_our_games_by_name_with_its_own_wrappers():
     names = adapter.register()
     try:
-        assert "arena/connect_four-v1" in names and len(names) == len(engine.game_names())
+        assert "arena/connect_four-v1" in names and len(names) == len({*engine.game_names()} - {"pig"}), (
+            "pig has no observations"
+        )
         env = gymnasium.make("arena/connect_four-v1", opponents="greedy", render_mode="ansi")
         check_env(env.unwrapped)
         many = gymnasium.make_vec("arena/connect_four-v1", num_envs=8, vectorization_mode="vector_entry_point")

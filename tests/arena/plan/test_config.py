@@ -146,8 +146,6 @@ WRONG_FILES = {
         good_but("blocks = 2", "schedule = 'gauntlet'\nchallenger = 'ohter'"),
         ["challenger = 'ohter'", "'other'"],
     ),
-    "hero": (good_but("blocks = 2", "hero = 'other'"), ["hero: is called challenger now"]),
-    "bench_after": (good_but("blocks = 2", "bench_after = 3"), ["bench_after: is called forfeit_limit now"]),
     "challenger of a round robin": (good_but("blocks = 2", "challenger = 'other'"), ["challenger", "gauntlet"]),
     "first blocks of a round robin": (good_but("blocks = 2", "first_blocks = 2"), ["first_blocks", "adaptive"]),
     "more first blocks than blocks": (

@@ -1,7 +1,4 @@
-"""Identities of recorded plans: a match keeps its id, whatever becomes of defaults, names and models.
-
-They were recorded by the commit before the arena moved into rooms.
-"""
+"""Identities of recorded plans: a match keeps its id, whatever becomes of defaults, names and models."""
 
 from __future__ import annotations
 

@@ -116,6 +116,10 @@ class PlugIn:
     def run(self, blocks, *options):
         return self.arena("run", self.config(blocks), "--workers", "1", "--no-report", "--quiet", *options)
 
+    def compare(self, blocks, *options):
+        words = ("compare", "random", "greedy", "--game", "count_it", "--fixed", blocks, "--workers", "1")
+        return self.arena(*words, *options)
+
     def plan(self):
         return json.loads((self.folder / "reports" / "small" / "plan.json").read_text())
 
@@ -158,6 +162,37 @@ def test_edited_rules_of_one_version_are_refused_until_it_is_raised_or_they_are_
     plug_in.edit(version=2)
     assert plug_in.run(1).returncode == 0
     assert plug_in.plan()["boards"][0]["rules_version"] == 2
+
+
+def test_a_comparison_goes_on_under_edited_rules_only_if_they_are_said_to_be_the_same(plug_in):
+    assert plug_in.compare(2).returncode == 0
+    (log,) = plug_in.folder.glob("reports/**/matches.db")
+    before = log.read_bytes()
+    plug_in.write(steps="STEPS = (1, 2, 4)\n")
+    refused = plug_in.compare(3)
+    assert refused.returncode == 2 and refused.stderr.count("\n") == 1, refused.stderr
+    assert "rules_version is still 1; raise that" in refused.stderr and "--same-rules" in refused.stderr
+    assert log.read_bytes() == before
+    said = plug_in.compare(3, "--same-rules")
+    assert said.returncode == 0, said.stderr
+    assert plug_in.compare(4).returncode == 0, "what was said once is in the log"
+    (rules,) = json.loads(log.with_name("plan.json").read_text())["rules"].values()
+    assert len(rules["same_as"]) == 1
+
+
+def test_a_run_says_when_its_configuration_makes_another_plan_count(plug_in):
+    line = "Another plan counts in the log than before"
+    runs = [plug_in.arena("run", plug_in.config(blocks), "--workers", "1", "--no-report") for blocks in (2, 2, 3, 3)]
+    assert [run.returncode for run in runs] == [0, 0, 0, 0]
+    assert [run.stderr.count(line) for run in runs] == [0, 0, 1, 0]
+    plug_in.write(steps="STEPS = (1, 2, 4)\n")
+    same = plug_in.arena("run", plug_in.config(3), "--workers", "1", "--no-report", "--same-rules")
+    assert same.returncode == 0 and line not in same.stderr, (
+        "the plan is the one of before, by sources said to be equal"
+    )
+    fresh = plug_in.arena("run", plug_in.config(4), "--workers", "1", "--no-report", "--fresh")
+    assert fresh.returncode == 0 and line not in fresh.stderr
+    assert line not in plug_in.run(2).stderr, "--quiet"
 
 
 def test_logs_by_different_rules_under_one_version_are_not_merged(plug_in):

@@ -6,11 +6,9 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from arena import api
 from arena.cli.crosstable import view_of
-from arena.core.errors import ConfigError
 from arena.results import power
-from arena.results.columns import LEADERBOARD, RENAMED, TABLES, as_text, check_columns, format_of
+from arena.results.columns import LEADERBOARD, TABLES, as_text, format_of
 from arena.results.crosstable import crosstable
 from arena.results.diff import diff
 from arena.results.leaderboards import faults, leaderboard
@@ -96,13 +94,6 @@ def test_a_column_that_is_in_no_table_is_refused(frames):
         LEADERBOARD.arrange(frames["leaderboard"].assign(luck=1))
 
 
-@pytest.mark.parametrize("old", ["rating_low", "rank_high", "return_low", "distinct", "mu_in_order", "sigma_in_order"])
-def test_an_old_name_of_a_column_is_refused_with_the_new_one_named(tmp_path, old):
-    fill(tmp_path / "matches.db", schedule(["alice", "bob"]))
-    with pytest.raises(ConfigError, match=f"^--columns: '{old}' is now called '{RENAMED[old]}'$"):
-        api.export(tmp_path / "matches.db", columns=["bot", old])
-
-
 def test_cells_are_shown_in_the_format_of_their_column():
     assert as_text(1234, format_of("matches")) == "1,234"
     assert as_text(0.5, format_of("return_seat_3")) == "+0.500"
@@ -134,8 +125,3 @@ def test_exported_matches_have_places_from_1_where_logs_have_ranks_from_0(frames
     key = ["round", "lineup", "seat", "bot"]
     both = told.merge(logged, on=key, how="inner")
     assert len(both) == len(logged) and (both["place"] == both["rank"] + 1).all()
-
-
-def test_a_column_of_matches_by_its_former_name_is_refused_with_the_new_one():
-    with pytest.raises(ConfigError, match="'rank' is now called 'place'"):
-        check_columns(["rank"], TABLES["matches"].names, "matches")

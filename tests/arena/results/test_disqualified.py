@@ -1,4 +1,4 @@
-"""Benched bots on boards, in exports and in a run's summary; whole runs with bots that fail."""
+"""Disqualified bots on boards, in exports and in a run's summary; whole runs with bots that fail."""
 
 from __future__ import annotations
 

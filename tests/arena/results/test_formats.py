@@ -262,7 +262,6 @@ def test_a_column_of_one_board_alone_is_left_out_on_others(log, tmp_path):
         ("--what leaderboards,matches --columns bot", "matches in JSON Lines have no column 'bot'"),
         ("--format jsonl", "'jsonl' is a format of matches alone"),
         ("--what matches,leaderboard", "'leaderboard' cannot be exported; did you mean 'leaderboards'?"),
-        ("--what pairs", "'pairs' is now called 'crosstable'"),
         ("--format html,xls", "'xls' cannot be exported"),
     ],
 )

@@ -408,6 +408,21 @@ def test_an_interrupted_import_leaves_nothing_behind(export, tmp_path, there):
     assert sorted(path.name for path in home.iterdir()) == ["again"] * there
 
 
+def test_an_import_that_makes_another_plan_count_says_so_and_what_is_stale(export, tmp_path, capsys):
+    parts = ["import", str(export / "matches.jsonl"), "--name", "again", "--home", str(tmp_path)]
+    assert run_command(parts) == 0
+    assert "Another plan" not in capsys.readouterr().out
+    (tmp_path / "again" / "index.html").write_text("")
+    changed = json.loads((export / "plan.json").read_text())
+    changed["forfeit_limit"] += 1
+    (tmp_path / "plan.json").write_text(json.dumps(changed))
+    for there in (True, False):
+        assert run_command([*parts, "--plan", str(tmp_path / "plan.json")]) == 0
+        told = " ".join(capsys.readouterr().out.split())
+        assert ("Another plan counts in the log than before: boards and exports are of that one." in told) == there
+        assert ("Out of date beside it: index.html" in told) == there
+
+
 def test_the_command_says_what_it_did(export, tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     count = len(texts(export))

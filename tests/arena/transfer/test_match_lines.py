@@ -173,7 +173,6 @@ WRONG = {
     "a line-up": (changed(lineup=7), "match: must end in the number of the line-up"),
     "a note to no ply": (changed(notes=[[10**6, "far out"]]), "notes: must belong to plies"),
     "notes in disorder": (changed(notes=[[1, "b"], [0, "a"]]), "notes: must belong to plies"),
-    "a key by its old name": (changed(course=""), "course: this key is called moves now; rename it"),
     "spaces": (changed(moves="a1  a2"), "moves: must have single spaces between moves"),
 }
 

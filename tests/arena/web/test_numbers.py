@@ -12,8 +12,10 @@ from arena import api
 from arena.core.match_ids import match_id
 from arena.plan.adaptive import with_stages
 from arena.plan.coverage import blocks_in_plan, looked_up
+from arena.registry.discovery import own_bot
+from arena.registry.submitting import keep, withdraw
 from arena.results.columns import as_text, format_of
-from arena.results.leaderboards import cells, disqualified_lines
+from arena.results.leaderboards import cells, disqualified_lines, few_blocks_lines, notes_below
 from arena.results.pages.report import report_page
 from arena.transfer.foreign_results import import_results
 from arena.web.app import create_app
@@ -56,6 +58,18 @@ def home(tmp_path_factory):
     }
     arena.run({**stages, "seed": 3, "blocks": 7, "bots": TWINS}, folder, workers=1)
     arena.run({**stages, "seed": 3, "blocks": 4, "bots": TWINS}, folder, workers=1)
+    source = own_bot(f"{folder / 'b.py'}:Fragile")
+    keep(source.module, source.class_name, source.bundle(), "bob", "Bob", folder)
+    entered = {
+        **plan,
+        "name": "withdrawn",
+        "seed": 4,
+        "blocks": 2,
+        "bots": [*TWINS, {"bot": "bob", "isolation": "none"}],
+    }
+    arena.run(entered, folder, workers=1)
+    withdraw("bob", folder)
+    arena.run(entered, folder, workers=1)
     rows = [
         "match,bot,place",
         *(f"{n},{bot},{place}" for n, (a, b, *of) in enumerate(FOREIGN) for bot, place in zip((a, b), of, strict=True)),
@@ -65,7 +79,7 @@ def home(tmp_path_factory):
     return folder
 
 
-NAMES = ["two_plans", "adaptive", "elsewhere"]
+NAMES = ["two_plans", "adaptive", "withdrawn", "elsewhere"]
 
 
 @pytest.fixture(scope="module")
@@ -161,6 +175,9 @@ def test_standings_are_the_leaderboards_of_the_command_line(client, home, name):
     for frame in frames.values():
         for line in disqualified_lines(frame):
             assert line.partition(":")[2] in html.unescape(page)
+        for line in few_blocks_lines(frame):
+            assert line in html.unescape(page)
+    assert any(map(few_blocks_lines, frames.values())) or name != "elsewhere"
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -170,6 +187,9 @@ def test_the_report_and_a_site_have_the_same_standings(home, tmp_path, name):
         report, status = report_page(store, resolved).decode(), api.status(name, home)
     frames = arena.leaderboard(name, home)
     assert tables(report, "Leaderboard") == [printed(frame) for frame in frames.values()]
+    for frame in frames.values():
+        for line in notes_below(frame):
+            assert line in html.unescape(report)
     overview = [row[2] for (rows,) in [tables(report, "Boards")] for row in rows[1:]]
     assert overview == [f"{board.matches:,}" for board in status.boards]
     words = f"{status.matches:,} matches" + (
@@ -180,6 +200,7 @@ def test_the_report_and_a_site_have_the_same_standings(home, tmp_path, name):
     site.write(tmp_path)
     site.close()
     page = (tmp_path / name / "index.html").read_text()
+    assert all(line in html.unescape(page) for frame in frames.values() for line in few_blocks_lines(frame))
     assert tables(page, "Standings") == [printed(frame) for frame in frames.values()]
 
 
@@ -218,7 +239,7 @@ def test_lists_have_the_matches_of_the_plan_under_the_labels_that_sat_there(clie
             assert met.keys() == {id for id, seats in wanted.items() if {label, other} <= {each for each, _ in seats}}
 
 
-@pytest.mark.parametrize("name", ["two_plans", "adaptive"])
+@pytest.mark.parametrize("name", ["two_plans", "adaptive", "withdrawn"])
 def test_matches_that_are_in_no_plan_are_told_apart(client, home, name):
     wanted, address = planned(home, name), f"/tournaments/{name}/matches"
     everything, total = listed(client, f"{address}?of=log")

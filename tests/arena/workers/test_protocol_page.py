@@ -11,12 +11,27 @@ import pytest
 
 import engine
 from arena import api
-from tests.support.protocol_driver import Follower, Message, play_match
-from tests.support.protocol_samples import beginning, first_move, last_message
+from tests.support.protocol_driver import Follower, Message, gameover, move, newgame, play_match
+from tests.support.protocol_samples import START, beginning, first_move, last_message
 from tests.support.splitmix_bot import Splitmix
 
 ROOT = Path(__file__).parents[3]
 PROTOCOL = (ROOT / "arena" / "workers" / "sandbox" / "PROTOCOL.md").read_text()
+
+
+LISTENER = """
+import json, sys
+
+with open({heard!r}, "w") as heard:
+    for line in sys.stdin:
+        print(line, end="", file=heard, flush=True)
+        message = json.loads(line)
+        if message["type"] == "move":
+            print(json.dumps({{"type": "action", "action": message["legal"][0]}}), flush=True)
+        elif message["type"] in ("hello", "newgame"):
+            print(json.dumps({{"type": "ready"}}), flush=True)
+"""
+"""A program that writes down what it hears."""
 
 
 class Script:
@@ -83,6 +98,29 @@ def test_the_match_on_the_page_is_what_its_command_plays(written, monkeypatch):
     monkeypatch.chdir(ROOT)
     match = api.play_match(game, bots, int(command[2]))
     assert match.moves == [text for line in written for _, text in json.loads(line[1:]).get("plies", [])]
+
+
+def test_a_program_hears_from_the_arena_what_the_page_says(tmp_path):
+    """A process that is kept for a second match, and killed at its end."""
+    (tmp_path / "bot.py").write_text(LISTENER.format(heard=str(tmp_path / "heard")))
+    manifest = 'command = ["python3", "bot.py"]\nresettable = true\nparameters.n = {default = 3}\n'
+    (tmp_path / "bot.toml").write_text(manifest)
+    config = {"name": "two", "blocks": 1, "bots": [{"bot": str(tmp_path)}, {"bot": "random"}]}
+    config["games"] = [{"game": "epicycle", "players": 2}]
+    assert api.run(config, tmp_path / "home", workers=1, backend="local", report=False).outcome.complete
+    hello, *heard = map(json.loads, (tmp_path / "heard").read_text().splitlines())
+    assert hello == {"type": "hello", "protocol": 1}
+    state = START
+    for message in heard:
+        if message["type"] == "newgame":
+            state = START.clone()
+            assert message == newgame(state, message["seat"], int(message["seed"]), {"n": 3})
+            continue
+        for _, text in message["plies"]:
+            state.apply_action(state.string_to_action(text))
+        assert message == (gameover if message["type"] == "gameover" else move)(state, message["plies"])
+    kinds = [message["type"] for message in heard]
+    assert kinds.count("newgame") == 2 and kinds.count("gameover") == 1 and "move" in kinds
 
 
 def test_the_page_describes_every_key_of_every_message():

@@ -4,6 +4,18 @@ import random
 
 import numpy as np
 
+import engine
+from engine.specs import Value
+from tests.engine.matches import tables
+
+NAMES = [name for name in engine.game_names() if engine.game_type(name).bounds is not None]
+"""Our games that OpenSpiel can have, which tell how far their matches can go."""
+
+
+def bounded_tables() -> list[tuple[str, int, dict[str, Value]]]:
+    """Return (name, players, options) of these games, as `tests.engine.matches.tables` does of all."""
+    return [table for table in tables() if table[0] in NAMES]
+
 
 def assert_same_matches(first, second, seeds):
     """Play random matches of two games of OpenSpiel side by side; they must not differ in what is legal or won."""

@@ -161,7 +161,7 @@ def test_the_wrapper_that_a_refusal_names_plays_the_game_to_its_end():
             except UnsupportedError as error:
                 text = str(error)
         wrapper = re.search(r"at the same time; (\S+) plays it in turns", text)
-        if wrapper is not None and kind.short_name != "pathfinding":  # whose default grid is for one player
+        if wrapper is not None:
             game = load(wrapper[1], max(kind.min_num_players, 2))
             play_side_by_side(game, game.native, 1)
             named += 1

@@ -15,13 +15,21 @@ import engine
 from arena.interop.openspiel import ours, register
 from engine import registry
 from engine.specs import Value
-from tests.arena.interop.openspiel.playing import assert_same_matches, certainty, compiled_search, plain_search
-from tests.engine.matches import finished, tables
+from tests.arena.interop.openspiel.playing import (
+    NAMES,
+    assert_same_matches,
+    bounded_tables,
+    certainty,
+    compiled_search,
+    plain_search,
+)
+from tests.engine.matches import finished
 from tests.engine.test_plain_game import NIM, NimState
 
 SMALL = {"epicycle": "max_turns=40", "magic_mids": "max_turns=12", "pyramid_punch": "max_turns=8"}
 """Options that make random matches and histories short."""
-GAMES = [f"arena_{name}({SMALL.get(name, '')})" for name in engine.game_names()]
+TABLES = bounded_tables()
+GAMES = [f"arena_{name}({SMALL.get(name, '')})" for name in NAMES]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -69,7 +77,7 @@ def run(*lines: str) -> subprocess.CompletedProcess:
 
 def test_registering_twice_registers_nothing_twice():
     before = pyspiel.registered_names()
-    assert register() == [f"arena_{name}" for name in engine.game_names()]
+    assert register() == [f"arena_{name}" for name in NAMES]
     assert register("epicycle", "epicycle") == register()
     assert pyspiel.registered_names() == before
 
@@ -116,7 +124,7 @@ def test_no_game_goes_there_and_back():
 # Types and parameters
 
 
-@pytest.mark.parametrize(("name", "players", "options"), tables())
+@pytest.mark.parametrize(("name", "players", "options"), TABLES)
 def test_type_and_numbers_are_those_of_the_game_with_its_options(name, players, options):
     game, ours = pyspiel.load_game(*named(name, players, options)), engine.load_game(name, players, **options)
     kind = game.get_type()

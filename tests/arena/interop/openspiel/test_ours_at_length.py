@@ -8,14 +8,21 @@ import pytest
 
 import engine
 from arena.interop.openspiel import register
-from tests.arena.interop.openspiel.playing import assert_same_matches, certainty, compiled_search, plain_search
-from tests.engine.matches import tables
+from tests.arena.interop.openspiel.playing import (
+    NAMES,
+    assert_same_matches,
+    bounded_tables,
+    certainty,
+    compiled_search,
+    plain_search,
+)
 
 pytestmark = pytest.mark.system
 
 SHORT = {"epicycle": {"max_turns": 40}, "magic_mids": {"max_turns": 12}, "pyramid_punch": {"max_turns": 8}}
 """Caps for what takes long at every ply."""
-IDS = [f"{name}-{players}-{options}" for name, players, options in tables()]
+TABLES = bounded_tables()
+IDS = [f"{name}-{players}-{options}" for name, players, options in TABLES]
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -23,14 +30,14 @@ def ours_are_registered():
     register()
 
 
-@pytest.fixture(params=tables(), ids=IDS)
+@pytest.fixture(params=TABLES, ids=IDS)
 def game(request):
     """Every game with every number of players, and with other options."""
     name, players, options = request.param
     return pyspiel.load_game(f"arena_{name}", {**options, "players": players})
 
 
-@pytest.fixture(params=tables(), ids=IDS)
+@pytest.fixture(params=TABLES, ids=IDS)
 def short_game(request):
     """The same, with a cap that ends matches soon."""
     name, players, options = request.param
@@ -63,8 +70,8 @@ def test_the_suite_of_simulations_passes_as_it_is():
     from open_spiel.python.tests import games_sim_test
 
     loader = unittest.TestLoader()
-    loader.testNamePatterns = [f"*_arena_{name}" for name in engine.game_names()]
-    kinds = [engine.game_type(name) for name in engine.game_names()]
+    loader.testNamePatterns = [f"*_arena_{name}" for name in NAMES]
+    kinds = [engine.game_type(name) for name in NAMES]
     counts = [kind.max_players - kind.min_players + 1 for kind in kinds]
     expected = len(kinds) + sum(count for count in counts if count > 1)
     assert run(loader.loadTestsFromModule(games_sim_test)) == expected
@@ -87,9 +94,9 @@ def test_the_suite_of_the_interface_passes_on_parts_and_on_whole_trees(monkeypat
         monkeypatch.setitem(api_test.TOTAL_NUM_STATES, spec, (chance, decisions, ends))
         monkeypatch.setitem(api_test.PERFECT_RECALL_NUM_STATES, spec, decisions)
     monkeypatch.setattr(api_test, "_GAMES_FULL_TREE_TRAVERSAL_TESTS", [(spec, spec) for spec in trees])
-    monkeypatch.setattr(api_test, "_GAMES_TO_TEST", {f"arena_{name}" for name in engine.game_names()})
+    monkeypatch.setattr(api_test, "_GAMES_TO_TEST", {f"arena_{name}" for name in NAMES})
     flags(monkeypatch, test_only_games="arena_.*")
-    assert run(api_test.load_tests(unittest.TestLoader(), None, None)) == 8 * len(trees) + 5 * len(engine.game_names())
+    assert run(api_test.load_tests(unittest.TestLoader(), None, None)) == 8 * len(trees) + 5 * len(NAMES)
 
 
 def flags(monkeypatch, **values):
