@@ -35,7 +35,7 @@ from arena.stats.ranks import order_doubt
 from arena.store import Store
 from arena.workers import process
 from tests.arena.plan.test_disqualification import Workers, ids_in, play
-from tests.arena.results.test_disqualified import BOTS, IN_THE_LOG
+from tests.arena.results.test_disqualified import BOTS
 from tests.support import tournaments
 from tests.support.faulty import CAUSES, rule
 from tests.support.samples import all_matches, begin, board, finished, resolved, row, schedule
