@@ -28,7 +28,7 @@ from arena.runner.single import play_match, retold
 from arena.schedule.blocks import Schedule
 from arena.schedule.foreign import marked
 from arena.store import set_aside
-from arena.tournament.dice_keys import now, with_dice_keys
+from arena.tournament.dice_keys import finish_log, with_dice_keys
 from arena.tournament.finding import find_match
 from arena.tournament.log_keys import with_disclosed_keys
 from arena.tournament.logs import LOG, find_game_fault, find_log
@@ -194,7 +194,7 @@ def run(
                 outcome = Run(plan, store, options, worker, show_rated, on_complete=early.add).play()
                 write_faults(folder, outcome.game_faults)
                 if outcome.complete:
-                    store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+                    finish_log(store, plan.schedule)
                 if outcome.progress.stopping:
                     return RunResult(plan, outcome, folder, {}, no_faults(), [])
                 if report is None:

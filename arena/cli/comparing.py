@@ -20,10 +20,10 @@ from arena.plan.resolve import Plan
 from arena.runner.compare import Comparison, compare
 from arena.runner.options import MAX_BLOCKS, Matchup, StopRule
 from arena.runner.progress import Progress, per_second
-from arena.runner.tally import Tally
 from arena.stats.estimates import Estimate
 from arena.stats.paired import Saving
 from arena.stats.sprt import Sprt
+from arena.tournament.tally import Tally
 
 if TYPE_CHECKING:
     from arena.results.comparison import LoggedComparison

@@ -16,8 +16,8 @@ PLAYED = "played"
 
 
 def is_open_ended(name: str) -> bool:
-    """Return whether what has that name is only played as far as it goes: comparisons, and matches of persons."""
-    return name.startswith((f"{COMPARISONS}/", f"{PLAYED}/"))
+    """Return whether what has that name is only played as far as it goes: a match of persons."""
+    return name.startswith(f"{PLAYED}/")
 
 
 def plain_name(value: str) -> str:

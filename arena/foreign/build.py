@@ -97,7 +97,7 @@ def build(store: Store, source: Source, name: str, started: str, folder: Path) -
             while batch := list(itertools.islice(finished, BATCH)):
                 store.add(schedule, batch, run)
                 matches += len(batch)
-            store.finish_run(started, disclose=False)
+            store.finish_run(started)
     return Built(plan, matches, ignored)
 
 

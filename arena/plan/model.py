@@ -23,8 +23,9 @@ from arena.plan.config import Format
 from arena.plan.config import Limits as PlannedLimits
 from arena.registry.game_rules import RulesRecord
 from arena.schedule.blocks import Board, Entry, Schedule, Stage
-from arena.schedule.duels import Duel
+from arena.schedule.duels import Compared, Duel, StopTest
 from arena.schedule.foreign import MARK, ForeignSchedule, is_marked
+from arena.stats.sprt import Sprt
 from engine import EngineError, game_type
 
 BOARD_FIELDS = ("game", "players", "rules_version", "blocks", "opening", "utilities", "first_blocks")
@@ -91,6 +92,27 @@ class DuelRecord(Model):
     fillers: Annotated[list[Text], Field(min_length=1)]
 
 
+class TestRecord(Model):
+    """A sequential test; `arena.stats.sprt.Sprt` has its meaning."""
+
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    model: Literal["logistic", "normalized"]
+
+
+class ComparisonRecord(Model):
+    """What a comparison asks."""
+
+    bots: Annotated[list[Text], Field(min_length=2, max_length=2)]
+    """How much stronger is the first than the second?"""
+    test: TestRecord | None
+    """None where the number of blocks is fixed."""
+    opening_plies: Count
+    """Plies at the beginning of a match that tell its opening from others."""
+
+
 class ForeignRecord(Model):
     """Where results come from that were played elsewhere; nothing vouches for them."""
 
@@ -126,6 +148,7 @@ class ResolvedPlan(Model):
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     line_ups: Literal["rotations", "permutations"]
     duel: DuelRecord | None
+    comparison: ComparisonRecord | None
     max_tables: Annotated[int, Field(ge=1, le=1_000_000)]
     challenger: Text | None
     forfeit_limit: Count
@@ -157,9 +180,18 @@ class ResolvedPlan(Model):
             schedule = self.schedule()
         except KeyError as error:
             raise ValueError(f"it has no bot {error}") from None
-        needed = {entry for entry in (schedule.challenger, *(schedule.duel or ())[:2]) if entry is not None}
+        needed = {
+            entry
+            for entry in (schedule.challenger, *(schedule.duel or ())[:2], *(schedule.comparison or ())[:2])
+            if entry is not None
+        }
         if not all(needed <= set(board.entries) for board in schedule.boards):
             raise ValueError("whoever every block is about has to play on every board")
+        if schedule.comparison is not None:
+            if len(schedule.boards) != 1 or len(schedule.tables[0]) != 1:
+                raise ValueError("a comparison has one board, and one set of bots there")
+            if schedule.comparison.test is not None:
+                Sprt(*schedule.comparison.test)
         return self
 
     @classmethod
@@ -174,12 +206,18 @@ class ResolvedPlan(Model):
         foreign: ForeignRecord | None = None,
     ) -> Self:
         """Describe a schedule, its `bots` by entry, without secret keys."""
-        labels, duel = [entry.label for entry in schedule.entries], schedule.duel
+        labels, duel, compared = [entry.label for entry in schedule.entries], schedule.duel, schedule.comparison
         data = {
             "name": name,
             "seed": schedule.seed,
             "line_ups": "permutations" if schedule.permutations else "rotations",
             "duel": duel and {"bots": [labels[i] for i in duel[:2]], "fillers": [labels[i] for i in duel.fillers]},
+            "comparison": compared
+            and {
+                "bots": [labels[i] for i in compared[:2]],
+                "test": compared.test and compared.test._asdict(),
+                "opening_plies": compared.opening,
+            },
             "max_tables": schedule.max_tables,
             "challenger": None if schedule.challenger is None else labels[schedule.challenger],
             "forfeit_limit": schedule.forfeit_limit,
@@ -236,6 +274,7 @@ class ResolvedPlan(Model):
             secret_dice=Kind.COMMON if self.common_dice else Kind.SECRET,
             forfeit_limit=self.forfeit_limit,
             duel=_duel(self.duel, places),
+            comparison=_compared(self.comparison, places),
             stages=stages if any(stages) else (),
         )
         return made if self.foreign is None else ForeignSchedule.of(made, self.has_seats)
@@ -272,6 +311,14 @@ def _duel(duel: DuelRecord | None, places: dict[str, int]) -> Duel | None:
         return None
     first, second = duel.bots
     return Duel(places[first], places[second], tuple(places[label] for label in duel.fillers))
+
+
+def _compared(comparison: ComparisonRecord | None, places: dict[str, int]) -> Compared | None:
+    if comparison is None:
+        return None
+    first, second = comparison.bots
+    test = None if comparison.test is None else StopTest(**comparison.test.model_dump())
+    return Compared(places[first], places[second], test, comparison.opening_plies)
 
 
 def _stage(board: BoardRecord, places: dict[str, int]) -> Stage | None:

@@ -118,9 +118,8 @@ def _run_status(log: Path) -> RunStatus:
     with Tournament.open(log) as tournament:
         store, resolved, schedule = tournament.store, tournament.plan, tournament.schedule
         finished = store.is_finished()
-        is_comparison = resolved.name.startswith(f"{COMPARISONS}/")
         boards = list(_boards(tournament, is_open_ended(resolved.name) and finished))
-        pair = schedule.duel[:2] if schedule.duel else range(2) if is_comparison else ()
+        pair = schedule.comparison[:2] if schedule.comparison is not None else ()
         matches, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         run, last = store.last_run(), _last_write(log)
         played = sum(count for number, _, count in run.workers if number == run.number)

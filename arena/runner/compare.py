@@ -29,26 +29,26 @@ from arena.plan.files import write_plan
 from arena.plan.resolve import Plan, ResolvedBot, Wanted, entry_keys, resolve_bots, single_plan
 from arena.registry.bundles import MANIFEST
 from arena.registry.game_rules import rules_of_plugins
-from arena.runner.following import RESULT
 from arena.runner.options import Matchup, RunOptions, StopRule
-from arena.runner.outbox import Outbox
 from arena.runner.run import Outcome, Progress, Run
-from arena.runner.sequential import SequentialGate
-from arena.runner.tally import Tally
 from arena.schedule.blocks import Board, Entry, Schedule
-from arena.schedule.duels import Duel
+from arena.schedule.duels import Compared, Duel, StopTest
 from arena.schedule.openings import chosen_plies, setup_plies
 from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead, stopped_estimate
 from arena.stats.paired import Saving, dice_saving
-from arena.tournament.dice_keys import has_own_dice, now, shared_in_blocks, with_dice_keys
+from arena.tournament.dice_keys import finish_log, has_own_dice, shared_in_blocks, with_dice_keys
 from arena.tournament.log_keys import with_disclosed_keys
 from arena.tournament.logs import LOG
 from arena.tournament.same_rules import with_same_rules
+from arena.tournament.sequential import tally_of
+from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
 from arena.workers.process import WorkerProcess
 from engine import game_type, load_game
 from engine.specs import split_bot_spec
 
+RESULT = "comparison.json"
+"""What a comparison writes beside its log when it ends."""
 FILLERS = ("greedy", "random")
 """Default bots for the other seats."""
 
@@ -60,8 +60,6 @@ class Comparison:
     """Result of a comparison. Scores are A's, from 0 to 1, 1/2 for equal strength."""
 
     plan: Plan
-    entries: tuple[int, int]
-    """A and B in the plan."""
     end: End
     tally: Tally
     estimate: Estimate | None
@@ -70,6 +68,13 @@ class Comparison:
     """By what the matches of a block share: dice, opening and seeds; with `own_dice` the opening alone."""
     outcome: Outcome
     folder: Path
+
+    @property
+    def entries(self) -> tuple[int, int]:
+        """A and B in the plan."""
+        compared = self.plan.schedule.comparison
+        assert compared is not None
+        return compared[:2]
 
     @property
     def a(self) -> str:
@@ -181,26 +186,21 @@ def compare(
     options = RunOptions(cores() if workers is None else workers, "local", rated=False)
     worker = WorkerProcess()
     try:
-        plan, entries = comparison_plan(matchup, stop.blocks, worker, home)
+        plan = comparison_plan(matchup, stop, worker, home)
         folder = home_folder(home) / plan.name
         with Tournament.create(folder / LOG) as tournament:
             _check_name(plan, tournament)
             store = tournament.store
             plan = with_dice_keys(with_same_rules(plan, store, same_rules), store)
-            (board,) = plan.schedule.boards
-            opening = setup_plies(load_game(board.game, board.players)) + board.opening
-            tally = Tally(stop.test, board.players, opening)
-            gate = SequentialGate(plan.schedule, tally, entries, Outbox(store, plan.schedule))
-            asked = {"a": plan.schedule.entries[entries[0]].label, "b": plan.schedule.entries[entries[1]].label}
-            test = asdict(stop.test) if stop.test else None
-            _write(folder, {**asked, "test": test, "end": "running"})  # for those who look on
             planned(plan)
-            run = Run(plan, store, options, worker, lambda progress: show(progress, tally), gate)
+            run = Run(plan, store, options, worker, lambda progress: show(progress, run.matches.tally))
             outcome = run.play()
             if outcome.complete:
-                store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
-            resolved = with_disclosed_keys(plan.resolved(), store)
-        found = _comparison(plan, entries, tally, outcome, folder)
+                finish_log(store, plan.schedule)
+            schedule = Tournament(store, plan.schedule).schedule
+            resolved = with_disclosed_keys(replace(plan, schedule=schedule).resolved(), store)
+            tally = tally_of(store, schedule)
+        found = _comparison(plan, tally, outcome, folder)
         write_plan(folder, resolved)
         _write(folder, found.as_dict())
         return found
@@ -214,9 +214,9 @@ def _write(folder: Path, content: dict[str, Any]) -> None:
 
 
 def comparison_plan(
-    matchup: Matchup, blocks: int, worker: WorkerProcess | None = None, home: str | Path | None = None
-) -> tuple[Plan, tuple[int, int]]:
-    """Return the plan of a comparison and the entries of A and B. Swapping the two does not change the plan."""
+    matchup: Matchup, stop: StopRule, worker: WorkerProcess | None = None, home: str | Path | None = None
+) -> Plan:
+    """Return the plan of a comparison. Swapping the two changes none of its blocks."""
     kind = game_type(matchup.game)
     game = load_game(matchup.game, kind.min_players if matchup.players is None else matchup.players)
     plies = chosen_plies(matchup.opening, game.default_opening)
@@ -243,16 +243,17 @@ def comparison_plan(
             Entry(labels[bot.identity], key, bot.spec, bot.identity, bot.trusted)
             for key, bot in zip(keys, unique, strict=True)
         ),
-        boards=(replace(board, entries=tuple(range(len(unique))), blocks=blocks),),
+        boards=(replace(board, entries=tuple(range(len(unique))), blocks=stop.blocks),),
         permutations=False,
         max_tables=1,
         challenger=None,
         limits=Limits(),
         duel=duel,
+        comparison=Compared(a, b, StopTest(**asdict(stop.test)) if stop.test else None, setup_plies(game) + plies),
         secret_dice=Kind.COMMON if matchup.common_dice else Kind.SECRET,
     )
     name = _name(schedule) if matchup.name is None else f"{COMPARISONS}/{matchup.name}"
-    return Plan(name, schedule, tuple(unique), (), (), rules_of_plugins([game.spec])), (a, b)
+    return Plan(name, schedule, tuple(unique), (), (), rules_of_plugins([game.spec]))
 
 
 def split_label(text: str) -> tuple[str | None, str]:
@@ -323,7 +324,7 @@ def _name(schedule: Schedule) -> str:
     return f"{COMPARISONS}/{board.slug}-{words[0]}-{words[1]}-{digest}"
 
 
-def _comparison(plan: Plan, entries: tuple[int, int], tally: Tally, outcome: Outcome, folder: Path) -> Comparison:
+def _comparison(plan: Plan, tally: Tally, outcome: Outcome, folder: Path) -> Comparison:
     scale = plan.schedule.boards[0].players - 1
     units = np.array([(each.units_a, each.units_b, each.seat) for each in tally.evidence], float).reshape(-1, 3)
     estimate = None
@@ -340,4 +341,4 @@ def _comparison(plan: Plan, entries: tuple[int, int], tally: Tally, outcome: Out
         end = "interrupted"
     elif outcome.not_played:
         end = "not_played"
-    return Comparison(plan, entries, end, tally, estimate, saving, outcome, folder)
+    return Comparison(plan, end, tally, estimate, saving, outcome, folder)

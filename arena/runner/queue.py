@@ -14,11 +14,11 @@ from arena.match.game_faults import GameFault
 from arena.match.heartbeat import NOBODY, SILENCE
 from arena.match.result import MatchRow
 from arena.runner.board_queue import BoardQueue
-from arena.runner.gate import Gate
-from arena.runner.outbox import Outbox
+from arena.runner.folds import SequentialFold
 from arena.runner.retries import RetryPolicy
 from arena.schedule.blocks import MatchSpec, Schedule
 from arena.store import Finished, Store
+from arena.tournament.tally import Tally
 from arena.tournament.tournament import Tournament
 from arena.workers.messages import Death
 from arena.workers.pools import IN_FLIGHT, Charged, Chunk
@@ -44,20 +44,14 @@ def chunk_seconds(workers: int) -> float:
 class MatchQueue:
     """Hands out, in chunks, the matches that are missing from a log, and takes their results."""
 
-    def __init__(
-        self, store: Store, schedule: Schedule, gate: Gate | None = None, is_cut_off: Callable[[], bool] = lambda: False
-    ) -> None:
-        """`gate` replaces that of disqualifications, for a plan with one board.
-
-        The log is searched no further once `is_cut_off`.
-        """
+    def __init__(self, store: Store, schedule: Schedule, is_cut_off: Callable[[], bool] = lambda: False) -> None:
+        """Begin with a log, which is searched no further once `is_cut_off`."""
         self.store, self.planned = store, schedule
-        self.outbox = gate.outbox if gate is not None else Outbox(store, schedule)
         present = Tournament(store, schedule).schedule
         self._has_stages = bool(present.stages)
-        self.boards = [
-            BoardQueue(number, store, present, self.outbox, gate, is_cut_off) for number in range(len(schedule.boards))
-        ]
+        self.boards = [BoardQueue(number, store, present, is_cut_off) for number in range(len(schedule.boards))]
+        self.unwritten: list[Finished] = []
+        """Results that are not in the log yet."""
         self.retries = RetryPolicy()
         self.game_faults: dict[int, GameFault] = {}
         """By board that is stopped, since its game failed."""
@@ -84,10 +78,17 @@ class MatchQueue:
         return sum(board.played for board in self.boards)
 
     @property
+    def tally(self) -> Tally:
+        """That of a comparison."""
+        fold = self.boards[0].fold
+        assert isinstance(fold, SequentialFold)
+        return fold.tally
+
+    @property
     def not_played(self) -> dict[MatchSpec, str]:
         """Matches still in the plan that were given up, each with the reason."""
         given_up = self.retries.given_up
-        return {spec: why for spec, why in given_up.items() if self._board(spec).gate.stays(spec.block)}
+        return {spec: why for spec, why in given_up.items() if self._board(spec).counts(spec)}
 
     def seconds_left(self) -> float | None:
         """Return how long the rest takes one worker, estimated from boards with results; None before there are any."""
@@ -111,12 +112,11 @@ class MatchQueue:
         if given_up_only:
             return lines
         for board, planned in zip(self.boards, self.planned.boards, strict=True):
-            left = board.gate.left - sum(spec.block.board == board.number for spec in given_up)
+            left = board.fold.left - sum(spec.block.board == board.number for spec in given_up)
             if left and board.is_stopped:
                 lines.append(f"{left:,} on {planned.title}, for the game failed; the same command tries again")
             elif left:
-                reached = board.gate.reached
-                lines.append(f"{left:,} more on {planned.title}: whether they are played, round {reached} decides")
+                lines.append(f"{left:,} more on {planned.title}: whether they count, matches before them decide")
         return lines + [
             f"{board.unassigned:,} more on {planned.title}: which tables play them, those before decide"
             for board, planned in zip(self.boards, self.planned.boards, strict=True)
@@ -181,7 +181,7 @@ class MatchQueue:
             board = self._board(spec)
             if not board.compiled:
                 break
-            if board.withdraw(spec):
+            if not board.counts(spec):
                 self._returned.popleft()
                 continue
             alone = self.retries.plays_alone(spec)
@@ -212,7 +212,7 @@ class MatchQueue:
     def _chunk(self, board: BoardQueue, missing: Iterable[MatchSpec], workers: int) -> list[Charged]:
         """Return matches as they come, as many as make a chunk; a first one alone, as its length is unknown."""
         matches: list[Charged] = []
-        share = sum(board.gate.left for board in self.boards) // (2 * IN_FLIGHT * workers)
+        share = sum(board.fold.left for board in self.boards) // (2 * IN_FLIGHT * workers)
         most, enough, seconds = max(1, min(MAX_CHUNK, share)), chunk_seconds(workers), 0.0
         for spec in missing if board.costs.known else itertools.islice(missing, 1):
             matches.append((spec, []))
@@ -223,9 +223,9 @@ class MatchQueue:
 
     def _is_near_end(self, ready: Sequence[BoardQueue], workers: int) -> bool:
         """Return whether so little is left that the longest matches had better be first."""
-        if sum(board.gate.left for board in ready) > MOST_LAST or not all(board.costs.known for board in ready):
+        if sum(board.fold.left for board in ready) > MOST_LAST or not all(board.costs.known for board in ready):
             return False
-        seconds = sum(board.gate.left * board.costs.mean for board in self.boards)
+        seconds = sum(board.fold.left * board.costs.mean for board in self.boards)
         return seconds < LAST * max(board.costs.longest for board in ready) * workers
 
     def _sort_rest(self, ready: Sequence[BoardQueue]) -> None:
@@ -239,7 +239,7 @@ class MatchQueue:
         def of_board(board: BoardQueue) -> Iterator[MatchSpec]:
             while self._last and self._board(self._last[0]) is board:
                 spec = self._last.popleft()
-                if not board.withdraw(spec):
+                if board.counts(spec):
                     yield spec
 
         matches: list[Charged] = []
@@ -250,7 +250,7 @@ class MatchQueue:
 
     @property
     def complete(self) -> list[int]:
-        """Boards of which every match is in the log or the outbox."""
+        """Boards of which every match is in the log or about to be written."""
         return [board.number for board in self.boards if board.is_complete]
 
     def count_rest(self) -> bool:
@@ -269,7 +269,8 @@ class MatchQueue:
         for number, ((spec, _), row) in enumerate(zip(chunk.matches, rows, strict=True)):
             board.costs.learn(spec.seats, row.seconds)
             attempts = self.retries.on_played(spec, killed.get(number, ()))
-            board.gate.take(Finished(spec, row, chunk.worker_name, attempts))
+            board.fold.take(spec, row)
+            self.unwritten.append(Finished(spec, row, chunk.worker_name, attempts))
 
     def _put_back(self, chunk: Chunk, start: int = 0) -> None:
         """Remove the matches of a chunk from one on, to hand them out again."""
@@ -295,11 +296,13 @@ class MatchQueue:
         elif (charged := self.retries.on_worker_death(match, death)) is not None:
             self._returned.appendleft(charged)
 
-    def recheck(self, only_full: bool = False) -> bool:
-        """Release results that have become certain while they waited; return whether there were any."""
-        return any([board.gate.recheck() for board in self.boards if board.gate.full or not only_full])
+    def write(self, run: int) -> None:
+        """Write what is not in the log yet, in one transaction."""
+        results, self.unwritten = self.unwritten, []  # what cannot be written is played again when the run is resumed
+        if results:
+            self.store.add(self.planned, results, run)
 
 
 def _turn(board: BoardQueue) -> tuple[bool, float]:
     """Return when it is a board's turn; the least comes first."""
-    return (True, board.seconds_left) if board.is_explored else (False, board.gate.played)
+    return (True, board.seconds_left) if board.is_explored else (False, board.fold.played)

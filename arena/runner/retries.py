@@ -7,14 +7,20 @@ from collections.abc import Sequence
 
 from arena.match.heartbeat import NOBODY
 from arena.schedule.blocks import MatchSpec
-from arena.store.waiting import Match, key_of
 from arena.workers.messages import Death
 from arena.workers.pools import Charged
 
+Match = tuple[bytes, int]
+"""Identity of the block, and line-up."""
 TRIES = 3
 """Worker processes that a match may end; workers that may be lost with it in a chunk, then alone."""
 KILLS = 20
 """Replays of matches in a run because the process of one bot was killed, perhaps from outside."""
+
+
+def key_of(spec: MatchSpec) -> Match:
+    """Return the key of a match."""
+    return spec.block.identity, spec.lineup
 
 
 class RetryPolicy:

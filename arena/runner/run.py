@@ -22,7 +22,6 @@ from arena.core.errors import ArenaError, WorkerError
 from arena.plan.resolve import Plan
 from arena.runner.board_queue import BoardQueue
 from arena.runner.compiling import CompileChunk, CompileStage
-from arena.runner.gate import Gate
 from arena.runner.handover import RayHandover
 from arena.runner.in_play import InPlayFile
 from arena.runner.options import RunOptions
@@ -53,10 +52,9 @@ class Run:
         options: RunOptions,
         first: WorkerProcess | None = None,
         show: Callable[[Progress], None] = lambda progress: None,
-        gate: Gate | None = None,
         on_complete: Callable[[int], None] = lambda board: None,
     ) -> None:
-        """`first` is a worker that has been started already, `gate` that of `MatchQueue`.
+        """`first` is a worker that has been started already.
 
         `on_complete` is called, while others are played, with each board of which the log has every match.
         """
@@ -65,7 +63,7 @@ class Run:
         self.first = first or WorkerProcess()
         self._cut_off = math.inf
         """When nothing is waited for any more."""
-        self.matches = MatchQueue(store, plan.schedule, gate, self.is_cut_off)
+        self.matches = MatchQueue(store, plan.schedule, self.is_cut_off)
         self.on_complete = on_complete
         self._completed: set[int] = set()
         """Boards that `on_complete` was called with."""
@@ -86,7 +84,7 @@ class Run:
     def play(self) -> Outcome:
         """Play everything that is missing. Ctrl-C ends that soon: what is in flight is kept if it ends soon too."""
         started = time.monotonic()
-        missing = self.matches.any_missing() or self.matches.outbox.size > 0
+        missing = self.matches.any_missing()
         self._update_progress()
         resolved = self.plan.resolved()
         if not missing and resolved == Tournament(self.store).plan:
@@ -129,8 +127,6 @@ class Run:
             finally:
                 self._end_workers()
                 gc.unfreeze()
-        for board in self.matches.boards:
-            board.gate.abandon()
         self._update_progress()
         if self.stopping and self._resumes:
             self.progress.searched = self.matches.count_rest()
@@ -163,8 +159,7 @@ class Run:
             if self._is_played():
                 break
             self._take_replies()
-            if time.monotonic() - self.written > WRITE_EVERY or self.matches.outbox.size > MAX_CHUNK:
-                self.matches.recheck(only_full=True)
+            if time.monotonic() - self.written > WRITE_EVERY or len(self.matches.unwritten) > MAX_CHUNK:
                 self._write()
             if self.local is not None:
                 self.shown.update(self.local.in_play())
@@ -189,9 +184,7 @@ class Run:
         """Return whether a stage has ended; what is only being compiled is not waited for when the run is to stop."""
         if self.in_flight > (len(self.compiling.running) if self.stopping else 0):
             return False
-        if not self.stopping and (self.compiling.active or self.matches.any_missing()):
-            return False
-        return not self.matches.recheck()
+        return self.stopping or not (self.compiling.active or self.matches.any_missing())
 
     def _end_workers(self) -> None:
         self.ray.end(self.pools)
@@ -277,7 +270,7 @@ class Run:
 
     def _write(self) -> None:
         where = self.progress.where
-        self.matches.outbox.write(self.run)
+        self.matches.write(self.run)
         self.progress.where = where
         self.written = time.monotonic()
 

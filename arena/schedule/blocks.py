@@ -17,7 +17,7 @@ from typing import Any, NamedTuple
 
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind, match_id, stream_ids
-from arena.schedule.duels import Duel, duel_places
+from arena.schedule.duels import Compared, Duel, duel_places
 from arena.schedule.seatings import Order, base_orders, duel_orders, seat_orders, seat_places
 from arena.schedule.tables import Table, choose_tables
 
@@ -137,13 +137,17 @@ class Schedule:
     secret_dice: Kind = Kind.SECRET
     """Kind of the dice of blocks with a bot that is not trusted; all others have public dice."""
     whole: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
-    """Identities of the blocks that the log holds whole with a key before the last one."""
+    """Identities of the blocks that the log holds whole with a key before the last one, and that keep it."""
+    dropped: frozenset[bytes] = field(default=frozenset(), compare=False, repr=False)
+    """Identities of blocks that did not count when their key was disclosed, and are drawn anew with the next one."""
     forfeit_limit: int = 0
     """Forfeits on a board from which a bot may be disqualified there; 0 for never."""
     duel: Duel | None = None
     """The two bots of a comparison, who take turns in one seat, a block a round."""
+    comparison: Compared | None = None
+    """What is asked of a comparison, which has one board; None for tournaments."""
     stages: tuple[Stage | None, ...] = ()
-    """Progress of adaptive boards, by board; empty until it is known."""
+    """Progress of boards whose blocks depend on results, by board; empty until it is known."""
 
     @property
     def is_foreign(self) -> bool:
@@ -260,10 +264,12 @@ class Schedule:
 
         Of several keys it has the first with which the log holds it `whole`, else the last one.
         """
-        drawn = self.drawn(index, number, table)
-        if len(drawn) == 1:
-            return drawn[0]
-        return next((block for block in drawn[:-1] if block.identity in self.whole), drawn[-1])
+        *older, block = self.drawn(index, number, table)
+        if older:
+            block = next((each for each in older if each.identity in self.whole), block)
+        if block.identity in self.dropped:  # what it is drawn with next is not known, and in no log
+            return block._replace(identity=_digest(hashlib.blake2b(b"drawn anew", digest_size=16), block.identity))
+        return block
 
     def drawn(self, index: int, number: int, table: Table) -> list[Block]:
         """Return the block of a table in a round as each key draws it, the last one in use last."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import functools
 import math
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 
 class Duel(NamedTuple):
@@ -27,6 +27,27 @@ class Duel(NamedTuple):
         distance = far[turn % len(far)]
         behind = [(start + place * distance) % len(self.fillers) for place in range(players - 1)]
         return (self.first, self.second, *[self.fillers[place] for place in behind])
+
+
+class StopTest(NamedTuple):
+    """Sequential test that ends a comparison; `arena.stats.sprt.Sprt` says what its parameters mean."""
+
+    elo0: float
+    elo1: float
+    alpha: float
+    beta: float
+    model: Literal["logistic", "normalized"]
+
+
+class Compared(NamedTuple):
+    """What a comparison asks: how much stronger the first bot is than the second, as entries of the schedule."""
+
+    first: int
+    second: int
+    test: StopTest | None
+    """None where the number of blocks is fixed."""
+    opening: int
+    """Plies at the beginning of a match that tell its opening from others."""
 
 
 @functools.cache

@@ -22,7 +22,7 @@ from arena.core.match_ids import match_id
 SIZE = 8
 BATCH = 256
 """Blocks read at a time."""
-TABLES = ("runs", "keys", "bots", "bundles", "waiting")
+TABLES = ("runs", "keys", "bots", "bundles", "uncounted")
 """Tables whose rows each have a digest, in the last column."""
 PARTS = ("matches", "seats", "timings", "faults", "estimates")
 """Tables whose rows belong to matches; their first columns are block and line-up."""

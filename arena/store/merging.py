@@ -53,6 +53,7 @@ def merge_logs(target: Store, sources: Sequence[StoreReader], base: StoreReader 
             counts = _take_matches(target, source)
             _take_sources(target, source)
             _disclose(target, source)
+            _take_uncounted(target, source)
         added, known = added + counts.added, known + counts.known
     latest = _latest_run(target)
     if counting and latest and latest[0][0] != counting[0][0]:
@@ -120,6 +121,12 @@ def _disclose(target: Store, source: StoreReader) -> None:
     for key in source.secret_keys():
         if key.disclosed is not None and key.checked():
             target._set("keys", "disclosed", key.disclosed, f"hash = '{key.hash}'")
+
+
+def _take_uncounted(target: Store, source: StoreReader) -> None:
+    """Copy which blocks did not count when their key was disclosed."""
+    for (identity,) in source._db.execute("SELECT identity FROM uncounted ORDER BY identity").fetchall():
+        target._insert_new("uncounted", identity)
 
 
 def _take_bots(target: Store, source: StoreReader) -> None:

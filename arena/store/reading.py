@@ -166,6 +166,10 @@ class StoreReader:
         )
         return {bytes(identity) for (identity,) in self._db.execute(query, (game, players, *keys, lineups))}
 
+    def uncounted_blocks(self) -> frozenset[bytes]:
+        """Return the identities of blocks with secret dice that did not count when their key was disclosed."""
+        return frozenset(bytes(identity) for (identity,) in self._db.execute("SELECT identity FROM uncounted"))
+
     def _lost_key(self) -> StoreError:
         return StoreError(f"{self.path}: the log is damaged: it holds matches with secret dice, but not their key")
 

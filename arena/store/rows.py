@@ -47,8 +47,6 @@ class Finished(NamedTuple):
     row: MatchRow
     worker: str
     attempts: int
-    run: int | None = None
-    """Number of the earlier run that played it, if the result has waited in the log."""
 
 
 def read_notes(text: str) -> list[tuple[int, str]]:

@@ -18,7 +18,7 @@ from arena.core.errors import LogVersionError, StoreError
 from arena.core.files import open_regular
 from arena.store.shape import Parts, check_beside, check_shape, harden, laid_out
 
-SCHEMA_VERSION = 7
+SCHEMA_VERSION = 8
 """The one version of logs that is read and written."""
 PATIENCE = {"ro": 3.0, "rw": 30.0, "rwc": 30.0}
 """Seconds to wait for a log that another program keeps locked, by the mode that it is opened in."""
@@ -121,13 +121,9 @@ CREATE TABLE estimates (         -- side table: of matches in which bots gave ev
     dropped TEXT NOT NULL,       -- of seats with any: how many of theirs were wrong, and not kept: seat:count,...
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;
-CREATE TABLE waiting (           -- results that do not count yet: an earlier round decides
-    identity BLOB NOT NULL,      -- of the block, which is in `blocks` only after one of its results is in `matches`
-    lineup INTEGER NOT NULL,
-    block TEXT NOT NULL,         -- row of the block as in digests of matches
-    result TEXT NOT NULL,        -- JSON [match row, worker, attempts, run]
-    digest BLOB NOT NULL,
-    PRIMARY KEY (identity, lineup)
+CREATE TABLE uncounted (         -- blocks with secret dice that did not count when their key was disclosed
+    identity BLOB PRIMARY KEY,   -- of the block; they are drawn anew if they come to count
+    digest BLOB NOT NULL
 ) WITHOUT ROWID;
 """
 HEADER = b"SQLite format 3\0"

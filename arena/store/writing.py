@@ -26,7 +26,6 @@ from arena.store.reading import StoreReader, primary
 from arena.store.rows import BotRow, Finished, as_estimates
 from arena.store.schema import check_file, connect, lay_out
 from arena.store.shape import OF_SQLITE, check_beside
-from arena.store.waiting import Match, any_waiting, end_waiting, key_of, read_waiting, write_waiting
 
 LONG_MOVES = 256
 """Characters from which the moves of a match are compressed."""
@@ -176,13 +175,20 @@ class Store(StoreReader):
         if table == "runs":
             self._newest = table, digest
 
-    def finish_run(self, when: str, disclose: bool) -> None:
-        """Record that every match of the latest run's plan is in the log, and whether its keys are disclosed."""
+    def finish_run(self, when: str, counted: Iterable[Block] | None = None) -> None:
+        """Record that every match of the latest run's plan is in the log.
+
+        Given the blocks that count, disclose all keys of secret dice. Any other block in the log that has one of them
+        is drawn anew if it comes to count, since whether it is there depended on what was played first.
+        """
         with self.transaction():
             self._set("runs", "finished", when, "run = (SELECT max(run) FROM runs)")
-            if disclose:
+            if counted is not None:
+                query = "SELECT identity FROM blocks b JOIN keys k ON b.key = k.number WHERE k.disclosed IS NULL"
+                there = {identity for (identity,) in self._db.execute(query)}
+                for identity in sorted(there.difference(block.identity for block in counted) if there else ()):
+                    self._insert_new("uncounted", identity)
                 self._set("keys", "disclosed", when, "TRUE")
-            self._db.execute("DELETE FROM waiting")  # of plans that are no longer played
 
     def _set(self, table: str, column: str, value: str, where: str) -> None:
         """Set a table's last column before the digest in rows where it is NULL."""
@@ -216,7 +222,7 @@ class Store(StoreReader):
         sitting: dict[Table, list[tuple[int, str, int]]] = {}
         """By entries of the seats: seat, identity and key of each bot."""
         with self.transaction():
-            for spec, row, worker, attempts, earlier in results:
+            for spec, row, worker, attempts in results:
                 key, block = self._block(schedule, spec.block)
                 lineup = row.lineup
                 if spec.seats not in sitting:
@@ -233,7 +239,7 @@ class Store(StoreReader):
                 digest = match_digest(block, match, named)
                 matches.append((key, *match, digest))
                 details = sorted(row.details.items()) if row.details else ()
-                timing = (earlier or run, worker, float(row.seconds), row.clocks, int(row.retried), attempts)
+                timing = (run, worker, float(row.seconds), row.clocks, int(row.retried), attempts)
                 estimate = as_estimates(row.estimates, row.dropped) if row.estimates or row.dropped else ()
                 second = timing_digest(digest, timing, itertools.chain.from_iterable(details), estimate)
                 timings.append((key, lineup, *timing, second))
@@ -247,22 +253,6 @@ class Store(StoreReader):
             self._db.executemany("INSERT INTO estimates VALUES (?, ?, ?, ?)", estimates)
             if timings:
                 self._newest = "timings", timings[-1][-1]
-
-    def keep_apart(self, schedule: Schedule, new: Sequence[Finished], over: Iterable[Match], run: int) -> None:
-        """Store new results that wait for earlier ones; delete those that are `over`: counted, or out of the plan."""
-        with self.transaction():
-            end_waiting(self._db, over)
-            write_waiting(self._db, ((ascii(self._as_row(schedule, each.spec.block)), each) for each in new), run)
-
-    def waiting(self, schedule: Schedule, blocks: Sequence[Block]) -> dict[Match, Finished]:
-        """Return the stored results of blocks that wait for earlier ones."""
-        if not any_waiting(self._db):
-            return {}
-        found = read_waiting(self._db, {block.identity: ascii(self._as_row(schedule, block)) for block in blocks})
-        specs = {key_of(spec): spec for block in blocks for spec in schedule.matches(block)}
-        shapes = ((specs[key], result) for key, result in found.items() if key in specs)
-        fits = ((spec, result) for spec, result in shapes if len(result[0].seats) == len(spec.seats))
-        return {key_of(spec): Finished(spec, *result) for spec, result in fits}
 
     def _block(self, schedule: Schedule, block: Block) -> tuple[int, str]:
         """Return a block's key in the log and its row as text, inserting it if it is missing."""

@@ -18,7 +18,7 @@ from arena.runner.single import single_match, stored_of
 from arena.store import Finished, Store, move_into_place
 from arena.tables.setup import is_person, row_of_seat
 from arena.tables.table import Refused, Table
-from arena.tournament.dice_keys import now
+from arena.tournament.dice_keys import finish_log, now
 from arena.tournament.logs import LOG
 
 WORKER = "table"
@@ -68,7 +68,7 @@ def _write(log: Path, name: str, plan: Plan, row: MatchRow, versions: dict[str, 
         bots = [row_of_seat(plan, entry) for entry in range(len(plan.bots))]
         run = store.begin_run(resolved.as_json(), json.dumps(versions), now(), bots, bundles)
         store.add(plan.schedule, [Finished(single_match(plan), row, WORKER, 1)], run)
-        store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+        finish_log(store, plan.schedule)
 
 
 def stored(plan: Plan, row: MatchRow) -> StoredMatch:

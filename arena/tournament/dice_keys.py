@@ -69,6 +69,11 @@ def _plays_more(plan: Plan, store: Store) -> bool:
     return next(tournament.missing(block for block in tournament.blocks() if block.key), None) is not None
 
 
+def finish_log(store: Store, schedule: Schedule) -> None:
+    """Record that the log holds every match of its plan that counts, and disclose the keys of secret dice."""
+    store.finish_run(now(), Tournament(store, schedule).blocks() if schedule.has_secret_dice else None)
+
+
 def has_own_dice(schedule: Schedule, index: int) -> bool:
     """Return whether matches of any block of a board draw dice of their own, so that they share none."""
     board = schedule.boards[index]

@@ -21,14 +21,15 @@ def with_log_keys(store: Store, schedule: Schedule) -> Schedule:
 
 
 def with_whole_blocks(store: Store, schedule: Schedule) -> Schedule:
-    """Return a schedule that has the keys of a log, with the blocks that are whole there with a key before the last."""
-    if len(schedule.keys) < 2 or not schedule.has_secret_dice:
+    """Return a schedule that has the keys of a log, with the blocks there that keep an older key, or lose theirs."""
+    if not schedule.has_secret_dice:
         return schedule
+    older, dropped = schedule.keys[:-1], store.uncounted_blocks()
     whole = (
-        store.whole_blocks(board.game, board.players, schedule.lineups(board), schedule.keys[:-1])
-        for board in schedule.boards
+        store.whole_blocks(board.game, board.players, schedule.lineups(board), older)
+        for board in (schedule.boards if older else ())
     )
-    return replace(schedule, whole=frozenset().union(*whole))
+    return replace(schedule, whole=frozenset().union(*whole) - dropped, dropped=dropped)
 
 
 def with_disclosed_keys(resolved: ResolvedPlan, store: Store) -> ResolvedPlan:

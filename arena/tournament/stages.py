@@ -17,6 +17,7 @@ from arena.schedule.seatings import seat_places
 from arena.schedule.tables import Table
 from arena.store import Store
 from arena.tournament.disqualification import ONE_IN, disqualified
+from arena.tournament.sequential import decided_stage
 
 STEP = 4
 """Blocks given out before a stage for each block that it gives out."""
@@ -25,7 +26,10 @@ FINENESS = 1000
 
 
 def with_stages(store: Store, schedule: Schedule) -> Schedule:
-    """Return a schedule, which has the keys of a log, with the stages of adaptive boards that the log decides."""
+    """Return a schedule, which has the keys of a log, with what the log decides: stages, and ends of tests."""
+    if schedule.comparison is not None:
+        stage = decided_stage(store, schedule)
+        return replace(schedule, stages=(stage,) if stage is not None else ())
     if not any(board.first_blocks for board in schedule.boards):
         return schedule
     first = tuple(_first_stage(schedule, index) for index in range(len(schedule.boards)))

@@ -144,7 +144,9 @@ class Tournament:
         return self._out[board]
 
     def has(self, block: Block) -> bool:
-        """Return whether a block of the schedule is in the plan: disqualified bots have not left it."""
+        """Return whether a block counts: disqualified bots have not left it, and the test was not decided before it."""
+        if self.schedule.comparison is not None:
+            return block.round < self.schedule.counts(block.board)[0]
         return in_plan(self.out(block.board), block.round, block.table)
 
     def blocks(self, board: int | None = None) -> Iterator[Block]:
@@ -156,9 +158,20 @@ class Tournament:
         blocks = schedule.blocks() if board is None else schedule.blocks_of(board)
         return filter(self.has, blocks) if any([self.out(each) for each in boards]) else blocks
 
-    def blocks_drawn_with(self, key: str) -> Iterator[Block]:
-        """Yield the blocks that the plan would have if all secret dice were drawn with one key, by its hash."""
-        return with_stages(self.store, replace(self.planned, keys=(key,))).blocks()
+    def blocks_behind(self, key: str = "") -> Iterator[Block]:
+        """Yield the blocks of the schedule and those that a run may have played before it was decided against them.
+
+        With a `key`, by its hash, as if all secret dice were drawn with that one.
+        """
+        schedule = self.schedule
+        stages = (
+            stage and stage._replace(counts=tuple(max(count, board.first_blocks) for count in stage.counts))
+            for stage, board in zip(schedule.stages, schedule.boards, strict=False)
+        )
+        schedule = replace(schedule, stages=() if schedule.comparison is not None else tuple(stages))
+        if key:
+            schedule = replace(schedule, keys=(key,), whole=frozenset(), dropped=frozenset())
+        return schedule.blocks()
 
     def looked_up(self, blocks: Iterable[Block]) -> Iterator[tuple[Block, set[int]]]:
         """Yield blocks, each with its line-ups in the log."""
@@ -194,7 +207,9 @@ class Tournament:
         if schedule.is_foreign:
             matches, _ = self.store.count(*name, lineups)
             return BoardProgress(matches, self.store.count_ids(*name), shape.blocks, shape.blocks)
-        if not self.out(board) and self.store.has_one_plan():  # it holds nothing else, and the database can count
+        if (
+            not self.out(board) and stage is None and self.store.has_one_plan()
+        ):  # it holds nothing else, and the database can count
             matches, blocks = self.store.count(*name, lineups)
         else:
             sizes = self.store.block_sizes(*name)

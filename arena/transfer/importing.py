@@ -20,7 +20,7 @@ from arena.plan.config import tournament_name
 from arena.plan.files import ReadPlan, read_plan
 from arena.schedule.blocks import Block, MatchSpec
 from arena.store import BotRow, Finished, MatchRow, SeatRow, Store, move_into_place
-from arena.tournament.dice_keys import now
+from arena.tournament.dice_keys import finish_log, now
 from arena.tournament.logs import LOG
 from arena.tournament.tournament import Tournament
 
@@ -93,7 +93,7 @@ def _take(store: Store, plan: ReadPlan, files: Sequence[Path]) -> tuple[int, int
         if not added + skipped:
             raise RecordError(f"{', '.join(map(str, files))}: no matches in there")
         if Tournament(store, plan.schedule).is_complete():
-            store.finish_run(now(), disclose=plan.schedule.has_secret_dice)
+            finish_log(store, plan.schedule)
     return added, skipped
 
 

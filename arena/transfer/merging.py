@@ -20,7 +20,7 @@ from arena.core.paths import home_folder
 from arena.plan.config import tournament_name
 from arena.plan.model import ResolvedPlan
 from arena.store import Store, check_rows, first_start, merge_logs, move_into_place, readable
-from arena.tournament.dice_keys import now
+from arena.tournament.dice_keys import finish_log
 from arena.tournament.logs import LOG, find_log
 from arena.tournament.same_rules import check_same_rules
 from arena.tournament.tournament import Tournament
@@ -107,7 +107,7 @@ def _merge(sources: Sequence[Store], store: Store, named: Path | None) -> Merged
         done, planned = sum(board.matches for board in boards), sum(board.planned for board in boards)
         changed = before is not None and plan != before
         if done == planned and (added or changed) and not store.is_finished():
-            store.finish_run(now(), disclose=schedule.has_secret_dice)
+            finish_log(store, schedule)
     different = {plan.as_json() for plan in plans.values()}
     return Merged(store.path, added, known, done, planned, len(different), changed, plan.name)
 

@@ -130,13 +130,11 @@ def _exported(path: Path) -> bytes:
 
 
 def copy_log(log: Path, copy: Path) -> None:
-    """Copy a log consistently into one file, also while a run writes to it, without deleted and waiting results."""
+    """Copy a log consistently into one file, also while a run writes to it, without deleted rows."""
     whole = copy.with_suffix(".whole")
     try:
         with contextlib.closing(open_database(log)) as source, contextlib.closing(sqlite3.connect(whole)) as target:
             source.backup(target)
-            target.execute("DELETE FROM waiting")
-            target.commit()
             target.execute("PRAGMA journal_mode = DELETE")
             target.execute("VACUUM INTO ?", (str(copy),))
     except LogVersionError:

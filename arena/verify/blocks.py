@@ -56,22 +56,15 @@ class Presence:
         self.present = 0
         self.first: str | None = None
         """Id of the first missing match."""
-        self.part = False
-        """Whether some block is incomplete."""
-        self.gap = False
-        """Whether a match after the first missing one is present."""
 
     def take(self, block: Block, lineups: set[int]) -> None:
         """Record which line-ups of a block are in the log."""
         if not self.tournament.has(block):
             return
         self.present += len(lineups)
-        self.gap |= self.first is not None and bool(lineups)
         missing = set(range(self.schedule.lineups(self.schedule.boards[block.board]))) - lineups
         if missing and self.first is None:
             self.first = match_id(block.identity, min(missing))
-            self.gap |= any(lineup > min(missing) for lineup in lineups)
-        self.part |= bool(missing) and bool(lineups)
 
 
 class BlockFinder:
@@ -107,7 +100,7 @@ class BlockFinder:
         """Yield the blocks of a plan that no later plan has; check whether the plan is complete."""
         tournament = Tournament(self.store, plan=plan.resolved)
         schedule, presence = tournament.schedule, Presence(tournament)
-        blocks = schedule.blocks()
+        blocks = tournament.blocks_behind()
         whole = plan.finished and not plan.is_open_ended
         while batch := list(itertools.islice(blocks, BATCH)):
             yield from self._found(number, batch, presence)
@@ -116,9 +109,9 @@ class BlockFinder:
         if number == 0:
             self.totals.planned, self.totals.present = presence.planned, presence.present
         self._check_presence(plan, presence)
-        for hash in schedule.keys if len(schedule.keys) > 1 else ():
-            if not self._all_seen:  # blocks begun with this key and played again with another one, or in two logs
-                former = tournament.blocks_drawn_with(hash)
+        for hash in schedule.keys if len(schedule.keys) > 1 or schedule.dropped else ():
+            if not self._all_seen:  # blocks begun with this key and drawn anew with another one, or in two logs
+                former = tournament.blocks_behind(hash)
                 while batch := list(itertools.islice(former, BATCH)):
                     yield from self._found(number, batch)
 
@@ -137,12 +130,8 @@ class BlockFinder:
             yield Task(number, found)
 
     def _check_presence(self, plan: LoggedPlan, presence: Presence) -> None:
-        """Add a finding for missing matches. A comparison is played in order until it is decided, not to the end."""
-        if presence.first is None:
-            return
-        if plan.is_comparison and (presence.gap or (presence.part and plan.finished)):
-            self.findings.add("is not there, though later ones of the comparison are", match=presence.first)
-        elif plan.finished and not plan.is_open_ended:
+        """Add a finding for missing matches."""
+        if presence.first is not None and plan.finished and not plan.is_open_ended:
             self.findings.add(f"is not there, though run {plan.runs[0]} is finished", match=presence.first)
 
     def _known(self, identities: Sequence[bytes]) -> dict[bytes, tuple[int, set[int]]]:

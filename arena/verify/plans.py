@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from arena.core.errors import StoreError
-from arena.core.names import COMPARISONS, is_open_ended
+from arena.core.names import is_open_ended
 from arena.match.stored import SecretKey
 from arena.plan.model import BotRecord, ResolvedPlan, dice_facts
 from arena.plan.resolve import bot_identity
@@ -34,13 +34,8 @@ class LoggedPlan:
     """Whether one of the runs recorded that all of it was in the log."""
 
     @property
-    def is_comparison(self) -> bool:
-        """Whether it is only played until a test is decided."""
-        return self.resolved.name.startswith(f"{COMPARISONS}/")
-
-    @property
     def is_open_ended(self) -> bool:
-        """Whether it is only played as far as it goes: until a test is decided, or one match of persons."""
+        """Whether it is only played as far as it goes: a match of persons."""
         return is_open_ended(self.resolved.name)
 
 

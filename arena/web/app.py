@@ -8,6 +8,7 @@ import sys
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
+from types import ModuleType
 from typing import Any
 
 from fastapi import FastAPI, HTTPException, Request, Response
@@ -107,13 +108,18 @@ def _add_pages(app: FastAPI) -> None:
         app.add_api_route(f"{prefix}/matches", _matches(library, links, folder), methods=["GET", "HEAD"])
 
 
+def _kind_of(folder: str) -> ModuleType:
+    """Return the pages of what lies in a folder; a match of persons has those of a tournament."""
+    return comparison if folder == f"{COMPARISONS}/" else tournament
+
+
 def _add_log_pages(show: Callable[..., None], library: Library, links: Links, prefix: str, folder: str) -> None:
     """Add what there is of each tournament, or of each comparison, whose logs are in a folder of their own."""
 
     def of_log(address: str, make: Callable[..., Page], *fields: str) -> None:
         show(prefix + address, lambda name, **rest: make(library, links, folder + name, **rest), *fields)
 
-    of_log("", comparison.page_of if folder else tournament.page_of)
+    of_log("", _kind_of(folder).page_of)
     of_log("/matches/{match}", match.page_of)
     of_log("/pair", pair.page_of, "board", "a", "b")
 
@@ -129,7 +135,7 @@ def _add_live(app: FastAPI, library: Library, links: Links, prefix: str, folder:
     @app.get(f"{prefix}/events")
     async def events(name: str) -> Response:
         log = await run_in_threadpool(library.log, folder + name)
-        make = partial((comparison if folder else tournament).event_of, library, links, log.name)
+        make = partial(_kind_of(folder).event_of, library, links, log.name)
         return _stream(app, log.name, make)
 
     @app.get(f"{prefix}/latest")

@@ -14,9 +14,9 @@ from arena.cli.app import run_command
 from arena.cli.comparing import conclusion, finding, progress_line
 from arena.cli.comparing_logs import decision
 from arena.runner.run import Progress
-from arena.runner.tally import SeatResult, Tally
 from arena.stats.estimates import Estimate, Lead
 from arena.stats.sprt import Sprt
+from arena.tournament.tally import SeatResult, Tally
 
 
 @pytest.fixture(scope="module")

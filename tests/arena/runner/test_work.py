@@ -279,13 +279,12 @@ def test_what_is_held_of_a_plan_in_memory_does_not_grow_with_it(tmp_path, resume
                 while chunk := first.next_chunk(1):
                     lost = row(0, [0, 1], seats=[SeatRow(0, None), SeatRow(1, None, "crash", 0)])
                     first.take(chunk, [lost._replace(lineup=spec.lineup) for spec, _ in chunk.matches], {})
-                    store.add(plan, first.outbox.released, run)
-                    first.outbox.released.clear()
+                    first.write(run)
             tracemalloc.start()
             second = MatchQueue(store, plan)
             while chunk := second.next_chunk(1):
                 second.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], {})
-                second.outbox.released.clear()
+                second.unwritten.clear()
             used = tracemalloc.get_traced_memory()[1]
             tracemalloc.stop()
             assert second.found + second.played == plan.total_matches

@@ -194,11 +194,10 @@ def test_a_write_ahead_log_that_is_cut_stops_its_writer(log):
 def test_a_write_ahead_log_is_brought_in_when_it_has_grown_and_is_cut_then(log):
     with Store.create(log) as store:
         store._checkpoint = 200_000
-        run = begin(store, PLAN)
         sizes = []
         for _ in range(20):
-            for result in RESULTS:
-                store.keep_apart(PLAN, [result], [], run)
+            for _ in RESULTS:
+                begin(store, PLAN)
             sizes.append(Path(f"{log}-wal").stat().st_size)
         assert max(sizes) < 400_000
         assert min(sizes) < max(sizes)

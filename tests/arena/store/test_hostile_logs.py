@@ -236,7 +236,7 @@ def test_whatever_stands_in_a_log_no_command_fails_otherwise_than_in_one_line(
 ):
     table, column = place
     keyed = "(block, lineup) = (1, 0)" if table in OF_MATCHES else f"rowid = (SELECT max(rowid) FROM {table})"
-    query = f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {'TRUE' if every or table == 'waiting' else keyed}"
+    query = f"UPDATE OR IGNORE {table} SET {column} = ? WHERE {'TRUE' if every or table == 'uncounted' else keyed}"
     try:
         log = copied(played, tmp_path_factory.getbasetemp() / "fuzzed", query, value)
     except (sqlite3.Error, UnicodeError):

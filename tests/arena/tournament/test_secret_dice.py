@@ -381,3 +381,25 @@ def test_a_match_with_a_bot_that_is_not_trusted_has_a_seed_of_its_own_that_plays
     again = api.play_match("pyramid_punch", bots, first.seed)
     assert (again.moves, again.notes) == (first.moves, first.notes)
     assert api.play_match("pyramid_punch", ["random", "random"]).seed == 0
+
+
+def test_a_block_that_did_not_count_when_its_key_was_disclosed_is_drawn_anew_if_it_comes_to_count(tmp_path):
+    """Whether it was in the log depended on what was played first."""
+    first, second = b"a" * 32, b"b" * 32
+    plan = schedule(["a", entry("b", trusted=False)], blocks=6, keys=(key_hash(first),))
+    counted = [block for block in plan.blocks() if block.round < 4]
+    with Store.create(tmp_path / "m.db") as store:
+        store.keep_key(first, "2026")
+        run = begin(store, plan)
+        there = [spec for spec in all_matches(plan) if spec.block.round < 5]
+        store.add(plan, [finished(spec, row(spec.lineup, [0, 1])) for spec in there], run)
+        assert {block.identity for block in Tournament(store, plan).schedule.blocks()} == {
+            block.identity for block in plan.blocks()
+        }
+        store.finish_run("2027", counted)
+        known = [*Tournament(store, plan).schedule.blocks()]
+        assert known[:4] == counted and not store.finished([block.identity for block in known[4:]])
+        store.keep_key(second, "2028")
+        later = Tournament(store, dataclasses.replace(plan, keys=(key_hash(first), key_hash(second)))).schedule
+        assert [block.key for block in later.blocks()] == [key_hash(first)] * 4 + [key_hash(second)] * 2
+        assert [*later.blocks()][:4] == counted

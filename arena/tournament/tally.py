@@ -10,7 +10,7 @@ import numpy as np
 from arena.stats.repeats import Repeats
 from arena.stats.sprt import Sprt, Verdict
 
-PATIENCE = 50
+PATIENCE_BLOCKS = 50
 """Blocks in a row without a new opening, and more than have been distinct, after which a test gives up."""
 
 
@@ -44,10 +44,16 @@ class Tally:
         self.evidence: list[BlockResult] = []
         """Counted blocks."""
         self.forfeits = [0, 0]
-        self.llr = 0.0
+        self.llrs: list[float] = []
+        """Log-likelihood ratio after each block."""
         self.verdict: Verdict | None = None
         self._players, self._opening = players, opening
         self._repeats = Repeats[BlockResult]()
+
+    @property
+    def llr(self) -> float:
+        """Log-likelihood ratio after all blocks, 0 without a test."""
+        return self.llrs[-1] if self.llrs else 0.0
 
     @property
     def repeats(self) -> int:
@@ -57,7 +63,7 @@ class Tally:
     @property
     def exhausted(self) -> bool:
         """Whether new openings have become too rare to go on."""
-        return self._repeats.in_a_row >= max(PATIENCE, self._repeats.openings) and not self._repeats.chance
+        return self._repeats.in_a_row >= max(PATIENCE_BLOCKS, self._repeats.openings) and not self._repeats.chance
 
     @property
     def done(self) -> bool:
@@ -74,5 +80,7 @@ class Tally:
             self.counts[counted.units_a - counted.units_b + 2 * (self._players - 1)] += 1
             self.evidence.append(counted)
         if self.test is not None and self.counts.any():
-            self.llr = self.test.llr(self.counts)
+            self.llrs.append(self.test.llr(self.counts))
             self.verdict = self.test.verdict(self.llr)
+        else:
+            self.llrs.append(0.0)

@@ -1,0 +1,223 @@
+"""Folds: which blocks of a board count, by the results that a run has so far, in whatever order they come.
+
+They keep in memory what `arena.tournament.disqualification` and `arena.tournament.sequential` find in a log, so that a
+run hands out what counts. Every result is written; what lies behind a decision stays in the log and does not count.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
+
+from arena.match.result import MatchRow
+from arena.schedule.blocks import Block, MatchSpec, Schedule
+from arena.schedule.tables import Table
+from arena.store import Store
+from arena.tournament.disqualification import ONE_IN, Disqualifications, in_plan
+from arena.tournament.sequential import add_block, new_tally, seat_result
+from arena.tournament.tally import SeatResult, Tally
+
+
+class Fold(ABC):
+    """Counts the results of a board, and says which blocks count as far as is known."""
+
+    most_ahead: int
+    """Results behind a decision that is open before no more matches are handed out."""
+
+    def __init__(self, total: int) -> None:
+        self.total = total
+        """Matches that count, as far as is known."""
+        self.found = self.played = 0
+        """Results among them: those in the log before, those of this run."""
+        self.ahead = 0
+        """Results of both kinds that lie behind the first decision that is open."""
+
+    @property
+    def full(self) -> bool:
+        """Whether so many results may turn out not to count that no more matches should be handed out."""
+        return self.ahead > self.most_ahead
+
+    @property
+    def left(self) -> int:
+        """Matches without a result."""
+        return self.total - self.found - self.played
+
+    @abstractmethod
+    def counts(self, block: Block) -> bool:
+        """Return whether a block counts as far as is known."""
+
+    @abstractmethod
+    def find(self, block: Block, lineups: Iterable[int], forfeits: Sequence[tuple[int, int]]) -> None:
+        """Take the results that are in the log, `forfeits` by line-up and seat. Blocks come in plan order."""
+
+    @abstractmethod
+    def take(self, spec: MatchSpec, row: MatchRow) -> None:
+        """Take the result of a match that this run has played."""
+
+    def _count(self, found: bool, count: int) -> None:
+        if found:
+            self.found += count
+        else:
+            self.played += count
+
+
+class Taken(NamedTuple):
+    """Results of one table in a round that is not complete."""
+
+    table: Table
+    forfeits: Sequence[int]
+    """The entry of each forfeit."""
+    matches: int
+    found: bool
+    """Whether they were in the log before this run."""
+
+
+class DisqualificationFold(Fold):
+    """Blocks count whose bots have not been disqualified in an earlier round."""
+
+    most_ahead = 20_000
+
+    def __init__(self, schedule: Schedule, index: int) -> None:
+        """Begin with a board; of an adaptive one with its present stage, all of which counts after the first."""
+        stage, lineups = schedule.stage(index), schedule.lineups(schedule.boards[index])
+        self._schedule = schedule
+        if stage is None or stage.disqualified is None:
+            self.rule = Disqualifications(schedule.tables[index], lineups, schedule.forfeit_limit)
+            self.rounds = max(schedule.counts(index), default=0)
+            super().__init__(self.rounds * self.rule.per_round)
+        else:
+            self.rule, self.rounds = Disqualifications((), lineups, 0), 0
+            super().__init__(lineups * (sum(stage.counts) - sum(stage.done)))
+        self._open: defaultdict[int, list[Taken]] = defaultdict(list)
+        """By round that is not complete."""
+        self._sizes: Counter[int] = Counter()
+        """Results, by such a round."""
+        self._faults: Counter[int] = Counter()
+        """By entry: forfeits in all those rounds."""
+
+    @property
+    def full(self) -> bool:
+        """Whether that may be so: nobody is near a disqualification while hardly anybody forfeits."""
+        return self.ahead > self.most_ahead and any(map(self._is_suspect, self._faults.keys() | self.rule.faults))
+
+    def _is_suspect(self, entry: int) -> bool:
+        """Return whether an entry that forfeits twice as often from now on would soon be disqualified."""
+        rule = self.rule
+        faults = 2 * (rule.faults.get(entry, 0) + self._faults[entry])
+        in_time = entry not in rule.disqualified and faults >= rule.forfeit_limit
+        return in_time and faults * ONE_IN >= rule.matches(entry, rule.rounds + 1)
+
+    def counts(self, block: Block) -> bool:
+        return in_plan(self.rule.disqualified, block.round, block.table)
+
+    def find(self, block: Block, lineups: Iterable[int], forfeits: Sequence[tuple[int, int]]) -> None:
+        lost = [self._schedule.seats(block, lineup)[seat] for lineup, seat in forfeits]
+        self._take(block, Taken(block.table, lost, len([*lineups]), found=True))
+
+    def take(self, spec: MatchSpec, row: MatchRow) -> None:
+        lost = [entry for entry, seat in zip(spec.seats, row.seats, strict=True) if seat.cause is not None]
+        self._take(spec.block, Taken(spec.block.table, lost, 1, found=False))
+
+    def _take(self, block: Block, taken: Taken) -> None:
+        if not self.counts(block):
+            return
+        self._count(taken.found, taken.matches)
+        if self.rule.forfeit_limit:
+            self._open[block.round].append(taken)
+            self._sizes[block.round] += taken.matches
+            self._faults.update(taken.forfeits)
+            self.ahead += taken.matches * (block.round > self.rule.rounds)
+            if block.round == self.rule.rounds:
+                self._advance()
+
+    def _advance(self) -> None:
+        """Close every round that is complete."""
+        rule = self.rule
+        while rule.rounds < self.rounds and self._sizes.get(rule.rounds) == rule.per_round:
+            del self._sizes[rule.rounds]
+            faults = Counter(entry for taken in self._open.pop(rule.rounds) for entry in taken.forfeits)
+            self._faults -= faults
+            size = rule.per_round
+            if rule.close_round(faults):
+                self.total -= (size - rule.per_round) * (self.rounds - rule.rounds)
+                self._leave_out()
+            self.ahead -= self._sizes.get(rule.rounds, 0)
+
+    def _leave_out(self) -> None:
+        """Take back results whose blocks do not count any more."""
+        for number, results in self._open.items():
+            kept = [taken for taken in results if in_plan(self.rule.disqualified, number, taken.table)]
+            for taken in results if len(kept) < len(results) else ():
+                if not in_plan(self.rule.disqualified, number, taken.table):
+                    self._count(taken.found, -taken.matches)
+                    self._sizes[number] -= taken.matches
+                    self._faults.subtract(taken.forfeits)
+                    self.ahead -= taken.matches
+            self._open[number] = kept
+
+
+class SequentialFold(Fold):
+    """Blocks of a comparison count in plan order, up to the one that decides its test."""
+
+    most_ahead = 2_000
+
+    def __init__(self, store: Store, schedule: Schedule) -> None:
+        super().__init__(schedule.total_matches)
+        self.schedule, self.store = schedule, store
+        self._lineups = schedule.lineups(schedule.boards[0])
+        self.tally: Tally = new_tally(schedule)
+        self._open: defaultdict[int, dict[int, SeatResult]] = defaultdict(dict)
+        """By round that has not been added to the tally, and by line-up."""
+        self._blocks: dict[int, Block] = {}
+        self._sizes: defaultdict[int, list[int]] = defaultdict(lambda: [0, 0])
+        """By such a round: results of this run, and of those before."""
+
+    def counts(self, block: Block) -> bool:
+        return not self.tally.done or block.round < len(self.tally.blocks)
+
+    def find(self, block: Block, lineups: Iterable[int], forfeits: Sequence[tuple[int, int]]) -> None:
+        for lineup in sorted(lineups):
+            match = self.store.match(block.identity, lineup)
+            seats = [seat for at, seat in forfeits if at == lineup]
+            self._take(block, lineup, match.ranks, match.moves, seats, found=True)
+
+    def take(self, spec: MatchSpec, row: MatchRow) -> None:
+        lost = [seat for seat, of_seat in enumerate(row.seats) if of_seat.cause is not None]
+        ranks = [seat.rank for seat in row.seats]
+        self._take(spec.block, spec.lineup, ranks, row.moves.split(), lost, found=False)
+
+    def _take(
+        self, block: Block, lineup: int, ranks: Sequence[int], moves: Sequence[str], lost: Sequence[int], found: bool
+    ) -> None:
+        if not self.counts(block):
+            return
+        self._count(found, 1)
+        self.ahead += 1
+        self._sizes[block.round][found] += 1
+        self._blocks[block.round] = block
+        self._open[block.round][lineup] = seat_result(self.schedule, block, lineup, ranks, moves, lost)
+        while len(self._open.get(number := len(self.tally.blocks), ())) == self._lineups:
+            add_block(self.tally, self.schedule, self._blocks.pop(number), self._open.pop(number))
+            self.ahead -= sum(self._sizes.pop(number))
+            if self.tally.done:
+                self._close()
+                return
+
+    def _close(self) -> None:
+        """Take back the results behind the block that has decided the test."""
+        self.total = len(self.tally.blocks) * self._lineups
+        for played, found in self._sizes.values():
+            self._count(False, -played)
+            self._count(True, -found)
+        self._sizes.clear()
+        self._open.clear()
+        self.ahead = 0
+
+
+def fold_of(store: Store, schedule: Schedule, index: int) -> Fold:
+    """Return the fold of a board, or of the present stage of an adaptive one."""
+    if schedule.comparison is not None:
+        return SequentialFold(store, schedule)
+    return DisqualificationFold(schedule, index)
