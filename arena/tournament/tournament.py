@@ -207,9 +207,8 @@ class Tournament:
         if schedule.is_foreign:
             matches, _ = self.store.count(*name, lineups)
             return BoardProgress(matches, self.store.count_ids(*name), shape.blocks, shape.blocks)
-        if (
-            not self.out(board) and stage is None and self.store.has_one_plan()
-        ):  # it holds nothing else, and the database can count
+        has_others = self.out(board) or stage is not None or not self.store.has_one_plan()
+        if not has_others:  # then the database can count
             matches, blocks = self.store.count(*name, lineups)
         else:
             sizes = self.store.block_sizes(*name)
