@@ -304,7 +304,7 @@ def test_a_bot_is_given_further_tries_a_bounded_number_of_times_in_a_run(tmp_pat
             chunk = todo.next_chunk(1)
             assert chunk.spent == spent
             todo.take(chunk, [row(spec.lineup, [0, 1]) for spec, _ in chunk.matches], {0: killed})
-        assert [each.attempts for each in todo.outbox.released if each.attempts > 1] == [3, 2, 2]
+        assert [each.attempts for each in todo.unwritten if each.attempts > 1] == [3, 2, 2]
 
 
 CONFIG = """

@@ -25,6 +25,7 @@ from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store
 from arena.tournament.dice_keys import with_dice_keys
+from arena.tournament.same_rules import PLAN_CHANGED
 from arena.verify.verification import verify
 from tests.arena.match.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes
 from tests.support.submissions import submit
@@ -387,10 +388,10 @@ def test_other_dice_than_the_log_holds_are_said_in_one_line(tmp_path):
     config.write_text(config_of(blocks=1))
     result = play(config)
     assert result.plan.remarks[0].startswith("The dice of this plan are secret, each match its own: ")
-    assert (len(result.plan.remarks), result.outcome.progress.found) == (2, 0)
+    assert (len(result.plan.remarks), result.plan.remarks[-1], result.outcome.progress.found) == (3, PLAN_CHANGED, 0)
     config.write_text(config_of(blocks=1, dice="auto"))
     result = play(config)
-    assert (result.plan.remarks, result.outcome.progress.played) == ((), 0)
+    assert (result.plan.remarks, result.outcome.progress.played) == ((PLAN_CHANGED,), 0)
 
 
 def test_public_dice_where_the_log_holds_secret_ones_are_said_too(played):
