@@ -47,7 +47,8 @@ class MatchQueue:
     def __init__(self, store: Store, schedule: Schedule, is_cut_off: Callable[[], bool] = lambda: False) -> None:
         """Begin with a log, which is searched no further once `is_cut_off`."""
         self.store, self.planned = store, schedule
-        present = Tournament(store, schedule).schedule
+        tournament = Tournament(store, schedule)
+        present = tournament.planned if schedule.comparison is not None else tournament.schedule  # its fold decides
         self._has_stages = bool(present.stages)
         self.boards = [BoardQueue(number, store, present, is_cut_off) for number in range(len(schedule.boards))]
         self.unwritten: list[Finished] = []

@@ -114,7 +114,9 @@ def test_the_same_question_again_plays_nothing_and_a_stricter_one_goes_on(three,
     shutil.copytree(three.folder, tmp_path / three.plan.name)
     before = lines(three.folder)
     again = compare(THREE, StopRule(Sprt(0, 60)), workers=1, home=tmp_path)
-    assert again.outcome.progress.played == 0
+    progress = again.outcome.progress
+    assert (progress.played, progress.found, progress.total) == (0, *[2 * len(three.tally.blocks)] * 2)
+    assert again.outcome.complete
     assert again.as_dict() == three.as_dict()
     stricter = compare(THREE, StopRule(Sprt(0, 60, alpha=0.001)), workers=1, home=tmp_path)
     assert stricter.outcome.progress.found >= 2 * len(three.tally.blocks)

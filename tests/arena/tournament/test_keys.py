@@ -21,11 +21,11 @@ import engine
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError, StoreError
+from arena.plan.files import PLAN_CHANGED
 from arena.runner import queue as work
 from arena.runner import run as runner
 from arena.store import Store
 from arena.tournament.dice_keys import with_dice_keys
-from arena.tournament.same_rules import PLAN_CHANGED
 from arena.verify.verification import verify
 from tests.arena.match.test_dice import number_by_the_page, place_by_the_page, pyramid_punch_outcomes
 from tests.support.submissions import submit
