@@ -13,8 +13,6 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
-from arena.core.errors import ConfigError
-
 if TYPE_CHECKING:
     from arena.core.findings import Finding
     from arena.isolation.interpreter import Interpreter
@@ -101,6 +99,8 @@ class Launcher(ABC):
 def launcher(name: Isolation) -> Launcher:
     """Return a level by its name; raises `ConfigError` when there is none."""
     if name not in LEVELS:
+        from arena.core.errors import ConfigError  # imports the engine, and command lines only want the names
+
         raise ConfigError(f"isolation = {name!r}: must be {', '.join(LEVELS)}")
     found: Launcher = importlib.import_module(f"{__name__}.levels.{name}").Level(name)
     return found

@@ -9,7 +9,7 @@ import engine
 from engine import Game
 from engine.conformance.matches import playthrough, seen
 from engine.kernel import COMPILED
-from tests.engine.matches import tables
+from tests.engine.matches import is_observed, tables
 
 
 def outcome(game: Game) -> dict[str, object]:
@@ -17,7 +17,7 @@ def outcome(game: Game) -> dict[str, object]:
     playouts = engine.random_playouts(game, 8, seed=11)
     return {
         "matches": [playthrough(game, seed).splitlines() for seed in (1, 2)],
-        "observations": seen(game),
+        "observations": seen(game) if is_observed(game) else None,
         "playouts": [playouts.actions, playouts.plies, playouts.rank_sums.tolist(), playouts.ended],
     }
 

@@ -1,11 +1,11 @@
 """The games to play random matches with; the matches are those of `engine.conformance`."""
 
 import engine
-from engine import GameType, Parameter
+from engine import Game, GameType, Parameter, UnsupportedError
 from engine.conformance.matches import finished, plies, stops, walk
 from engine.specs import Value
 
-__all__ = ["finished", "option_sets", "plies", "stops", "tables", "walk"]
+__all__ = ["finished", "is_observed", "observed_tables", "option_sets", "plies", "stops", "tables", "walk"]
 
 
 def option_sets(kind: GameType) -> list[dict[str, Value]]:
@@ -22,6 +22,15 @@ def _other_values(option: Parameter) -> list[Value]:
     return values if len(values) < 4 else [values[0], values[1], values[-1]]
 
 
+def is_observed(game: Game) -> bool:
+    """Return whether a game has observations."""
+    try:
+        game.observation_spec()
+    except UnsupportedError:
+        return False
+    return True
+
+
 def tables() -> list[tuple[str, int, dict[str, Value]]]:
     """Return (name, players, options) for every game of the registry.
 
@@ -34,4 +43,13 @@ def tables() -> list[tuple[str, int, dict[str, Value]]]:
         for options in option_sets(kind)
         for players in range(kind.min_players, kind.max_players + 1)
         if not options or players in (kind.min_players, kind.max_players)
+    ]
+
+
+def observed_tables() -> list[tuple[str, int, dict[str, Value]]]:
+    """Return those of games that have observations, which environments need."""
+    return [
+        (name, players, options)
+        for name, players, options in tables()
+        if is_observed(engine.load_game(name, players, **options))
     ]

@@ -73,10 +73,10 @@ def test_bots_are_listed_with_the_games_that_they_do_not_refuse(tmp_path, monkey
     monkeypatch.setenv("COLUMNS", "200")
     assert run_command(["bots", "--home", str(tmp_path)]) == 0
     rows = {line.split()[0]: line for line in capsys.readouterr().out.splitlines() if line.strip()}
-    for bot, row in (("uct", "all"), ("perfect", "epicycle"), ("expectimax", "magic_mids, pyramid_punch")):
+    for bot, row in (("uct", "all"), ("perfect", "epicycle"), ("expectimax", "magic_mids, pig, pyramid_punch")):
         assert rows[bot].split("  ", 1)[1].lstrip().startswith(f"{row} ")
     assert run_command(["bots", "expectimax", "--home", str(tmp_path)]) == 0
-    assert "Games: magic_mids, pyramid_punch   players: all" in capsys.readouterr().out
+    assert "Games: magic_mids, pig, pyramid_punch   players: all" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("command", ["match epicycle random random", "compare greedy random --game epicycle"])

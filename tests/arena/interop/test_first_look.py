@@ -12,8 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from arena.core.machine import WORKER
 from arena.interop.first_look import FirstLook
-from arena.workers.parent import WORKER
 from engine.errors import EngineError, ParameterError, UnsupportedError
 
 PROVIDER = """

@@ -16,7 +16,7 @@ import engine
 from arena.interop import gymnasium as adapter
 from arena.interop.gymnasium.vector import ArenaVectorEnv
 from engine.errors import EngineError
-from tests.engine.matches import tables
+from tests.engine.matches import observed_tables
 from tests.engine.test_contract import label
 from tests.support.batches import Single, bot, picked
 
@@ -38,7 +38,7 @@ def test_gymnasiums_own_check_passes(opponents):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("table", tables(), ids=label)
+@pytest.mark.parametrize("table", observed_tables(), ids=label)
 def test_gymnasiums_own_check_passes_for_every_game_number_of_players_and_variant(table):
     spec, players = spec_of(table)
     for opponents in ("random", "greedy", None):
@@ -90,7 +90,7 @@ def test_an_environment_plays_as_states_do_against_the_bots_that_were_named(oppo
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("table", tables(), ids=label)
+@pytest.mark.parametrize("table", observed_tables(), ids=label)
 def test_environments_of_every_game_play_as_states_do(table):
     spec, players = spec_of(table)
     named = list(itertools.islice(itertools.cycle(["greedy", "uct:simulations=12", "random"]), players - 1))

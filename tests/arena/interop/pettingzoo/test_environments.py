@@ -17,7 +17,7 @@ import engine
 from arena.interop import pettingzoo, raster
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, Dice, Streams, public_key
 from engine import registry
-from tests.engine.matches import tables
+from tests.engine.matches import observed_tables
 from tests.engine.test_contract import label
 from tests.engine.test_plain_game import NIM
 
@@ -45,7 +45,7 @@ def play(env, rng, plies=10**6):
     return told
 
 
-@pytest.mark.parametrize("table", [table for table in tables() if not table[2]], ids=label)
+@pytest.mark.parametrize("table", [table for table in observed_tables() if not table[2]], ids=label)
 def test_pettingzoos_own_tests_pass_for_every_game_and_number_of_players(table):
     name, players, _ = table
     for made in (pettingzoo.env, pettingzoo.raw_env):
@@ -54,7 +54,7 @@ def test_pettingzoos_own_tests_pass_for_every_game_and_number_of_players(table):
 
 
 @pytest.mark.system
-@pytest.mark.parametrize("table", tables(), ids=label)
+@pytest.mark.parametrize("table", observed_tables(), ids=label)
 def test_pettingzoos_own_tests_pass_for_every_variant_too(table):
     name, players, options = table
     spec = engine.load_game(name, players, **options).spec
