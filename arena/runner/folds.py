@@ -78,6 +78,8 @@ class DisqualificationFold(Fold):
     """Blocks count whose bots have not been disqualified in an earlier round."""
 
     most_ahead = 20_000
+    most_ahead_at_all = 1_000_000
+    """The same while nobody is near a disqualification: all of them are held in memory."""
 
     def __init__(self, schedule: Schedule, index: int) -> None:
         """Begin with a board; of an adaptive one with its present stage, all of which counts after the first."""
@@ -100,7 +102,8 @@ class DisqualificationFold(Fold):
     @property
     def full(self) -> bool:
         """Whether that may be so: nobody is near a disqualification while hardly anybody forfeits."""
-        return self.ahead > self.most_ahead and any(map(self._is_suspect, self._faults.keys() | self.rule.faults))
+        suspects = map(self._is_suspect, self._faults.keys() | self.rule.faults)
+        return self.ahead > self.most_ahead and (self.ahead > self.most_ahead_at_all or any(suspects))
 
     def _is_suspect(self, entry: int) -> bool:
         """Return whether an entry that forfeits twice as often from now on would soon be disqualified."""
@@ -180,8 +183,7 @@ class SequentialFold(Fold):
     def find(self, block: Block, lineups: Iterable[int], forfeits: Sequence[tuple[int, int]]) -> None:
         for lineup in sorted(lineups):
             match = self.store.match(block.identity, lineup)
-            seats = [seat for at, seat in forfeits if at == lineup]
-            self._take(block, lineup, match.ranks, match.moves, seats, found=True)
+            self._take(block, lineup, match.ranks, match.moves, [*match.forfeits], found=True)
 
     def take(self, spec: MatchSpec, row: MatchRow) -> None:
         lost = [seat for seat, of_seat in enumerate(row.seats) if of_seat.cause is not None]

@@ -10,6 +10,7 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
+from arena.core.errors import StoreError
 from arena.schedule.blocks import Block, Schedule, Stage
 from arena.stats.sprt import Sprt
 from arena.store import Store, read_moves
@@ -70,9 +71,11 @@ def _results(store: Store, schedule: Schedule) -> dict[bytes, dict[int, tuple[li
     found: dict[bytes, dict[int, tuple[list[int], list[str], list[int]]]] = {}
     seats = store.seat_rows(*at, "b.identity, s.lineup, s.seat, s.rank, s.cause IS NOT NULL")
     matches: Iterator[tuple[bytes, int, str | bytes]] = store.match_rows(*at, "b.identity, m.lineup, m.moves")
-    for (identity, lineup, moves), (_, rows) in zip(
+    for (identity, lineup, moves), (match, rows) in zip(
         matches, itertools.groupby(seats, lambda row: row[:2]), strict=True
     ):
+        if match != (identity, lineup):
+            raise StoreError(f"{store.path}: the log is damaged: seats of a match on {board.title} are missing")
         of_seats = [*rows]
         ranks, lost = [row[3] for row in of_seats], [row[2] for row in of_seats if row[4]]
         found.setdefault(identity, {})[lineup] = ranks, read_moves(moves).split(), lost

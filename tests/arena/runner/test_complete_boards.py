@@ -14,27 +14,12 @@ from arena.runner import retries
 from arena.runner import run as runner
 from arena.runner.compiling import CompileStage
 from arena.runner.folds import DisqualificationFold
-from arena.schedule.blocks import Schedule
-from arena.store import Store
 from arena.workers.messages import RATINGS
 from tests.arena.runner.test_work import Machine
-from tests.arena.tournament.test_disqualification import Workers, play
+from tests.arena.tournament.test_disqualification import Workers, counted_in, play
 from tests.arena.tournament.test_stages import NAMES, Played, Players, adaptive_plan, by_the_rules_words
 from tests.support.faulty import random_falls, random_plan, rule
 from tests.support.samples import board, schedule
-
-
-def boards_in(log, plan: Schedule):
-    """The ids of the matches that another reader finds in the log, by board."""
-    with Store.open(log) as store:
-        query = (
-            "SELECT game, players, identity, lineup FROM matches JOIN blocks USING (block) JOIN boards USING (board)"
-        )
-        found = [
-            ((game, players), f"{identity.hex()}-{lineup}")
-            for game, players, identity, lineup in store._db.execute(query)
-        ]
-    return [{id for at, id in found if at == (shape.game, shape.players)} for shape in plan.boards]
 
 
 def check_told(plan, log, expected, rng, workers, monkeypatch):
@@ -44,7 +29,7 @@ def check_told(plan, log, expected, rng, workers, monkeypatch):
 
         def complete(number, told=told):
             told.append(number)
-            assert boards_in(log, plan)[number] >= expected[number]
+            assert counted_in(log, plan, number) == expected[number]
 
         play(plan, log, workers(stop_after), monkeypatch, complete)
         assert len(told) == len(set(told)) < len(plan.boards)

@@ -291,10 +291,12 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
             outcome = play(plan, log, pool, monkeypatch)
             progress, there = outcome.progress, set(ids_in(log))
             assert not before & set(pool.returned)
-            assert outcome.interrupted or counted_in(log, plan) == set(ids)
+            counted = counted_in(log, plan)
+            assert (progress.found, progress.played) == (len(counted & before), len(counted - before))
+            assert outcome.interrupted == (not counted >= set(ids))
             totals |= {progress.total} if outcome.interrupted else set()
             before = there
-        assert (sorted(counted_in(log, plan)), progress.total, progress.left, outcome.not_played) == (
+        assert (sorted(counted), progress.total, progress.left, outcome.not_played) == (
             ids,
             len(ids),
             0,

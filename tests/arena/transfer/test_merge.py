@@ -311,6 +311,9 @@ class Broken(Bot):
 """
 
 
+IDS = "SELECT identity, lineup FROM matches JOIN blocks USING (block)"
+
+
 @pytest.mark.parametrize("more", ["", 'schedule = "adaptive"\nfirst_blocks = 2'], ids=["disqualified", "adaptive"])
 def test_halves_of_a_run_are_completed_by_a_run_to_the_same_tournament(tmp_path, more):
     def matches():
@@ -330,8 +333,13 @@ def test_halves_of_a_run_are_completed_by_a_run_to_the_same_tournament(tmp_path,
     log.unlink()
     merged = merge(parts, "small", home_of(config))
     assert merged.log == log and 0 < merged.done <= merged.added < merged.planned
+    with Tournament.open(log) as tournament:
+        before = {(row[0], row[1]) for row in tournament.store._db.execute(IDS)}
     outcome = api.run(config, home_of(config), workers=1, backend="local").outcome
-    assert 0 < outcome.progress.found <= merged.added and outcome.complete  # some may not count
+    with Tournament.open(log) as tournament:
+        counted = {(at.identity, lineup) for at, found in tournament.looked_up(tournament.blocks()) for lineup in found}
+    assert len(before) == merged.added
+    assert outcome.progress.found == len(before & counted) > 0 and outcome.complete
     assert matches() == wanted
 
 
