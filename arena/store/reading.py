@@ -14,10 +14,11 @@ from typing import Any, Self
 
 import numpy as np
 
-from arena.core.errors import ArenaError, LockedError, StoreError, UnknownTargetError
+from arena.core.errors import ArenaError, StoreError, UnknownTargetError
 from arena.core.match_ids import Kind, check_match_id, match_id
 from arena.match.result import Clocking, MatchRow, SeatRow
 from arena.match.stored import Place, SecretKey, StoredMatch, read_clocks, stored_match
+from arena.store.content_errors import FROM_CONTENT, OF_CONTENT, check_lock, primary
 from arena.store.digests import damaged
 from arena.store.rows import RunRow, read_estimates, read_moves, read_notes
 from arena.store.schema import connect
@@ -27,12 +28,6 @@ BATCH = 500
 SEAT = np.dtype(
     [("block", np.int64), ("lineup", np.int32), ("seat", np.int16), ("rank", np.int16), ("forfeited", np.bool_)]
 )
-FROM_CONTENT = (sqlite3.Error, ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError)
-"""Errors that the content of a damaged log may cause."""
-OF_CONTENT = (0, sqlite3.SQLITE_CONSTRAINT, sqlite3.SQLITE_CORRUPT, sqlite3.SQLITE_MISMATCH, sqlite3.SQLITE_TOOBIG)
-"""SQLite's errors that the content of a log causes; 0 are those of its Python module, such as of invalid UTF-8."""
-OF_OTHERS = (sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED)
-"""SQLite's errors that other programs cause."""
 SHORT_ID = 12
 """Hexadecimal digits that distinguish the matches of all but the largest logs."""
 
@@ -64,7 +59,7 @@ class StoreReader:
             db.execute("BEGIN")  # all reads see the log at this moment, whatever a run adds meanwhile
             return cls(path, db, None)
         except (sqlite3.Error, UnicodeError) as error:  # SQLite quotes damaged names as they are
-            _check_lock(error, path)
+            check_lock(error, path)
             raise StoreError(f"{path}: is not a match log: {error}") from None
 
     def __enter__(self) -> Self:
@@ -83,7 +78,7 @@ class StoreReader:
     def _explain(self, error: BaseException) -> None:
         """Raise a `StoreError` for an error, unless it has nothing to do with the content or a lock."""
         if self._lock is None:
-            _check_lock(error, self.path)
+            check_lock(error, self.path)
         if isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT:
             return
         with contextlib.suppress(sqlite3.Error):
@@ -472,7 +467,7 @@ def readable(log: StoreReader) -> Iterator[None]:
     try:
         yield
     except FROM_CONTENT as error:
-        _check_lock(error, log.path)
+        check_lock(error, log.path)
         ours = isinstance(error, sqlite3.Error) and primary(error) not in OF_CONTENT
         if ours or isinstance(error, ArenaError):
             raise
@@ -497,14 +492,3 @@ def _stored(
         dropped=dropped,
     )
     return stored_match(place, played, [spec for spec, *_ in seats])
-
-
-def _check_lock(error: BaseException, log: Path) -> None:
-    """Raise `LockedError` for an error of a log that another program keeps locked."""
-    if isinstance(error, sqlite3.Error) and primary(error) in OF_OTHERS:
-        raise LockedError(f"{log}: another program keeps it locked; try again when that has ended") from None
-
-
-def primary(error: sqlite3.Error) -> int:
-    """Return SQLite's primary code of an error."""
-    return getattr(error, "sqlite_errorcode", 0) & 0xFF

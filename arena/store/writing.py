@@ -19,10 +19,11 @@ from arena.match.dice import key_hash
 from arena.match.stored import SecretKey
 from arena.schedule.blocks import Block, Schedule
 from arena.schedule.tables import Table
+from arena.store.content_errors import primary
 from arena.store.digests import block_rows, match_digest, row_digest, timing_digest
 from arena.store.file_guard import WRITTEN, FileGuard, Row
 from arena.store.locking import keep_locked, lock_log
-from arena.store.reading import StoreReader, primary
+from arena.store.reading import StoreReader
 from arena.store.rows import BotRow, Finished, as_estimates
 from arena.store.schema import check_file, connect, lay_out
 from arena.store.shape import OF_SQLITE, check_beside

@@ -18,7 +18,7 @@ from arena import api
 from arena.core.errors import ConfigError, WorkerError
 from arena.core.limits import Limits
 from arena.core.process_trees import below, end_tree
-from arena.isolation import bubblewrap, building, fork_client
+from arena.isolation import bubblewrap, fork_client
 from arena.isolation.bot_process import BotProcess
 from arena.isolation.launched import LaunchedBot, trusted_modules
 from arena.isolation.process_pool import ProcessPool, RemoteContestant
@@ -472,54 +472,3 @@ def test_a_worker_leaves_no_folder_behind_however_deep(tmp_path, monkeypatch):
 
 
 # Builds
-
-
-def built_by(folder, level, command):
-    (folder / "bot.py").write_text(f"import os, signal, subprocess, sys\n{PROGRAM.replace('DEED', 'pass')}")
-    (folder / "make.py").write_text(f"import os, signal, subprocess, sys, time\n{command}\n")
-    build = 'command = ["python3", "bot.py"]\nbuild = ["python3", "make.py"]\n'
-    (folder / "bot.toml").write_text(f'name = "first"\n{build}')
-    return LaunchedBot("first", bundle_program(folder / "bot.toml"), "", {}, level)
-
-
-@pytest.fixture
-def cache(tmp_path, monkeypatch):
-    monkeypatch.setattr(building, "cache_root", lambda: tmp_path / "cache")
-
-
-@pytest.mark.parametrize("level", ["process", "sandbox"])
-@pytest.mark.parametrize(("times", "forfeits"), [(building.TRIES - 1, []), (building.TRIES, ["init"])])
-def test_a_build_that_is_killed_is_tried_again(tmp_path, monkeypatch, cache, level, times, forfeits):
-    watched, killed = building.watched, []
-
-    def kill(process, number, *rest):
-        if len(killed) < times:
-            killed.append(number)
-            os.kill(number, signal.SIGKILL)
-        return watched(process, number, *rest)
-
-    monkeypatch.setattr(building, "watched", kill)
-    result = play(built_by(tmp_path, level, "time.sleep(0.2)"))
-    assert [forfeit.cause for forfeit in result.forfeits.values()] == forfeits
-    assert len(killed) == times
-
-
-@pytest.mark.parametrize("level", ["process", "sandbox"])
-@pytest.mark.parametrize(
-    ("command", "why"),
-    [
-        # fewer than the 80 that the kernel allows, so that the watch is what ends it
-        ("[subprocess.Popen(['sleep', '9']) for _ in range(60)]; time.sleep(9)", "build ran more than 40 processes"),
-        # in the sandbox the kernel may refuse one before the watch looks
-        ("while True: subprocess.Popen(['sleep', '9'])", "its build "),
-        ("[subprocess.Popen(['sleep', '9']) for _ in range(9)]; x = b'x' * 10**8; time.sleep(9)", "MiB in all"),
-        ("os._exit(137)", "code 137: , 3 times"),
-        ("os._exit(143)", "code 143: , 3 times"),
-    ],
-)
-def test_a_build_that_takes_the_machine_is_ended(tmp_path, monkeypatch, cache, level, command, why):
-    monkeypatch.setattr(building, "MOST_THREADS", 40)
-    monkeypatch.setattr(building, "BUILD_MEMORY_IN_ALL", 80 if "10**8" in command else 4096)
-    result = play(built_by(tmp_path, level, command))
-    assert result.forfeits[0].cause == "init"
-    assert why in result.forfeits[0].detail
