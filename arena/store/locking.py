@@ -3,6 +3,10 @@
 Writers are kept apart by `flock`. Testing that lock would mean taking it, and could stop a run that starts at that
 moment. So a writer also holds an open file description lock, which can be queried. A lock file may be removed or
 replaced by anybody, so its holder compares its inode with what is found under its name whenever it writes.
+
+`filelock` takes the same `flock` and would replace ten lines, for 18 ms more of import and as much processor time a
+lock (0.3 ms): it keeps the descriptor, which all else here needs, to itself, and lets two processes hold a lock whose
+file was renamed. SQLite's own exclusive lock keeps readers of the log out and does not tell who holds it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Results that are kept: made once at a time, whoever asks, and again when their log has changed."""
+"""Results that are kept: made once at a time, whoever asks, and again when their log has changed.
+
+`cachetools.LRUCache` would replace three lines of these: it bounds what is kept, at 0.4 µs a look-up against 0.2, and
+knows no versions, no budgets and no callers that wait for one computation.
+"""
 
 from __future__ import annotations
 
