@@ -99,8 +99,10 @@ class Bot(ABC):
     line = Expectation()
     """A bot may set this to the actions that it expects, its own first, while choosing; 16 are kept.
 
-    Chance outcomes belong to the line as actions do. Both are for who looks at the match, and change nothing in it.
+    Chance outcomes belong to the line as actions do. None of the three changes anything in the match.
     """
+    visit_counts = Expectation()
+    """A search may set this, while choosing, to how often it has tried actions: `{action: count}`, for datasets."""
     seconds_left: float = math.inf
     """Wall-clock seconds for this move, set before each `choose`; a bot that looks at it must set `timed = True`."""
     timed: bool = False

@@ -1,4 +1,4 @@
-"""What bots expect: the return of every seat and the line of play that they give with their moves.
+"""What bots tell of their search: expected returns of all seats, a line of play, and visit counts of actions.
 
 Whatever a bot gives is read here, quantised, and packed for the log. It follows from floating-point arithmetic that may
 differ between processors, so no digest that is compared covers it.
@@ -9,8 +9,9 @@ from __future__ import annotations
 import base64
 import binascii
 import zlib
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import islice
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from arena.core.errors import StoreError
@@ -28,6 +29,12 @@ MAX_ACTION = 2**31 - 1
 """Largest number of an action in a line."""
 MOST = 4000
 """Moves of a match of which they are kept."""
+MAX_VISITED = 1_000
+"""Actions of a move whose visit counts are kept."""
+MOST_VISITED = 100_000
+"""Visit counts of a match; none are kept after the move with which they reach it."""
+MAX_COUNT = 2**31 - 1
+"""Largest visit count."""
 MAX_SIZE = 2**22
 """Largest size in bytes of those of a match when they are unpacked."""
 DAMAGED = "the log is damaged: a match's evaluations cannot be read"
@@ -40,6 +47,8 @@ class Estimate(NamedTuple):
     """Return of each seat, from -1 to 1, in steps of 1/1000; None where the bot gave none."""
     line: tuple[int, ...]
     """Actions from its own move on, chance outcomes included, as numbers of the engine; nobody has checked them."""
+    visit_counts: Mapping[int, int] = MappingProxyType({})
+    """How often its search had tried legal actions, by their numbers; empty where it did not say."""
 
 
 NOTHING = Estimate(None, ())
@@ -52,32 +61,35 @@ class Given(NamedTuple):
     """In steps; empty for none."""
     line: Sequence[int]
     wrong: int = 0
+    visit_counts: Sequence[int] = ()
+    """Action, count, action, count, ... by action."""
 
 
-Kept = tuple[int, Sequence[int], Sequence[int]]
-"""Ply, evaluation in steps, and line."""
+Kept = tuple[int, Sequence[int], Sequence[int], Sequence[int]]
+"""Ply, evaluation in steps, line, and visit counts as in `Given`."""
 
 
-def read_given(given: Mapping[str, object], action: int, players: int) -> Given:
-    """Return what a bot gave with an action; what is wrong is left out and counted. It may run the bot's code."""
-    evaluation: list[int] = []
-    line: list[int] = []
+def read_given(given: Mapping[str, object], action: int, state: State) -> Given:
+    """Return what a bot gave with an action in a state; what is wrong is left out and counted.
+
+    It may run the bot's code.
+    """
     wrong = 0
-    try:
-        if (value := given.get("evaluation")) is not None:
-            evaluation = in_steps(value, players)
-    except TimeUp:
-        raise
-    except BaseException:  # elements may be the bot's own, and raise anything
-        wrong += 1
-    try:
-        if (value := given.get("line")) is not None:
-            line = read_line(value, action)
-    except TimeUp:
-        raise
-    except BaseException:
-        wrong += 1
-    return Given(evaluation, line, wrong)
+
+    def part(name: str, read: Callable[[Any], list[int]]) -> Sequence[int]:
+        nonlocal wrong
+        try:
+            return [] if (value := given.get(name)) is None else read(value)
+        except TimeUp:
+            raise
+        except BaseException:  # elements may be the bot's own, and raise anything
+            wrong += 1
+            return []
+
+    evaluation = part("evaluation", lambda value: in_steps(value, state.game.players))
+    line = part("line", lambda value: read_line(value, action))
+    counts = part("visit_counts", lambda value: read_visit_counts(value, state))
+    return Given(evaluation, line, wrong, counts or ())
 
 
 def in_steps(value: object, players: int) -> list[int]:
@@ -105,6 +117,18 @@ def read_line(value: object, action: int) -> list[int]:
     return line
 
 
+def read_visit_counts(value: Any, state: State) -> list[int]:
+    """Return visit counts as `Given` has them; raises an error of any kind unless they are of legal actions."""
+    if not isinstance(value, Mapping) or len(value) > MAX_VISITED:
+        raise TypeError
+    counts = {as_int(action): as_int(count) for action, count in value.items()}
+    if len(counts) < len(value) or not counts.keys() <= {*state.legal_actions()}:
+        raise ValueError
+    if counts and not 0 <= min(counts.values()) <= max(counts.values()) <= MAX_COUNT:
+        raise ValueError
+    return [number for pair in sorted(counts.items()) for number in pair]
+
+
 def _items(value: Any, most: int) -> list[Any]:
     """Return the items of a list, a tuple or an array, at most one more than `most`; raises for anything else."""
     if not isinstance(value, (list, tuple)):
@@ -116,9 +140,7 @@ def _items(value: Any, most: int) -> list[Any]:
 
 def pack(kept: Iterable[Kept]) -> str:
     """Return the estimates of a match as base64 over deflated text, which `unpack` reads; nothing for none."""
-    text = " ".join(
-        [f"{ply}:{','.join(map(str, evaluation))}:{','.join(map(str, line))}" for ply, evaluation, line in kept]
-    )
+    text = " ".join([":".join([str(ply), *(",".join(map(str, part)) for part in parts)]) for ply, *parts in kept])
     return base64.b64encode(zlib.compress(text.encode(), 6)).decode() if text else ""
 
 
@@ -139,8 +161,8 @@ def unpack(packed: str, players: int, plies: int) -> list[Kept]:
 
 
 def _read(part: str) -> Kept:
-    ply, evaluation, line = part.split(":")
-    return int(ply), _numbers(evaluation), _numbers(line)
+    ply, evaluation, line, visit_counts = part.split(":")
+    return int(ply), _numbers(evaluation), _numbers(line), _numbers(visit_counts)
 
 
 def _numbers(text: str) -> list[int]:
@@ -149,19 +171,26 @@ def _numbers(text: str) -> list[int]:
 
 def check(kept: Sequence[Kept], players: int, plies: int) -> None:
     """Raise `StoreError` unless estimates are such as the referee keeps of a match."""
-    at = [ply for ply, _, _ in kept]
+    at = [ply for ply, *_ in kept]
     fits = at == sorted(set(at)) and len(at) <= MOST and (not at or 0 <= at[0] <= at[-1] < plies)
-    for _, evaluation, line in kept:
+    visited = 0
+    for _, evaluation, line, counts in kept:
+        actions = counts[::2]
+        fits = fits and (not counts or visited < MOST_VISITED) and len(counts) <= 2 * MAX_VISITED
+        fits = fits and not len(counts) % 2 and list(actions) == sorted({*actions})
+        fits = fits and all(0 <= number <= MAX_COUNT for number in counts)
+        visited += len(actions)
         fits = fits and len(evaluation) in (0, players) and all(-STEPS <= value <= STEPS for value in evaluation)
         fits = fits and len(line) <= MAX_PLIES and all(0 <= action <= MAX_ACTION for action in line)
-        fits = fits and bool(evaluation or line)
+        fits = fits and bool(evaluation or line or counts)
     if not fits:
         raise StoreError(DAMAGED)
 
 
-def estimate_of(evaluation: Sequence[int], line: Sequence[int]) -> Estimate:
+def estimate_of(evaluation: Sequence[int], line: Sequence[int], visit_counts: Sequence[int]) -> Estimate:
     """Return an estimate from its packed parts."""
-    return Estimate(tuple(value / STEPS for value in evaluation) or None, tuple(line))
+    counts = dict(zip(visit_counts[::2], visit_counts[1::2], strict=True))
+    return Estimate(tuple(value / STEPS for value in evaluation) or None, tuple(line), counts)
 
 
 def line_words(state: State, line: Iterable[int]) -> tuple[str, ...]:
@@ -179,31 +208,41 @@ def line_words(state: State, line: Iterable[int]) -> tuple[str, ...]:
 
 
 def read_told(answer: Mapping[str, object], action: int, state: State) -> Given | None:
-    """Return what a bot of the protocol gave with an action in a state, its line in notation; None for nothing."""
-    evaluation, line = answer.get("evaluation"), answer.get("line")
-    if evaluation is None and line is None:
+    """Return what a bot of the protocol gave with an action in a state, its actions in notation; None for nothing."""
+    given: dict[str, object] = {name: answer.get(name) for name in ("evaluation", "line", "visit_counts")}
+    if all(value is None for value in given.values()):
         return None
-    if line is not None:
-        try:
-            line = line_of_words(state, line)
-        except Exception:  # a plug-in game may fail in its own way
-            line = False
-    return read_given({"evaluation": evaluation, "line": line}, action, state.game.players)
+    for name, read in (("line", line_of_words), ("visit_counts", counts_of_words)):
+        if given[name] is not None:
+            try:
+                given[name] = read(state, given[name])
+            except Exception:  # a plug-in game may fail in its own way
+                given[name] = False
+    return read_given(given, action, state)
 
 
 def tell(given: Given, state: State) -> dict[str, object]:
     """Return what a bot gave as keys of the protocol; what was wrong is told so that it is counted."""
     told: dict[str, object] = {}
-    wrong = given.wrong
     if given.evaluation:
         told["evaluation"] = [step / STEPS for step in given.evaluation]
-    elif wrong:
-        told["evaluation"], wrong = [], wrong - 1
     if given.line:
         told["line"] = list(line_words(state, given.line))
-    elif wrong:
-        told["line"] = False
-    return told
+    if given.visit_counts:
+        pairs = zip(given.visit_counts[::2], given.visit_counts[1::2], strict=True)
+        told["visit_counts"] = {state.action_to_string(action): count for action, count in pairs}
+    free = [name for name in ("evaluation", "line", "visit_counts") if name not in told]
+    return told | dict.fromkeys(free[: given.wrong], False)
+
+
+def counts_of_words(state: State, given: object) -> dict[int, object]:
+    """Return visit counts that were given by actions in notation, by their numbers; raises an error of any kind."""
+    if not isinstance(given, dict) or len(given) > MAX_VISITED:
+        raise TypeError
+    counts = {state.string_to_action(word): count for word, count in given.items()}
+    if len(counts) < len(given):
+        raise ValueError
+    return counts
 
 
 def line_of_words(state: State, words: object) -> list[int]:

@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -20,13 +21,18 @@ from arena.core.models import Model, as_tuple, validated
 from arena.match.estimates import MAX_PLIES, STEPS, Kept, check, pack
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import Place, StoredMatch, stored_match
-from arena.schedule.blocks import Entry
+from arena.schedule.boards import Entry
 
 MAX_LINE = 2**24
 """Bytes of a line that is read."""
 
-Given = tuple[int, list[Annotated[float, Field(allow_inf_nan=False)]] | None, list[int]]
-"""Ply, evaluation and line."""
+Given = tuple[
+    int,
+    list[Annotated[float, Field(allow_inf_nan=False)]] | None,
+    list[int],
+    list[Annotated[tuple[int, int], BeforeValidator(as_tuple)]],
+]
+"""Ply, evaluation, line, and visit counts by action."""
 Count = Annotated[int, Field(ge=0, lt=2**63)]
 Score = Annotated[int, Field(gt=-(2**63), lt=2**63)] | Annotated[float, Field(allow_inf_nan=False)] | None
 
@@ -90,7 +96,7 @@ class Line(Model):
         except (StoreError, OverflowError):
             raise ValueError(
                 f"evaluations: must belong to plies, one each in their order, with {self.players} returns from -1 to 1 "
-                f"or null, and a line of at most {MAX_PLIES} actions"
+                f"or null, a line of at most {MAX_PLIES} actions, and visit counts by action"
             ) from None
         return self
 
@@ -161,7 +167,9 @@ def as_data(record: Record) -> dict[str, Any]:
         "timed": match.timed,
         "forfeits": [{"seat": seat, "cause": cause, "ply": ply} for seat, (cause, ply) in match.forfeits.items()],
         "notes": match.notes,
-        "evaluations": [[ply, evaluation, line] for ply, (evaluation, line) in match.estimates.items()],
+        "evaluations": [
+            [ply, evaluation, line, [*counts.items()]] for ply, (evaluation, line, counts) in match.estimates.items()
+        ],
     }
 
 
@@ -207,7 +215,10 @@ def _record(content: bytes, where: str) -> Record:
 
 def in_steps_of(given: Sequence[Given]) -> list[Kept]:
     """Return evaluations of a line as they are packed."""
-    return [(ply, [round(STEPS * value) for value in evaluation or ()], line) for ply, evaluation, line in given]
+    return [
+        (ply, [round(STEPS * value) for value in evaluation or ()], line, [*chain.from_iterable(counts)])
+        for ply, evaluation, line, counts in given
+    ]
 
 
 def _table(pairs: list[tuple[str, Any]]) -> dict[str, Any]:

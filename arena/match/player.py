@@ -21,10 +21,8 @@ from engine.specs import Value
 
 MAX_NOTE = 200
 """Characters that are kept of a bot's note on a move."""
-VISITS_ARE = "visits "
-"""How a note begins that says, for datasets, how often each action was tried."""
-MAX_NOTES = {False: 4000, True: 40_000}
-"""Characters that are kept of all notes of a match, by whether they are such notes."""
+MAX_NOTES = 4000
+"""Characters that are kept of all notes of a match."""
 
 
 class Answer(NamedTuple):
@@ -207,11 +205,11 @@ def ask_move(bot: Any, state: State, limit: float) -> Answer:
     except TypeError:
         return Answer(ILLEGAL, note, str(state.refuse(chosen)))
     given = take_given(bot)
-    return Answer(action, note, "", read_given(given, action, state.game.players) if given else None)
+    return Answer(action, note, "", read_given(given, action, state) if given else None)
 
 
 def take_given(bot: Any) -> dict[str, object] | None:
-    """Return what a bot has given by its attributes `evaluation` and `line` since the last time, and forget it."""
+    """Return what a bot has given by its attributes since the last time, by their names, and forget it."""
     try:
         given = vars(bot).pop(GIVEN, None)
     except Exception:  # it hides its attributes

@@ -12,7 +12,7 @@ from arena.core.limits import Limits
 from arena.core.text import without_controls
 from arena.match.alarm import Alarm, Clock
 from arena.match.dice import Dice, Streams
-from arena.match.estimates import MOST, Given, Kept
+from arena.match.estimates import MOST, MOST_VISITED, Given, Kept
 from arena.match.faults import CLOCK_CAUSES, MAX_DETAIL, Charge, Fault, Killed, Lingered, fault_of_player
 from arena.match.game_faults import (
     GameFailed,
@@ -26,7 +26,6 @@ from arena.match.game_faults import (
 from arena.match.heartbeat import NOBODY, STARVED
 from arena.match.player import (
     MAX_NOTES,
-    VISITS_ARE,
     Absent,
     Answer,
     Contestant,
@@ -170,10 +169,12 @@ class Match:
     notes: list[tuple[int, str]] = field(default_factory=list)
     estimates: list[Kept] = field(default_factory=list)
     dropped: dict[int, int] = field(default_factory=dict)
-    """By seat: evaluations and lines that were wrong."""
+    """By seat: evaluations, lines and visit counts that were wrong."""
     calls: list[int] = field(default_factory=list)
-    noted: dict[bool, int] = field(default_factory=lambda: dict.fromkeys(MAX_NOTES, 0))
+    noted: int = 0
     """Characters of notes so far."""
+    visited: int = 0
+    """Visit counts so far."""
     timed: bool = False
     clocked: set[int] = field(default_factory=set)
     """Seats whose bots say that their moves depend on a clock."""
@@ -498,20 +499,21 @@ class Match:
         self.decided = len(self.forfeits) >= self.game.players - 1
 
     def keep_note(self, note: str | None) -> None:
-        """Keep a bot's note on its move, unless notes of its kind are too long already."""
-        if note:
-            kind = note.startswith(VISITS_ARE)
-            if self.noted[kind] < MAX_NOTES[kind]:
-                self.noted[kind] += len(note)
-                self.notes.append((len(self.movers), note))
+        """Keep a bot's note on its move, unless the notes are too long already."""
+        if note and self.noted < MAX_NOTES:
+            self.noted += len(note)
+            self.notes.append((len(self.movers), note))
 
     def keep_estimate(self, seat: int, given: Given) -> None:
-        """Keep what a bot expects, unless there are too many already, and count what was wrong."""
-        evaluation, line, wrong = given
+        """Keep what a bot tells of its search, unless there is too much already, and count what was wrong."""
+        evaluation, line, wrong, counts = given
+        if self.visited >= MOST_VISITED:
+            counts = ()
         if wrong:
             self.dropped[seat] = self.dropped.get(seat, 0) + wrong
-        if (evaluation or line) and len(self.estimates) < MOST:
-            self.estimates.append((len(self.movers), evaluation, line))
+        if (evaluation or line or counts) and len(self.estimates) < MOST:
+            self.visited += len(counts) // 2
+            self.estimates.append((len(self.movers), evaluation, line, counts))
 
     def apply(self, action: int, who: int | None = None) -> None:
         """Play an action of whose turn it is."""

@@ -15,7 +15,7 @@ from arena.match.player import MAX_NOTE, clean_note
 from arena.match.result import final_hash, final_scores, ranks_with_forfeits
 from arena.match.stored import StoredMatch
 from arena.match.views import view
-from arena.schedule.blocks import Board
+from arena.schedule.boards import Board
 from arena.schedule.foreign import MARK, is_marked
 from engine import CHANCE, TERMINAL, EngineError, Game, State, load_game
 from engine.errors import did_you_mean, in_short
@@ -62,7 +62,7 @@ def replay(match: StoredMatch, keys: KeyPair | None = None) -> Iterator[Ply]:
     estimates, before = match.estimates, None
     for ply in walk(match, game_of(match), keys):
         state = view(ply.state, None)
-        evaluation, line = estimates.get(ply.number, NOTHING)
+        evaluation, line, _ = estimates.get(ply.number, NOTHING)
         words = _line(before or state.game.new_initial_state(), line, ply) if line else ()
         yield ply._replace(state=state, evaluation=evaluation, line=words)
         before = state.clone() if estimates else None  # the other one is the reader's

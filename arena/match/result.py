@@ -64,7 +64,7 @@ class Result:
     estimates: list[Kept] = field(default_factory=list)
     """What bots expected at their moves."""
     dropped: Mapping[int, int] = field(default_factory=dict)
-    """By seat: evaluations and lines that were wrong, and are not kept."""
+    """By seat: evaluations, lines and visit counts that were wrong, and are not kept."""
 
     @property
     def clocks(self) -> list[Clocking]:
@@ -76,7 +76,7 @@ class SeatRow(NamedTuple):
     """Result of one seat."""
 
     rank: int
-    score: float | None
+    score: int | float | None
     cause: str | None = None
     """Why it forfeited, if it did."""
     forfeit_ply: int | None = None
@@ -109,7 +109,7 @@ class MatchRow(NamedTuple):
     estimates: str = ""
     """What bots expected at their moves, packed by `arena.match.estimates`."""
     dropped: Mapping[int, int] = MappingProxyType({})
-    """By seat: evaluations and lines that were wrong, and are not kept."""
+    """By seat: evaluations, lines and visit counts that were wrong, and are not kept."""
 
 
 def row_of(result: Result, lineup: int, seconds: float) -> MatchRow:

@@ -57,7 +57,7 @@ class StoredMatch(Place):
     notes: list[tuple[int, str]]
     bots: list[str]
     ranks: list[int]
-    scores: Sequence[float | None]
+    scores: Sequence[int | float | None]
     forfeits: dict[int, tuple[str, int]]
     details: dict[int, str]
     clocks: list[Clocking]
@@ -68,7 +68,7 @@ class StoredMatch(Place):
     packed_estimates: str = ""
     """What bots expected at their moves, as in `MatchRow.estimates`."""
     dropped: dict[int, int] = field(default_factory=dict)
-    """By seat: evaluations and lines that were wrong, and are not kept."""
+    """By seat: evaluations, lines and visit counts that were wrong, and are not kept."""
     labels: list[str] = field(default_factory=list, compare=False)
     """Names of the bots in the plan, by seat; empty where the match is of no plan that is known."""
 
@@ -86,7 +86,7 @@ class StoredMatch(Place):
     def estimates(self) -> dict[int, Estimate]:
         """By ply: what its bot expected; raises `StoreError` when that is damaged."""
         kept = unpack(self.packed_estimates, self.players, len(self.moves))
-        return {ply: estimate_of(evaluation, line) for ply, evaluation, line in kept}
+        return {ply: estimate_of(*parts) for ply, *parts in kept}
 
     @property
     def keys(self) -> KeyPair:

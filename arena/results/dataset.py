@@ -9,7 +9,6 @@ import hashlib
 import json
 import math
 import os
-import re
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -19,13 +18,13 @@ import numpy as np
 from arena.core.errors import ConfigError
 from arena.core.files import in_the_way, made_folder, own_folder, read_json
 from arena.core.match_ids import match_id
-from arena.match.player import MAX_NOTE, MAX_NOTES, VISITS_ARE
+from arena.match.estimates import MOST_VISITED, NOTHING
 from arena.match.replay import check_game, walk
 from arena.match.stored import StoredMatch
 from arena.plan.config import DatasetFormat
 from arena.results.exported import DATASET
 from arena.results.matches import chosen_boards
-from arena.schedule.blocks import Board
+from arena.schedule.boards import Board
 from arena.tournament.tournament import Tournament
 from engine import Game, State, UnsupportedError, returns_from_ranks
 from engine.errors import did_you_mean, one_line
@@ -38,8 +37,6 @@ FOLDER = DATASET
 """Beside the log, where a run writes one that its configuration asks for."""
 ROWS = 16_384
 """Decisions in a shard by default."""
-VISITS = re.compile(r"visits((?: \d{1,6}:\d{1,9})+)", re.ASCII)
-"""A bot's note on how often it has tried actions."""
 
 
 class Options(NamedTuple):
@@ -188,11 +185,11 @@ class Shard:
 
     def take(self, match: StoredMatch, labels: Sequence[str], bots: Sequence[str]) -> Iterator[None]:
         """Add the decisions of a match; yields whenever the shard is full, and has to be written."""
-        name, estimates, notes = match_id(match.identity, match.lineup), match.estimates, dict(match.notes)
+        name, estimates = match_id(match.identity, match.lineup), match.estimates
         returns, ranks = returns_from_ranks(match.ranks), [rank + 1 for rank in match.ranks]
         observation = np.zeros(self.spec.size, np.float32)
-        told = {ply: len(note) for ply, note in notes.items() if note.startswith(VISITS_ARE)}
-        full = max(told) if sum(told.values()) >= MAX_NOTES[True] else math.inf  # after that ply none are kept
+        told = {ply: len(estimate.visit_counts) for ply, estimate in estimates.items() if estimate.visit_counts}
+        full = max(told) if sum(told.values()) >= MOST_VISITED else math.inf  # after that ply none are kept
         telling: set[int] = set()
         for ply, seat, legal, action in decisions_of(match, self.game, observation):
             if bots and labels[seat] not in bots:
@@ -203,14 +200,14 @@ class Shard:
             arrays["legal_mask"][row] = False
             arrays["legal_mask"][row, seen[legal]] = True
             arrays["returns"][row], arrays["ranks"][row] = returns, ranks
-            note = notes.get(ply, "")
-            visits = visits_of(note, legal)
-            if note.startswith(VISITS_ARE):
+            estimate = estimates.get(ply, NOTHING)
+            evaluation = estimate.evaluation
+            visits = estimate.visit_counts if estimate.visit_counts.keys() <= {*legal} else {}
+            if visits:
                 telling.add(seat)
-            dropped = not visits and seat in telling and (ply > full or note.startswith(VISITS_ARE))
+            dropped = ply > full and seat in telling
             arrays["visits"][row] = 0
             arrays["visits"][row, seen[[*visits]]] = [*visits.values()]
-            evaluation = estimates[ply].evaluation if ply in estimates else None
             arrays["evaluation"][row] = np.nan if evaluation is None else evaluation
             self.texts["match"].append(name)
             self.texts["bot"].append(labels[seat])
@@ -256,17 +253,6 @@ def _look(state: State, observation: np.ndarray) -> list[int]:
     if state.current_player() >= 0:
         state.observe(None, observation)
     return state.legal_actions()
-
-
-def visits_of(note: str, legal: Sequence[int]) -> dict[int, int]:
-    """Return how often a bot has tried legal actions, from its note on a move; empty for any other note.
-
-    One as long as is kept at most may have been cut, and its last number be another.
-    """
-    found = VISITS.fullmatch(note) if len(note) < MAX_NOTE else None
-    pairs = [pair.split(":") for pair in found[1].split()] if found else []
-    visits = {int(action): int(count) for action, count in pairs}
-    return visits if visits.keys() <= set(legal) and len(visits) == len(pairs) else {}
 
 
 def _write_parquet(file: Any, columns: dict[str, np.ndarray]) -> None:

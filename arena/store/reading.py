@@ -429,7 +429,7 @@ class StoreReader:
         return [_stored(row, seats.get(row[:2], []), details.get(row[:2], {}), keys.get(row[10])) for row in rows]
 
     def wrong_estimates(self) -> dict[str, int]:
-        """Return how many evaluations and lines of bots were wrong in all matches, by the identity of the bots."""
+        """Return how many evaluations, lines and visit counts were wrong in all matches, by the bots' identities."""
         counts: dict[str, int] = {}
         query = (
             "SELECT block, lineup, dropped, group_concat(identity, ' ') FROM (SELECT s.block, s.lineup, dropped, "

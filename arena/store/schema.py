@@ -18,7 +18,7 @@ from arena.core.errors import LogVersionError, StoreError
 from arena.core.files import open_regular
 from arena.store.shape import Parts, check_beside, check_shape, harden, laid_out
 
-SCHEMA_VERSION = 8
+SCHEMA_VERSION = 9
 """The one version of logs that is read and written."""
 PATIENCE = {"ro": 3.0, "rw": 30.0, "rwc": 30.0}
 """Seconds to wait for a log that another program keeps locked, by the mode that it is opened in."""
@@ -114,10 +114,10 @@ CREATE TABLE faults (            -- side table
     detail TEXT NOT NULL,
     PRIMARY KEY (block, lineup, seat)
 ) WITHOUT ROWID;
-CREATE TABLE estimates (         -- side table: of matches in which bots gave evaluations or lines
+CREATE TABLE estimates (         -- side table: of matches in which bots gave evaluations, lines or visit counts
     block INTEGER NOT NULL,
     lineup INTEGER NOT NULL,
-    moves BLOB NOT NULL,         -- zlib of what they gave, by move: ply:returns in 1/1000 by seat:actions of the line
+    moves BLOB NOT NULL,         -- zlib of what they gave, by move: ply:returns in 1/1000:line:action,visits,...
     dropped TEXT NOT NULL,       -- of seats with any: how many of theirs were wrong, and not kept: seat:count,...
     PRIMARY KEY (block, lineup)
 ) WITHOUT ROWID;

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Annotated, Any, cast
 
@@ -24,7 +24,6 @@ MOST_NODES = 4_000_000  # of 40 bytes, or 56
 MOST_PLAYERS = 10
 MOST_COMPILED = 7  # players with whom the compiled search plays
 MOST_VISITS = 150_000_000  # at 12 points each, which is the most with seven players, they fit 32 bits
-LONGEST_NOTE = 199  # one of 200 characters may have been cut
 """Letters of a note that are kept."""
 BATCH = 128  # simulations between two looks at the clock
 
@@ -151,19 +150,6 @@ class Tree:
         return bool(self.kernels.SOLVE and self._nodes[0]["proven"])
 
 
-def visits_note(children: Sequence[Child]) -> str:
-    """Return a note `visits ACTION:COUNT ...` that datasets read: the most visited first, those of 1 % and more.
-
-    Left out are the last ones where the arena would not keep a note as long.
-    """
-    total = sum(child.visits for child in children)
-    ordered = sorted(children, key=lambda child: (-child.visits, child.label))
-    words = [f" {child.label}:{child.visits}" for child in ordered if 100 * child.visits >= total > 0]
-    while sum(map(len, words)) > LONGEST_NOTE - len("visits"):
-        words.pop()
-    return f"visits{''.join(words)}"
-
-
 class UCT(Bot):
     """Grow a tree of the most promising lines and judge what lies at its leaves by rollouts.
 
@@ -186,7 +172,7 @@ class UCT(Bot):
     `bots.heuristics`, else 0.7 and 0);
     `rollout`, `random` or `heuristic` (the game's `rollout_action` in `bots.heuristics`, where it has one);
     `solve`, whether proofs go up the tree; `reuse`, whether the tree of the move before is kept as far as it was
-    played out; `visits`, whether its note on a move tells how often each action was tried, for datasets.
+    played out; `visits`, whether it tells how often it tried each action, for datasets.
     More simulations do not mend what random rollouts misjudge: at 1,000,000 it leaves the centre on the empty board of
     connect four, where all first moves look nearly alike; `exploration=1.4` kept it there.
     The same seed, parameters and state give the same move; with `reuse` the same states before it as well.
@@ -214,7 +200,7 @@ class UCT(Bot):
     rollout: Annotated[str, OneOf(("random", "heuristic")), "who plays on from the leaves"] = "random"
     solve: Annotated[bool, "let proven results go up the tree, with two players"] = False
     reuse: Annotated[bool, "go on from the tree of the move before"] = False
-    visits: Annotated[bool, "note how often each action was tried"] = False
+    visits: Annotated[bool, "tell how often each action was tried"] = False
 
     @classmethod
     def refusal(cls, game: Game) -> str | None:
@@ -254,7 +240,7 @@ class UCT(Bot):
         best = children[0]
         self.evaluation, self.line = self.tree.returns(best), self.tree.line(best)
         if self.visits:
-            self.note = visits_note(children)
+            self.visit_counts = {child.label: child.visits for child in children if child.visits}
         return best.label
 
     def think(self, state: State) -> list[Child]:
