@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import importlib
 import inspect
 from collections.abc import Callable
 from pathlib import Path
@@ -22,20 +21,13 @@ class Group(typer.Typer):
         super().__init__()
         self.heading = heading
 
-    def calls(
-        self, place: str, name: str | None = None, epilog: str = "", plays: bool = False
-    ) -> Callable[[Callable[..., Any]], Any]:
-        """Register a declared command; it calls `module:function` below `arena.cli`, imported then, for its exit code.
+    def command(self, name: str | None = None, **options: Any) -> Callable[[Callable[..., Any]], Any]:
+        """Register a command. The fields of a parameter that is a dataclass are arguments and options of their own."""
 
-        The function gets the parameters of the command by name. The fields of a parameter that is a dataclass are
-        arguments and options of their own. For one that `plays`, what workers need is loaded meanwhile, unless it is
-        told the `source` of matches that were played.
-        """
-
-        def register(declared: Callable[..., Any]) -> Any:
+        def register(function: Callable[..., Any]) -> Any:
             parameters: list[inspect.Parameter] = []
             groups: dict[str, Any] = {}
-            for parameter in inspect.signature(declared, eval_str=True).parameters.values():
+            for parameter in inspect.signature(function, eval_str=True).parameters.values():
                 if dataclasses.is_dataclass(parameter.annotation):
                     groups[parameter.name] = kind = parameter.annotation
                     parameters += inspect.signature(kind, eval_str=True).parameters.values()  # type: ignore[arg-type]  # a class
@@ -49,17 +41,13 @@ class Group(typer.Typer):
             def carry_out(**given: Any) -> Any:
                 for option, kind in groups.items():
                     given[option] = kind(**{field.name: given.pop(field.name) for field in dataclasses.fields(kind)})
-                if plays and given.get("source") is None:
-                    from arena.workers.parent import preload  # other commands start without it
-
-                    preload(*([(given["game"], len(given["bots"]))] if "bots" in given else []))
-                module, _, function = place.partition(":")
-                return getattr(importlib.import_module(f"arena.cli.{module}"), function)(**given)
+                return function(**given)
 
             named = [each.replace(kind=inspect.Parameter.KEYWORD_ONLY) for each in parameters]
             carry_out.__signature__ = inspect.Signature(named)  # type: ignore[attr-defined]  # read by `inspect.signature`
-            carry_out.__name__, carry_out.__doc__ = declared.__name__, declared.__doc__
-            return self.command(name, epilog=epilog, rich_help_panel=self.heading)(carry_out)
+            carry_out.__name__, carry_out.__doc__ = function.__name__, function.__doc__
+            super(Group, self).command(name, rich_help_panel=self.heading, **options)(carry_out)
+            return function
 
         return register
 
@@ -112,10 +100,71 @@ class TournamentOptions:
     ] = None
     seed: Annotated[int | None, typer.Option(help="Seed of the tournament. Default: 0.")] = None
     schedule: Annotated[
-        Literal["round_robin", "gauntlet", "adaptive"] | None,
-        typer.Option(help="Who meets whom. Default: round_robin."),
+        str | None,
+        typer.Option(help="Who meets whom: round_robin, adaptive, gauntlet:challenger=BOT. Default: round_robin."),
     ] = None
-    challenger: Annotated[str | None, typer.Option(help="The bot of a gauntlet. Default: the first one.")] = None
     opening: Opening = None
     isolation: Isolation = None
     seconds_per_move: Annotated[float | None, typer.Option(help="Limit of a move. Default: 60.")] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class TableOptions:
+    """Options of `arena play` about the table."""
+
+    against: Annotated[
+        list[str] | None,
+        typer.Option(metavar="BOT", help="Bots in the other seats, in order; may be repeated. Default: greedy."),
+    ] = None
+    players: Annotated[int | None, typer.Option(help="Number of players. Default: you and the bots named.")] = None
+    seat: Annotated[int, typer.Option(min=0, help="Your seat; 0 moves first.")] = 0
+    name: Annotated[str | None, typer.Option(help="Your name at the table.")] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the dice. Default: drawn at random.")] = None
+    opening: Annotated[str | None, typer.Option(help="none, or random:k for k random plies. Default: none.")] = None
+    position: Annotated[str | None, typer.Option(help="Position string to start from.")] = None
+    minutes: Annotated[float, typer.Option(min=0, max=1440, help="Minutes on your clock; 0 for none.")] = 0.0
+    increment: Annotated[float, typer.Option(min=0, max=3600, help="Seconds added after each of your moves.")] = 0.0
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the match in a log of its own when it is over.")] = False
+
+
+@dataclasses.dataclass(frozen=True)
+class MatchupOptions:
+    """Options of `arena compare` about what is played, as `arena.runner.options.Matchup` has them."""
+
+    a: Annotated[str, typer.Argument(metavar="A", help="A bot: name, name:key=value, file.py or folder.")]
+    b: Annotated[str, typer.Argument(metavar="B", help="Another bot.")]
+    game: Annotated[str | None, typer.Option(help="A game spec. Needed unless --from says it.")] = None
+    players: Annotated[int | None, typer.Option(help="Number of players. Default: the fewest of the game.")] = None
+    fillers: Annotated[
+        list[str] | None, typer.Option("--with", metavar="BOT", help="Bot for the other seats; may be repeated.")
+    ] = None
+    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the comparison. Default: 0.")] = None
+    opening: Opening = None
+    isolation: Isolation = None
+    common_dice: Annotated[
+        bool, typer.Option("--common-dice", help="Share dice within blocks also with untrusted bots.")
+    ] = False
+    name: Annotated[
+        str | None, typer.Option(help="Name of the comparison for other commands. Default: made of board and bots.")
+    ] = None
+
+
+@dataclasses.dataclass(frozen=True)
+class StopOptions:
+    """Options of `arena compare` about when it ends; None where nothing was said."""
+
+    elo0: Annotated[float | None, typer.Option(help="H0: A is stronger than B by at most this Elo. Default: 0.")] = None
+    elo1: Annotated[float | None, typer.Option(help="H1: A is stronger by at least this Elo. Default: 30.")] = None
+    alpha: Annotated[float | None, typer.Option(help="Probability of accepting H1 when H0 is true. Default: 0.05.")] = (
+        None
+    )
+    beta: Annotated[float | None, typer.Option(help="Probability of accepting H0 when H1 is true. Default: 0.05.")] = (
+        None
+    )
+    model: Annotated[
+        Literal["logistic", "normalized"] | None, typer.Option(help="Elo model of elo0 and elo1. Default: logistic.")
+    ] = None
+    fixed: Annotated[int | None, typer.Option(help="Play this number of blocks, without a test.")] = None
+    max_blocks: Annotated[
+        int | None, typer.Option(help="Stop undecided after this number of blocks. Default: 10,000.")
+    ] = None

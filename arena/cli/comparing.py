@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from arena.cli.commands.play import MatchupOptions, StopOptions
+from arena.cli.arguments import MatchupOptions, StopOptions
 from arena.cli.exit_codes import A_STRONGER, B_STRONGER, FINE, NOT_ALL_PLAYED, UNDECIDED
 from arena.cli.output import OWN_DICE, SAVED, Output, interrupted, matches, plain_table, print_json, say, tell
 from arena.cli.progress import Display

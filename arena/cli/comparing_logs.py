@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from arena import api
-from arena.cli.commands.play import MatchupOptions, StopOptions
+from arena.cli.arguments import MatchupOptions, StopOptions
 from arena.cli.comparing import (
     blocks,
     by_interval,

@@ -38,6 +38,13 @@ def _bots() -> Iterable[str]:
 
 
 @_completing
+def _schedules() -> Iterable[str]:
+    from arena.schedule.kinds import kinds
+
+    return [kind.kind for kind in kinds()]
+
+
+@_completing
 def _tournaments() -> Iterable[str]:
     from arena.core.paths import home_folder
 
@@ -49,5 +56,6 @@ COMPLETIONS = {
     **dict.fromkeys(("bot", "bots", "fillers", "a", "b"), _bots),
     **dict.fromkeys(("target", "targets", "source"), _tournaments),
     **dict.fromkeys(("game", "games"), _games),
+    "schedule": _schedules,
 }
 """What completes arguments and options, by their names."""

@@ -8,7 +8,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from math import comb
 from pathlib import Path
@@ -25,6 +25,7 @@ from arena.core.models import read_toml
 from arena.core.paths import HOME, HOME_FILE, home_folder, nearest_home_file
 from arena.plan.config import config_from
 from arena.registry.discovery import find_bot
+from arena.schedule.kinds import kinds
 
 FILE = "config.toml"
 """Name of the configuration beside the results of a run that had none."""
@@ -37,8 +38,7 @@ COMMENTS = {
     "name": ("", "folder of its log and leaderboards below the arena's home"),
     "seed": (0, "all chance in the tournament comes from this number"),
     "blocks": (10, "rounds: every table (set of bots) plays one block in each"),
-    "schedule": ("round_robin", 'or "gauntlet" (with challenger), "adaptive"'),
-    "challenger": ("greedy", "gauntlet: the bot in every table; by default the first"),
+    "schedule": ("round_robin", "who meets whom"),
     "opening": ("random:2", 'or "none"; by default what suits each game'),
     "forfeit_limit": (10, "forfeits from which a bot is disqualified on a board"),
 }
@@ -115,6 +115,17 @@ def _checked(spec: str, home: Path | None, folder: Path | None) -> str:
     return f"{name if '/' in name else f'./{name}'}{colon}{rest}"
 
 
+def _comments() -> Iterator[tuple[str, tuple[Any, str]]]:
+    """Yield `COMMENTS`, with the keys of all kinds of schedules behind them."""
+    for key, (usual, comment) in COMMENTS.items():
+        if key != "schedule":
+            yield key, (usual, comment)
+            continue
+        yield key, (usual, f"or {', '.join(json.dumps(kind.kind) for kind in kinds() if kind.kind != usual)}")
+        for kind in kinds():
+            yield from kind.hints.items()
+
+
 def config_text(data: dict[str, Any], path: Path) -> str:
     """Return a configuration as commented TOML."""
 
@@ -125,7 +136,7 @@ def config_text(data: dict[str, Any], path: Path) -> str:
     lines = [
         f"# A tournament, or what is missing of it, is played by:  arena run {shlex.quote(str(path))}",
         "# Lines that begin with # have no effect. `arena run` refuses keys that it does not know.",
-        *(line(key, data.get(key, usual), comment, key not in data) for key, (usual, comment) in COMMENTS.items()),
+        *(line(key, data.get(key, usual), comment, key not in data) for key, (usual, comment) in _comments()),
     ]
     for game in data["games"]:
         lines += ["", "[[games]]", line("game", game["game"], 'or with options: "epicycle(setup=random)"')]

@@ -78,9 +78,14 @@ def can_draw(stream: TextIO) -> bool:
 
 
 def wrong_estimates(count: int) -> str:
-    """Return in words how many evaluations and lines of a bot were not kept, and what they have to be."""
-    given = "1 evaluation or line that is" if count == 1 else f"{count:,} evaluations or lines that are"
-    return f"{given} wrong, and not kept: a return from -1 to 1 for each seat; actions, the one chosen first."
+    """Return in words how many evaluations, lines and visit counts were not kept, and what they have to be."""
+    given = "1 evaluation, line or visit count that is"
+    if count > 1:
+        given = f"{count:,} evaluations, lines or visit counts that are"
+    return (
+        f"{given} wrong, and not kept: a return from -1 to 1 for each seat; actions, the one chosen first; counts of "
+        "legal actions."
+    )
 
 
 def matches(count: int) -> str:

@@ -10,7 +10,7 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.cli.commands.play import TableOptions
+from arena.cli.arguments import TableOptions
 from arena.cli.output import tell
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path

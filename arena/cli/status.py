@@ -138,7 +138,7 @@ def details(found: RunStatus) -> Iterator[str]:
             bots = ", ".join(f"{bot} after round {last}" for bot, last in board.disqualified.items())
             yield f"Disqualified on {where}: {bots}."
         if board.given_out is not None:
-            yield f"Adaptive, {where}: {board.given_out:,} of {board.planned:,} matches are given out to tables."
+            yield f"By results, {where}: {board.given_out:,} of {board.planned:,} matches are given out to tables."
     yield from found.failed
     if found.workers:
         listed = (

@@ -13,20 +13,26 @@ from arena.isolation import SUBMITTED
 app = Group("Bots and games")
 
 
-@app.calls("bots:print_games", epilog="Example: arena games epicycle")
+@app.command(epilog="Example: arena games epicycle")
 def games(
     game: Annotated[str | None, typer.Argument(metavar="GAME", help="A game to describe.")] = None,
     as_json: AsJson = False,
 ) -> None:
     """List the games, or describe one: options, players, credits."""
+    from arena.cli.bots import print_games
+
+    print_games(game, as_json)
 
 
-@app.calls("rules:print_rules", epilog="Example: arena rules epicycle")
+@app.command(epilog="Example: arena rules epicycle")
 def rules(game: Annotated[str, typer.Argument(metavar="GAME", help="A game, of a plug-in too.")]) -> None:
     """Show the rules of a game, and how its actions are written."""
+    from arena.cli.rules import print_rules
+
+    print_rules(game)
 
 
-@app.calls("checking_games:print_check_game", "check-game", epilog="Example: arena check-game epicycle --players 2")
+@app.command("check-game", epilog="Example: arena check-game epicycle --players 2")
 def check_game(
     game: Annotated[str, typer.Argument(metavar="GAME", help="A game spec, of a plug-in or another library too.")],
     players: Annotated[list[int] | None, typer.Option(help="Only this number; may be repeated.")] = None,
@@ -36,15 +42,18 @@ def check_game(
     ] = 120,
     out: Annotated[Path | None, typer.Option(help="Write the findings as a page, one HTML file.")] = None,
     as_json: AsJson = False,
-) -> None:
+) -> int:
     """Check a game by random matches and report what fails.
 
     The contract of games is checked for every number of players, a failure told with the seed and plies that show it.
     Exit code 1 if anything fails.
     """
+    from arena.cli.checking_games import print_check_game
+
+    return print_check_game(game, players, seed, time_limit, out, as_json)
 
 
-@app.calls("bots:print_bots", epilog="Example: arena bots flat_mc")
+@app.command(epilog="Example: arena bots flat_mc")
 def bots(
     bot: Annotated[
         str | None, typer.Argument(metavar="BOT", help="A bot to describe: name, file, or program's folder.")
@@ -53,11 +62,12 @@ def bots(
     home: Home = None,
 ) -> None:
     """List built-in and submitted bots, or describe one."""
+    from arena.cli.bots import print_bots
+
+    print_bots(bot, as_json, home)
 
 
-@app.calls(
-    "submitting:print_init_bot", "init-bot", epilog="Example: arena init-bot my_bot --game epicycle --language c"
-)
+@app.command("init-bot", epilog="Example: arena init-bot my_bot --game epicycle --language c")
 def init_bot(
     name: Annotated[str, typer.Argument(metavar="NAME", help="Letters, digits and _, such as my_bot.")],
     game: Annotated[str | None, typer.Option(help="The game it plays. Default: every game.")] = None,
@@ -67,9 +77,12 @@ def init_bot(
 
     Writes NAME.py, or a folder NAME with a program in another language.
     """
+    from arena.cli.submitting import print_init_bot
+
+    print_init_bot(name, game, language)
 
 
-@app.calls("submitting:print_check", epilog="Example: arena check my_bot.py --game epicycle")
+@app.command(epilog="Example: arena check my_bot.py --game epicycle")
 def check(
     path: BotPath,
     isolation: CheckIsolation = SUBMITTED,
@@ -77,14 +90,17 @@ def check(
     players: Annotated[list[int] | None, typer.Option(help="Only this number; may be repeated.")] = None,
     as_json: AsJson = False,
     home: Home = None,
-) -> None:
+) -> int:
     """Play short matches with a bot and report what fails.
 
     Every game, variant and number of players that the bot supports is tried. Exit code 1 if anything fails.
     """
+    from arena.cli.submitting import print_check
+
+    return print_check(path, isolation, game, players, as_json, home)
 
 
-@app.calls("submitting:print_submit", epilog="Example: arena submit my_bot.py --name my_bot --author Ann")
+@app.command(epilog="Example: arena submit my_bot.py --name my_bot --author Ann")
 def submit(
     path: BotPath,
     name: Annotated[str, typer.Option(help="Name of the bot in tournaments.")],
@@ -95,14 +111,17 @@ def submit(
     ] = None,
     as_json: AsJson = False,
     home: Home = None,
-) -> None:
+) -> int:
     """Check a bot and keep its source for tournaments.
 
     Tournaments under the same home find it by its name. Submitting a name again adds a version.
     """
+    from arena.cli.submitting import print_submit
+
+    return print_submit(path, name, author, isolation, game, as_json, home)
 
 
-@app.calls("submitting:print_withdraw", epilog="Example: arena withdraw my_bot")
+@app.command(epilog="Example: arena withdraw my_bot")
 def withdraw(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A submitted bot.")],
     home: Home = None,
@@ -111,3 +130,6 @@ def withdraw(
 
     Configurations that name it go on without it. Its sources stay, so that old tournaments can go on with NAME@HASH.
     """
+    from arena.cli.submitting import print_withdraw
+
+    print_withdraw(name, home)

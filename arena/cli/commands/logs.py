@@ -13,7 +13,7 @@ from arena.isolation import Isolation as Level
 app = Group("Logs")
 
 
-@app.calls("verifying:print_verification", epilog="Example: arena verify configs/demo.toml --rerun 100")
+@app.command(epilog="Example: arena verify configs/demo.toml --rerun 100")
 def verify(
     target: Annotated[
         str, typer.Argument(metavar="CONFIG|DB|ZIP", help="As for other commands, or an archive of `arena archive`.")
@@ -33,14 +33,17 @@ def verify(
     workers: Workers = None,
     as_json: AsJson = False,
     home: Home = None,
-) -> None:
+) -> int:
     """Verify a log or archive: file, plan, every match, exports.
 
     Every match is replayed by the rules and with its dice. Exit code 1 if anything is wrong.
     """
+    from arena.cli.verifying import print_verification
+
+    return print_verification(target, rerun, seed, isolation, workers, as_json, home)
 
 
-@app.calls("verifying:print_archive", epilog="Example: arena archive configs/demo.toml --out demo.zip")
+@app.command(epilog="Example: arena archive configs/demo.toml --out demo.zip")
 def archive(
     target: Target,
     out: Annotated[Path | None, typer.Option(help="The archive. Default: NAME.zip in the current folder.")] = None,
@@ -48,9 +51,12 @@ def archive(
     home: Home = None,
 ) -> None:
     """Pack log, plan, leaderboards and sources for verification."""
+    from arena.cli.verifying import print_archive
+
+    print_archive(target, out, as_json, home)
 
 
-@app.calls("logs:print_merge", epilog="Example: arena merge here.db there.db --into cup")
+@app.command(epilog="Example: arena merge here.db there.db --into cup")
 def merge(
     targets: Annotated[
         list[str], typer.Argument(metavar="DB", help="Databases, folders, configurations or names of tournaments.")
@@ -69,9 +75,12 @@ def merge(
     A match that differs between two logs is named, and nothing is changed. Logs with different plans make a new one
     only with --plan-of.
     """
+    from arena.cli.logs import print_merge
+
+    print_merge(targets, into, plan_of, home)
 
 
-@app.calls("exporting:print_import", "import", epilog="Example: arena import results/matches.jsonl --name copy")
+@app.command("import", epilog="Example: arena import results/matches.jsonl --name copy")
 def import_(
     files: Annotated[
         list[Path], typer.Argument(metavar="FILE", help="Matches written by `arena export --what matches`.")
@@ -86,10 +95,12 @@ def import_(
 
     All matches are taken, or none.
     """
+    from arena.cli.exporting import print_import
+
+    print_import(files, name, plan, home)
 
 
-@app.calls(
-    "exporting:print_import_results",
+@app.command(
     "import-results",
     epilog="Example: arena import-results league.csv --name league --game chess --columns bot=player,match=id",
 )
@@ -113,3 +124,6 @@ def import_results(
 
     They are marked as unverified foreign results wherever they are shown. All of the file is taken, or nothing.
     """
+    from arena.cli.exporting import print_import_results
+
+    print_import_results(file, name, game, columns, home)

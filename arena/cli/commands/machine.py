@@ -11,7 +11,7 @@ from arena.cli.arguments import AsJson, Group, Home, Workers
 app = Group("Machine")
 
 
-@app.calls("doctor:print_findings", epilog="Example: arena doctor")
+@app.command(epilog="Example: arena doctor")
 def doctor(
     address: Annotated[
         str | None,
@@ -19,14 +19,17 @@ def doctor(
     ] = None,
     as_json: AsJson = False,
     home: Home = None,
-) -> None:
+) -> int:
     """Check that this machine has what the arena needs.
 
     Exit code 1 if something is missing.
     """
+    from arena.cli.doctor import print_findings
+
+    return print_findings(address=address, as_json=as_json, home=home)
 
 
-@app.calls("warming:compile_ahead", epilog="Example: arena warm epicycle midgard --bot uct")
+@app.command(epilog="Example: arena warm epicycle midgard --bot uct")
 def warm(
     games: Annotated[
         list[str] | None, typer.Argument(metavar="GAME", help="Game specs. Default: all installed games.")
@@ -42,3 +45,6 @@ def warm(
     For images and clusters. Code that was compiled before is left as it is. The folder is that of `arena doctor`, or
     ARENA_CACHE.
     """
+    from arena.cli.warming import compile_ahead
+
+    compile_ahead(games, bots, workers, home)

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Literal
 
 import typer
 
-from arena.cli.arguments import AsJson, Group, Home, Html, Isolation, Open, Opening, TournamentOptions, Workers
+from arena.cli.arguments import (
+    AsJson,
+    Group,
+    Home,
+    Html,
+    Isolation,
+    MatchupOptions,
+    Open,
+    Opening,
+    StopOptions,
+    TableOptions,
+    TournamentOptions,
+    Workers,
+)
 
 app = Group("Play")
 SameRules = Annotated[
@@ -17,7 +29,7 @@ SameRules = Annotated[
 ]
 
 
-@app.calls("running:run_tournament", plays=True, epilog="Example: arena run configs/demo.toml --workers 4")
+@app.command(epilog="Example: arena run configs/demo.toml --workers 4")
 def run(
     config: Annotated[
         Path | None,
@@ -48,16 +60,24 @@ def run(
     ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print only the leaderboards.")] = False,
     verbose: Annotated[bool, typer.Option("--verbose", "-v", help="Say why bots do not play on some boards.")] = False,
-) -> None:
+) -> int:
     """Play a tournament, or resume it, and print its leaderboards.
 
     Matches that are in the log already are not played again. Leaderboards and the report, a page with all
     figures, are written beside the log. Without CONFIG,
     --game and --bots say what to play, and the configuration is written there too.
     """
+    from arena.workers.parent import preload
+
+    preload()  # what workers need, while the rest is imported
+    from arena.cli.running import run_tournament
+
+    return run_tournament(
+        config, tournament, workers, backend, address, fresh, home, report, dataset, same_rules, strict, quiet, verbose
+    )
 
 
-@app.calls("new_config:print_init", epilog="Example: arena init --game epicycle --bots random,greedy,my_bot.py")
+@app.command(epilog="Example: arena init --game epicycle --bots random,greedy,my_bot.py")
 def init(
     file: Annotated[Path, typer.Argument(metavar="FILE", help="The file to write.")] = Path("tournament.toml"),
     tournament: TournamentOptions = TournamentOptions(),  # noqa: B008 - it is frozen
@@ -69,9 +89,12 @@ def init(
     On a terminal it asks for what the options leave open. Where no arena.toml is found, it writes one too, so that
     commands in folders below find the same results.
     """
+    from arena.cli.new_config import print_init
+
+    print_init(file, tournament, force, home)
 
 
-@app.calls("matches:print_match", plays=True, epilog="Example: arena match epicycle perfect greedy --seed 7 --show")
+@app.command(epilog="Example: arena match epicycle perfect greedy --seed 7 --show")
 def match(
     game: Annotated[str, typer.Argument(metavar="GAME", help="A game spec: epicycle or 'epicycle(setup=random)'.")],
     bots: Annotated[
@@ -89,92 +112,35 @@ def match(
     home: Home = None,
 ) -> None:
     """Play one match and print it."""
+    from arena.workers.parent import preload
+
+    preload((game, len(bots)))  # what workers need, while the rest is imported
+    from arena.cli.matches import print_match
+
+    print_match(game, bots, seed, opening, isolation, show, html, open, as_json, home)
 
 
-@dataclass(frozen=True)
-class TableOptions:
-    """Options of `arena play` about the table."""
-
-    against: Annotated[
-        list[str] | None,
-        typer.Option(metavar="BOT", help="Bots in the other seats, in order; may be repeated. Default: greedy."),
-    ] = None
-    players: Annotated[int | None, typer.Option(help="Number of players. Default: you and the bots named.")] = None
-    seat: Annotated[int, typer.Option(min=0, help="Your seat; 0 moves first.")] = 0
-    name: Annotated[str | None, typer.Option(help="Your name at the table.")] = None
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the dice. Default: drawn at random.")] = None
-    opening: Annotated[str | None, typer.Option(help="none, or random:k for k random plies. Default: none.")] = None
-    position: Annotated[str | None, typer.Option(help="Position string to start from.")] = None
-    minutes: Annotated[float, typer.Option(min=0, max=1440, help="Minutes on your clock; 0 for none.")] = 0.0
-    increment: Annotated[float, typer.Option(min=0, max=3600, help="Seconds added after each of your moves.")] = 0.0
-    keep: Annotated[bool, typer.Option("--keep", help="Keep the match in a log of its own when it is over.")] = False
-
-
-@app.calls("playing:play", epilog="Example: arena play magic_mids --against greedy --against uct:simulations=5000")
+@app.command(epilog="Example: arena play magic_mids --against greedy --against uct:simulations=5000")
 def play(
     game: Annotated[
         str | None, typer.Argument(metavar="GAME", help="A game spec. Without it, choose in the browser.")
     ] = None,
-    options: TableOptions = TableOptions(),
+    options: TableOptions = TableOptions(),  # noqa: B008 - it is frozen
     terminal: Annotated[bool, typer.Option("--terminal", help="Play here in plain text, without a browser.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the pages; 0 takes any free one.")] = 0,
     open: Annotated[bool, typer.Option("--open/--no-open", help="Open the table in a browser.")] = True,
     home: Home = None,
-) -> None:
+) -> int:
     """Play against bots, in the browser or the terminal.
 
     You have one seat, the bots the others; the last bot named takes all seats that are left. Ctrl-C ends the table.
     """
+    from arena.cli.playing import play
+
+    return play(game, options, terminal, port, open, home)
 
 
-@dataclass(frozen=True)
-class MatchupOptions:
-    """Options of `arena compare` about what is played, as `arena.runner.options.Matchup` has them."""
-
-    a: Annotated[str, typer.Argument(metavar="A", help="A bot: name, name:key=value, file.py or folder.")]
-    b: Annotated[str, typer.Argument(metavar="B", help="Another bot.")]
-    game: Annotated[str | None, typer.Option(help="A game spec. Needed unless --from says it.")] = None
-    players: Annotated[int | None, typer.Option(help="Number of players. Default: the fewest of the game.")] = None
-    fillers: Annotated[
-        list[str] | None, typer.Option("--with", metavar="BOT", help="Bot for the other seats; may be repeated.")
-    ] = None
-    seed: Annotated[int | None, typer.Option(min=0, help="Seed of the comparison. Default: 0.")] = None
-    opening: Opening = None
-    isolation: Isolation = None
-    common_dice: Annotated[
-        bool, typer.Option("--common-dice", help="Share dice within blocks also with untrusted bots.")
-    ] = False
-    name: Annotated[
-        str | None, typer.Option(help="Name of the comparison for other commands. Default: made of board and bots.")
-    ] = None
-
-
-@dataclass(frozen=True)
-class StopOptions:
-    """Options of `arena compare` about when it ends; None where nothing was said."""
-
-    elo0: Annotated[float | None, typer.Option(help="H0: A is stronger than B by at most this Elo. Default: 0.")] = None
-    elo1: Annotated[float | None, typer.Option(help="H1: A is stronger by at least this Elo. Default: 30.")] = None
-    alpha: Annotated[float | None, typer.Option(help="Probability of accepting H1 when H0 is true. Default: 0.05.")] = (
-        None
-    )
-    beta: Annotated[float | None, typer.Option(help="Probability of accepting H0 when H1 is true. Default: 0.05.")] = (
-        None
-    )
-    model: Annotated[
-        Literal["logistic", "normalized"] | None, typer.Option(help="Elo model of elo0 and elo1. Default: logistic.")
-    ] = None
-    fixed: Annotated[int | None, typer.Option(help="Play this number of blocks, without a test.")] = None
-    max_blocks: Annotated[
-        int | None, typer.Option(help="Stop undecided after this number of blocks. Default: 10,000.")
-    ] = None
-
-
-@app.calls(
-    "comparing_logs:compare",
-    plays=True,
-    epilog="Example: arena compare greedy random --game pyramid_punch --players 3 --with random",
-)
+@app.command(epilog="Example: arena compare greedy random --game pyramid_punch --players 3 --with random")
 def compare(
     matchup: MatchupOptions,
     stop: StopOptions,
@@ -191,15 +157,22 @@ def compare(
     as_json: AsJson = False,
     same_rules: SameRules = False,
     home: Home = None,
-) -> None:
+) -> int:
     """Play two bots against each other until a test decides.
 
     The test is a sequential probability ratio test (SPRT); in every block of matches the bots swap seats.
     With --from, two bots of any log are compared by the matches that it has of both, foreign results too.
     """
+    if source is None:
+        from arena.workers.parent import preload
+
+        preload()  # what workers need, while the rest is imported
+    from arena.cli.comparing_logs import compare
+
+    return compare(matchup, stop, source, workers, exit_code, as_json, same_rules, home)
 
 
-@app.calls("matches:print_replay", plays=True, epilog="Example: arena replay 3f9a0c27-1 --in configs/demo.toml --audit")
+@app.command(epilog="Example: arena replay 3f9a0c27-1 --in configs/demo.toml --audit")
 def replay(
     match_id: Annotated[
         str, typer.Argument(metavar="MATCH_ID|FILE", help="A match id, its first part may be shortened; or a file.")
@@ -215,3 +188,9 @@ def replay(
     home: Home = None,
 ) -> None:
     """Replay a match from a log or an exported file, without bots."""
+    from arena.workers.parent import preload
+
+    preload()  # what workers need, while the rest is imported
+    from arena.cli.matches import print_replay
+
+    print_replay(match_id, target, audit, show, match, html, open, home)

@@ -12,7 +12,7 @@ from arena.cli.arguments import AsJson, Boards, Group, Home, Target
 app = Group("Results")
 
 
-@app.calls("status:print_status", epilog="Example: arena status demo --watch")
+@app.command(epilog="Example: arena status demo --watch")
 def status(
     target: Annotated[
         str | None, typer.Argument(metavar="CONFIG|DB", help="A tournament as for other commands. Default: list all.")
@@ -25,9 +25,12 @@ def status(
 
     Works while the tournament runs and afterwards. Without a tournament, all under the home folder are listed.
     """
+    from arena.cli.status import print_status
+
+    print_status(target, watch, as_json, home)
 
 
-@app.calls("boards:print_leaderboards", epilog="Example: arena leaderboard configs/demo.toml --players 2 --format md")
+@app.command(epilog="Example: arena leaderboard configs/demo.toml --players 2 --format md")
 def leaderboard(
     boards: Boards,
     plackett_luce: Annotated[
@@ -35,12 +38,12 @@ def leaderboard(
     ] = False,
 ) -> None:
     """Print leaderboards, also while the tournament runs."""
+    from arena.cli.boards import print_leaderboards
+
+    print_leaderboards(boards, plackett_luce)
 
 
-@app.calls(
-    "crosstable:print_crosstable",
-    epilog="Example: arena crosstable configs/demo.toml --game epicycle --players 2 --matrix",
-)
+@app.command(epilog="Example: arena crosstable configs/demo.toml --game epicycle --players 2 --matrix")
 def crosstable(
     boards: Boards,
     bot: Annotated[str | None, typer.Option(help="Only pairs with this bot, from its side.")] = None,
@@ -51,19 +54,23 @@ def crosstable(
 
     Misfits are pairs whose results the ratings do not predict; a cycle is A > B > C > A.
     """
+    from arena.cli.crosstable import print_crosstable
+
+    print_crosstable(boards, bot, matrix, alpha_rank)
 
 
-@app.calls("variance:print_variance", epilog="Example: arena variance configs/demo.toml --game pyramid_punch")
+@app.command(epilog="Example: arena variance configs/demo.toml --game pyramid_punch")
 def variance(boards: Boards) -> None:
     """Print advantages of seats and sources of variance.
 
     Sources of the variance of a match's result are bots, seats, bots by seat, dice and opening, and the rest.
     """
+    from arena.cli.variance import print_variance
+
+    print_variance(boards)
 
 
-@app.calls(
-    "power:print_power", epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2"
-)
+@app.command(epilog="Example: arena power configs/demo.toml greedy random --game epicycle --players 2")
 def power(
     boards: Boards,
     a: Annotated[str, typer.Argument(metavar="A", help="Label of a bot.")],
@@ -75,9 +82,12 @@ def power(
     power: Annotated[float, typer.Option(help="Probability that it does.")] = 0.8,
 ) -> None:
     """Estimate how many blocks tell two bots apart."""
+    from arena.cli.power import print_power
+
+    print_power(boards, a, b, difference, confidence, power)
 
 
-@app.calls("diffing:print_diff", epilog="Example: arena diff old/epicycle_2p.json reports/demo/epicycle_2p.json")
+@app.command(epilog="Example: arena diff old/epicycle_2p.json reports/demo/epicycle_2p.json")
 def diff(
     before: Annotated[str, typer.Argument(metavar="A", help="A leaderboard file, a folder of them, or a tournament.")],
     after: Annotated[str, typer.Argument(metavar="B", help="The same, later.")],
@@ -85,9 +95,12 @@ def diff(
     home: Home = None,
 ) -> None:
     """Compare two leaderboards or tournaments, with causes."""
+    from arena.cli.diffing import print_diff
+
+    print_diff(before, after, format, home)
 
 
-@app.calls("pages:write_report", epilog="Example: arena report configs/demo.toml --out results/")
+@app.command(epilog="Example: arena report configs/demo.toml --out results/")
 def report(
     target: Target,
     out: Annotated[Path | None, typer.Option(help="Folder to write to. Default: that of the tournament.")] = None,
@@ -98,9 +111,12 @@ def report(
 
     The page, index.html, is one file that loads nothing. `arena verify` compares it with the log.
     """
+    from arena.cli.pages import write_report
+
+    write_report(target, out, open, home)
 
 
-@app.calls("pages:write_plot", epilog="Example: arena plot configs/demo.toml ratings --players 2 --format png")
+@app.command(epilog="Example: arena plot configs/demo.toml ratings --players 2 --format png")
 def plot(
     target: Target,
     what: Annotated[
@@ -118,12 +134,12 @@ def plot(
     home: Home = None,
 ) -> None:
     """Write one of the report's figures for every board."""
+    from arena.cli.pages import write_plot
+
+    write_plot(target, what, game, players, format, out, open, home)
 
 
-@app.calls(
-    "exporting:export_files",
-    epilog="Example: arena export configs/demo.toml --what matches --format parquet --out results/",
-)
+@app.command(epilog="Example: arena export configs/demo.toml --what matches --format parquet --out results/")
 def export(
     target: Target,
     what: Annotated[
@@ -146,9 +162,12 @@ def export(
 
     The plan and the versions are written beside them.
     """
+    from arena.cli.exporting import export_files
+
+    export_files(target, what, format, columns, out, home)
 
 
-@app.calls("serving:serve", epilog="Example: arena serve --open")
+@app.command(epilog="Example: arena serve --open")
 def serve(
     host: Annotated[
         str, typer.Option(help="Address to listen on; anything but this machine's own lets others read all pages.")
@@ -161,9 +180,12 @@ def serve(
 
     Ctrl-C ends it. Nothing is sent to anybody else, and nothing is loaded from the network.
     """
+    from arena.cli.serving import serve
+
+    serve(host, port, open, home)
 
 
-@app.calls("site:write_site", epilog="Example: arena site demo --out public")
+@app.command(epilog="Example: arena site demo --out public")
 def site(
     targets: Annotated[list[str], typer.Argument(metavar="NAME...", help="Tournaments and comparisons.")],
     out: Annotated[Path, typer.Option(help="Folder of the pages. Files that are no pages of a site stay as they are.")],
@@ -178,9 +200,12 @@ def site(
     They open from disk too. Replays are those of chosen matches: upsets, best against best, the longest, and each bot's
     worst mistake by its own evaluation.
     """
+    from arena.cli.site import write_site
+
+    write_site(targets, out, replays, yes, home)
 
 
-@app.calls("datasets:print_dataset", epilog="Example: arena dataset configs/demo.toml --game epicycle --out epicycle/")
+@app.command(epilog="Example: arena dataset configs/demo.toml --game epicycle --out epicycle/")
 def dataset(
     target: Target,
     out: Annotated[Path, typer.Option(help="Folder to write to; a dataset that is there is replaced.")],
@@ -198,3 +223,6 @@ def dataset(
     A row for each decision: observation, legal mask, action, visits and evaluation where the bot gives them, outcomes
     by seat.
     """
+    from arena.cli.datasets import print_dataset
+
+    print_dataset(target, out, format, game, players, bots, shard_size, home)
