@@ -16,9 +16,9 @@ from arena.core.files import in_the_way
 from arena.core.machine import cores
 from arena.core.paths import home_folder
 from arena.match.game_faults import write_faults
-from arena.plan.config import Config, config_from
+from arena.plan.config import Config
 from arena.plan.files import write_plan
-from arena.plan.resolve import Plan, load_plan, make_plan
+from arena.plan.resolve import Plan, load_plan
 from arena.registry.rules import rules_of
 from arena.runner.compiling import warm
 from arena.runner.options import RunOptions
@@ -70,7 +70,6 @@ __all__ = [
     "leaderboard",
     "load_plan",
     "matches",
-    "plan_of",
     "play_match",
     "plot",
     "power",
@@ -100,7 +99,7 @@ class RunResult:
     dataset: tuple[Path, dict[str, Any]] | None = None
     """Folder and manifest of the dataset, where one was written."""
     wrong_estimates: dict[str, int] = field(default_factory=dict)
-    """By bot that gave any: number of its evaluations and lines in the log that were wrong, and are not kept."""
+    """By bot that gave any: its evaluations, lines and visit counts in the log that were wrong, and are not kept."""
 
     def __repr__(self) -> str:
         done = self.outcome.progress.found + self.outcome.progress.played
@@ -165,7 +164,7 @@ def run(
     try:
         if dataset is not None:
             check_folder(Path(dataset))
-        plan = plan_of(config, worker, home, strict)
+        plan = load_plan(config, worker, home, strict)
         folder = home_folder(home) / plan.name
         shards = Path(dataset) if dataset is not None else folder / FOLDER if plan.dataset else None
         if shards is not None:
@@ -250,20 +249,6 @@ def _shown(show: Callable[[Progress], None] | bool | None) -> AbstractContextMan
     if show is None or (show and in_notebook()):
         return notebook_line()
     return script_lines() if show else nullcontext(lambda progress: None)
-
-
-def plan_of(
-    config: str | Path | Config | dict[str, Any],
-    worker: WorkerProcess | None = None,
-    home: str | Path | None = None,
-    strict: bool = False,
-) -> Plan:
-    """Return the resolved plan of a file, a `Config` or plain data."""
-    if isinstance(config, dict):
-        config = config_from(config)
-    if isinstance(config, Config):
-        return make_plan(config, worker=worker, home=home, strict=strict)
-    return load_plan(config, worker, home, strict)
 
 
 def by_board(schedule: Schedule, boards: dict[int, pd.DataFrame]) -> dict[tuple[str, int], pd.DataFrame]:

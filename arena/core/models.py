@@ -103,6 +103,14 @@ def validated(model: type[AnyModel], data: dict[str, Any], source: str, parts: M
         raise ConfigError(f"{source}: {_first_problem(error, model, parts)}") from None
 
 
+def checked(model: type[AnyModel], data: dict[str, Any]) -> AnyModel:
+    """Return data as a model; raises `ValueError` of one line, also inside of another model's validator."""
+    try:
+        return model.model_validate(data)
+    except ValidationError as error:
+        raise ValueError(_first_problem(error, model, {})) from None
+
+
 def _first_problem(error: ValidationError, model: type[Model], parts: Mapping[str, type[Model]]) -> str:
     problem = _most_telling(error.errors(include_url=False), model)
     where = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in problem["loc"]).lstrip(".")

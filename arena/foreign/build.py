@@ -18,8 +18,10 @@ from arena.isolation import OWN
 from arena.match.result import MatchRow, SeatRow
 from arena.plan.config import DEFAULT_FORMATS
 from arena.plan.model import BotSettings, ForeignRecord, ResolvedPlan
-from arena.schedule.blocks import Block, Board, Entry, MatchSpec, Schedule
+from arena.schedule.blocks import Block, MatchSpec, Schedule
+from arena.schedule.boards import Board, Entry
 from arena.schedule.foreign import ForeignSchedule, marked
+from arena.schedule.kinds.round_robin import RoundRobin
 from arena.store import BotRow, Finished, Store
 from engine import game_names
 from engine.errors import one_line
@@ -139,8 +141,7 @@ def _plan(
             for shape in shapes
         ),
         permutations=False,
-        max_tables=1,
-        challenger=None,
+        scheduler=RoundRobin(),
         limits=Limits(),
     )
     slugs = [board.slug for board in schedule.boards]

@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import re
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Annotated, Any, Literal, NamedTuple, get_args
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 import engine
 from arena.core.errors import ConfigError
-from arena.core.models import Model, Scalar, as_tuple, different_numbers, read_toml, validated
+from arena.core.models import Model, Scalar, as_tuple, checked, different_numbers, read_toml, validated
 from arena.core.names import COMPARISONS, PLAYED, SUBMISSIONS, plain_name, shown_name
 from arena.isolation import Isolation
+from arena.schedule.kinds import kinds
+from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import opening_plies
-from engine.errors import EngineError
+from arena.schedule.scheduler import Scheduler
+from engine.errors import EngineError, did_you_mean
 from engine.loading import load
 from engine.specs import split_bot_spec, split_game_spec
 
@@ -129,16 +133,10 @@ class Config(Model):
     """Folders to search for bots named by path, relative to the configuration."""
     blocks: Annotated[int, Field(ge=1, le=10_000_000)] = 10
     """Blocks per table: a block is every line-up of a table, played with the same dice and opening."""
-    schedule: Literal["round_robin", "gauntlet", "adaptive"] = "round_robin"
-    """All sets of bots; those with the `challenger`; all, with most blocks where ranks are least certain."""
-    first_blocks: Annotated[int, Field(ge=2, le=10_000_000)] | None = None
-    """Blocks that every table of an adaptive schedule plays; by default about a quarter of `blocks`, at least 2."""
-    challenger: str | None = None
-    """Label or spec of the gauntlet's one bot; by default the first one."""
+    schedule: Annotated[Scheduler, WithJsonSchema({"type": "string"})] = RoundRobin()
+    """Who meets whom, by default `round_robin`: a kind of [schedule](#schedules), its keys beside it or behind it."""
     line_ups: Literal["rotations", "permutations"] = "rotations"
     """Line-ups of a block: each seat once for every bot, or every order."""
-    max_tables: Annotated[int, Field(ge=1, le=1_000_000)] = 10_000
-    """With more sets of bots than this on a board, a balanced sample of them is played."""
     opening: str | None = None
     """`none` or `random:k`; by default what suits each game."""
     forfeit_limit: Annotated[int, Field(ge=0, le=10_000_000)] = 10
@@ -163,20 +161,16 @@ class Config(Model):
             return as_tuple(value)
         raise ValueError('must be "all", or a list of authors such as ["Ann"]')
 
+    @model_validator(mode="before")
+    @classmethod
+    def _has_a_kind(cls, data: Any) -> Any:
+        """Read the kind of schedule with its keys, which stand beside those of every configuration."""
+        return _with_scheduler(data, cls.model_fields.keys()) if isinstance(data, dict) else data
+
     @model_validator(mode="after")
     def _has_bots(self) -> Config:
         if not self.bots and self.submissions is None:
             raise ValueError("bots: is missing; list at least one, or enter submitted ones by submissions")
-        return self
-
-    @model_validator(mode="after")
-    def _fits_the_schedule(self) -> Config:
-        for key, schedule in (("challenger", "gauntlet"), ("first_blocks", "adaptive")):
-            if getattr(self, key) is not None and self.schedule != schedule:
-                raise ValueError(f'{key}: goes with schedule = "{schedule}" only')
-        fewest = min(entry.blocks or self.blocks for entry in self.games)
-        if self.first_blocks is not None and self.first_blocks > fewest:
-            raise ValueError(f"first_blocks = {self.first_blocks}: must be at most blocks, {fewest} on a board")
         return self
 
     def wanted(self) -> Iterator[WantedBoard]:
@@ -187,9 +181,47 @@ class Config(Model):
             for players in entry.players or range(kind.min_players, kind.max_players + 1):
                 yield WantedBoard(entry, kind, options, players, len(self.bots) < players <= kind.max_players)
 
+    def check_number_of_bots(self, source: str) -> None:
+        """Raise `ConfigError` for a board with more players than bots are listed, before any game is loaded for it."""
+        for entry, kind, options, players, lacks_bots in self.wanted():
+            if lacks_bots:
+                where, spec = f"{source}: games[{self.games.index(entry)}]", kind.spec(kind.resolve(options))
+                listed = f"{len(self.bots)} {'is' if len(self.bots) == 1 else 'are'} listed"
+                raise ConfigError(f"{where}: {spec} with {players} players needs at least {players} bots; {listed}")
+
     def boards(self) -> Iterator[tuple[GameEntry, engine.Game]]:
         """Yield every game at every number of players, loaded; raises an `EngineError` if one cannot be."""
         return ((board.entry, load(board.kind, board.players, board.options)) for board in self.wanted())
+
+
+def _with_scheduler(data: dict[str, Any], common: Collection[str]) -> dict[str, Any]:
+    """Return a configuration's data with the schedule as a `Scheduler`; raises `ValueError`."""
+    given = data.get("schedule", RoundRobin.kind)
+    if isinstance(given, Scheduler):
+        return data
+    if not isinstance(given, str):
+        raise ValueError(f"schedule = {given!r}: must be a text such as {RoundRobin.kind!r}")
+    name, _, text = given.partition(":")
+    if name not in (known := {kind.kind: kind for kind in kinds()}):
+        raise ValueError(f"schedule = {name!r}: not a choice{did_you_mean(name, [*known])}")
+    keys = known[name].model_fields.keys()
+    own = {key: data[key] for key in data if key in keys} | _fields(text, name, keys)
+    rest = {key: value for key, value in data.items() if key not in keys}
+    for key in rest.keys() - common:
+        if others := [kind.kind for kind in known.values() if key in kind.model_fields]:
+            raise ValueError(f'{key}: goes with schedule = "{" or ".join(others)}" only')
+    return {**rest, "schedule": checked(known[name], own)}
+
+
+def _fields(text: str, name: str, keys: Collection[str]) -> dict[str, Any]:
+    """Return the fields in the text of a schedule behind its kind, `key=value,...`; raises `ValueError`."""
+    found = {}
+    for part in re.split(rf",(?=(?:{'|'.join(keys)})=)", text) if text else ():
+        key, equals, value = part.partition("=")
+        if key not in keys or not equals:
+            raise ValueError(f"schedule = '{name}:{text}': must be {name}:key=value{did_you_mean(key, [*keys])}")
+        found[key] = int(value) if re.fullmatch("[0-9]{1,18}", value) else value
+    return found
 
 
 class WantedBoard(NamedTuple):

@@ -39,7 +39,7 @@ class ReadPlan:
 def read_plan(path: Path) -> ReadPlan:
     """Read a plan.json, and the versions.json beside it where there is one.
 
-    The progress of adaptive boards is left out: it follows from the log. Raises `RecordError`, and `ConfigError` where
+    Progress is left out: it follows from the log. Raises `RecordError`, and `ConfigError` where
     there is none.
     """
     if not path.is_file():

@@ -16,19 +16,22 @@ from pydantic import AfterValidator, Field, model_validator
 from arena.core.errors import RecordError
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind
-from arena.core.models import Model, Scalar, validated
+from arena.core.models import Model, Scalar, checked, validated
 from arena.isolation import Isolation
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan.config import Format
 from arena.plan.config import Limits as PlannedLimits
 from arena.registry.game_rules import RulesRecord
-from arena.schedule.blocks import Board, Entry, Schedule, Stage
-from arena.schedule.duels import Compared, Duel, StopTest
+from arena.schedule.blocks import Schedule
+from arena.schedule.boards import Board, Entry
+from arena.schedule.comparisons import Compared, StopTest
 from arena.schedule.foreign import MARK, ForeignSchedule, is_marked
+from arena.schedule.kinds import kind_named
+from arena.schedule.scheduler import Scheduler, Stage
 from arena.stats.sprt import Sprt
 from engine import EngineError, game_type
 
-BOARD_FIELDS = ("game", "players", "rules_version", "blocks", "opening", "utilities", "first_blocks")
+BOARD_FIELDS = ("game", "players", "rules_version", "blocks", "opening", "utilities")
 """Fields of a board that plan and schedule have alike."""
 MOST_PLAYERS = 8
 """Of a game that is not installed here."""
@@ -59,11 +62,10 @@ class BoardRecord(Model):
     utilities: bool
     """Whether scores are the game's own utilities."""
     bots: list[Text]
-    first_blocks: Count
     counts: list[Count] | None
-    """Blocks by table given out so far on an adaptive board; None where that is not known, and on other boards."""
+    """Blocks by table given out so far where they depend on results; None where not known, and on other boards."""
     disqualified: dict[Text, int] | None
-    """Last rounds by label, with `counts`; None in an adaptive board's first stage."""
+    """Last rounds by label, with `counts`; None in a board's first stage."""
 
 
 class BotRecord(Model):
@@ -85,11 +87,28 @@ class KeyRecord(Model):
     key: Key | None
 
 
-class DuelRecord(Model):
-    """The two bots of a comparison, and the bots in the other seats."""
+class SchedulerRecord(Model):
+    """A kind of schedule, and its fields."""
 
-    bots: Annotated[list[Text], Field(min_length=2, max_length=2)]
-    fillers: Annotated[list[Text], Field(min_length=1)]
+    kind: Text
+    version: Count
+    fields: dict[str, Any]
+
+    @classmethod
+    def of(cls, scheduler: Scheduler) -> Self:
+        """Describe a schedule."""
+        fields = scheduler.model_dump(mode="json")
+        return cls(kind=scheduler.kind, version=scheduler.version, fields=fields)
+
+    def made(self) -> Scheduler:
+        """Return the schedule; raises `ValueError` where its kind is not installed, or of another version."""
+        kind = kind_named(self.kind)
+        if kind.version != self.version:
+            raise ValueError(
+                f"schedule = {self.kind!r}: is planned by version {self.version} of that kind, and here is version "
+                f"{kind.version}, which may give other blocks"
+            )
+        return checked(kind, self.fields)
 
 
 class TestRecord(Model):
@@ -147,10 +166,8 @@ class ResolvedPlan(Model):
     name: Text
     seed: Annotated[int, Field(ge=0, lt=2**63)]
     line_ups: Literal["rotations", "permutations"]
-    duel: DuelRecord | None
+    scheduler: SchedulerRecord
     comparison: ComparisonRecord | None
-    max_tables: Annotated[int, Field(ge=1, le=1_000_000)]
-    challenger: Text | None
     forfeit_limit: Count
     limits: PlannedLimits
     formats: list[Format]
@@ -180,13 +197,10 @@ class ResolvedPlan(Model):
             schedule = self.schedule()
         except KeyError as error:
             raise ValueError(f"it has no bot {error}") from None
-        needed = {
-            entry
-            for entry in (schedule.challenger, *(schedule.duel or ())[:2], *(schedule.comparison or ())[:2])
-            if entry is not None
-        }
-        if not all(needed <= set(board.entries) for board in schedule.boards):
-            raise ValueError("whoever every block is about has to play on every board")
+        if schedule.scheduler.resolved(schedule.entries, schedule.boards) != schedule.scheduler:
+            raise ValueError(f"{self.scheduler.kind}: not all of its bots are named by their labels")
+        if any(not {*(schedule.comparison or ())[:2]} <= {*board.entries} for board in schedule.boards):
+            raise ValueError("the two bots of a comparison have to play on its board")
         if schedule.comparison is not None:
             if len(schedule.boards) != 1 or len(schedule.tables[0]) != 1:
                 raise ValueError("a comparison has one board, and one set of bots there")
@@ -206,20 +220,18 @@ class ResolvedPlan(Model):
         foreign: ForeignRecord | None = None,
     ) -> Self:
         """Describe a schedule, its `bots` by entry, without secret keys."""
-        labels, duel, compared = [entry.label for entry in schedule.entries], schedule.duel, schedule.comparison
+        labels, compared = [entry.label for entry in schedule.entries], schedule.comparison
         data = {
             "name": name,
             "seed": schedule.seed,
             "line_ups": "permutations" if schedule.permutations else "rotations",
-            "duel": duel and {"bots": [labels[i] for i in duel[:2]], "fillers": [labels[i] for i in duel.fillers]},
+            "scheduler": SchedulerRecord.of(schedule.scheduler),
             "comparison": compared
             and {
                 "bots": [labels[i] for i in compared[:2]],
                 "test": compared.test and compared.test._asdict(),
                 "opening_plies": compared.opening,
             },
-            "max_tables": schedule.max_tables,
-            "challenger": None if schedule.challenger is None else labels[schedule.challenger],
             "forfeit_limit": schedule.forfeit_limit,
             "limits": schedule.limits._asdict(),
             "formats": [*formats],
@@ -252,7 +264,7 @@ class ResolvedPlan(Model):
         return json.dumps(data, indent=indent, sort_keys=True)
 
     def schedule(self) -> Schedule:
-        """Return the plan's blocks. To readers it is the same which blocks of an adaptive board were given out last."""
+        """Return the plan's blocks. To readers it is the same which stage gave out which blocks."""
         places = {bot.label: place for place, bot in enumerate(self.bots)}
         stages = tuple(_stage(board, places) for board in self.boards)
         made = Schedule(
@@ -267,13 +279,11 @@ class ResolvedPlan(Model):
                 for board in self.boards
             ),
             permutations=self.line_ups == "permutations",
-            max_tables=self.max_tables,
-            challenger=None if self.challenger is None else places[self.challenger],
+            scheduler=self.scheduler.made(),
             limits=Limits(**self.limits.model_dump()),
             keys=tuple(key.hash for key in self.secret_keys),
             secret_dice=Kind.COMMON if self.common_dice else Kind.SECRET,
             forfeit_limit=self.forfeit_limit,
-            duel=_duel(self.duel, places),
             comparison=_compared(self.comparison, places),
             stages=stages if any(stages) else (),
         )
@@ -285,7 +295,7 @@ class ResolvedPlan(Model):
         return self.foreign is None or "seat" in self.foreign.columns
 
     def with_progress(self, schedule: Schedule | None) -> Self:
-        """Return the plan with as much of its adaptive boards given out as in a schedule of it, or none."""
+        """Return the plan with the progress that a schedule of it has, where blocks depend on results, or with none."""
         labels = [bot.label for bot in self.bots]
         boards = [board.model_copy(update=_progress(schedule, at, labels)) for at, board in enumerate(self.boards)]
         return self.model_copy(update={"boards": boards})
@@ -304,13 +314,6 @@ def dice_facts(schedule: Schedule) -> dict[str, Any]:
         "public_dice_key": public_key(schedule.seed, DICE_PERSON).hex(),
         "public_bots_key": public_key(schedule.seed, BOTS_PERSON).hex(),
     }
-
-
-def _duel(duel: DuelRecord | None, places: dict[str, int]) -> Duel | None:
-    if duel is None:
-        return None
-    first, second = duel.bots
-    return Duel(places[first], places[second], tuple(places[label] for label in duel.fillers))
 
 
 def _compared(comparison: ComparisonRecord | None, places: dict[str, int]) -> Compared | None:

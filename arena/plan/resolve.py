@@ -5,10 +5,8 @@ The driver reads sources but never runs them: a worker process asks bots for the
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import json
-import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -20,7 +18,7 @@ from arena.core.match_ids import Kind
 from arena.core.paths import home_folder
 from arena.isolation import LEVELS, OWN, PROGRAMS, Isolation, default_level, launcher
 from arena.match.dice import key_hash, key_pair, single_key
-from arena.plan.config import BotEntry, Config, DatasetFormat, load_config
+from arena.plan.config import BotEntry, Config, DatasetFormat, config_from, load_config
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source, find_bot, is_withdrawn, with_model
@@ -28,18 +26,16 @@ from arena.registry.game_rules import RulesRecord, rules_of_plugins
 from arena.registry.models import OPTION
 from arena.registry.plugin_games import snapshot
 from arena.registry.submissions import open_submissions, submitted
-from arena.schedule.blocks import Board, Entry, Schedule
-from arena.schedule.openings import opening_plies
+from arena.schedule.blocks import Schedule
+from arena.schedule.boards import Board, Entry
+from arena.schedule.kinds.round_robin import RoundRobin
+from arena.schedule.openings import check_opening, opening_plies
 from arena.store import BotRow
 from arena.workers.declarations import declaration_of
 from arena.workers.messages import PlannedBoard, PlannedBot, WorkerPlan
 from arena.workers.process import WorkerProcess
 from engine import EngineError, Game
-from engine.errors import did_you_mean
 from engine.specs import canonical_options, resolve, split_bot_spec
-
-TRIALS = 20
-"""Random openings that are tried before one of unusual length is played."""
 
 
 @dataclass(frozen=True)
@@ -169,18 +165,26 @@ class Plan:
     def resolved(self) -> ResolvedPlan:
         """Return the plan as it is kept in the log and beside the leaderboards; never with a secret key.
 
-        The log's has no progress of adaptive boards, which follows from the log.
+        The log's has no progress, which follows from the log.
         """
         settings = [BotSettings(bot.params, bot.isolation) for bot in self.bots]
         return ResolvedPlan.of(self.name, self.schedule, settings, self.formats, self.left_out, self.rules)
 
 
 def load_plan(
-    path: str | Path, worker: WorkerProcess | None = None, home: str | Path | None = None, strict: bool = False
+    config: str | Path | Config | dict[str, Any],
+    worker: WorkerProcess | None = None,
+    home: str | Path | None = None,
+    strict: bool = False,
 ) -> Plan:
-    """Read and resolve a configuration; raises an `ArenaError` of one line."""
-    path = Path(path)
-    return make_plan(load_config(path), str(path), path.parent, worker, home, strict)
+    """Return the resolved plan of a file, a `Config` or plain data; raises an `ArenaError` of one line."""
+    source, folder = "config", None
+    if isinstance(config, dict):
+        config = config_from(config)
+    elif not isinstance(config, Config):
+        source, folder = str(config), Path(config).parent
+        config = load_config(config)
+    return make_plan(config, source, folder, worker, home, strict)
 
 
 def make_plan(
@@ -202,7 +206,7 @@ def make_plan(
         if not path.is_dir():
             raise ConfigError(f"{source}: bot_paths: no folder '{path}'")
     config, places, remarks = _contestants(config, source, home, strict)
-    _check_number_of_bots(config, source)
+    config.check_number_of_bots(source)
     games = list(config.boards())
     wanted = [Wanted(entry.bot, entry.params, entry.isolation) for entry in config.bots]
     bots = resolve_bots(
@@ -222,14 +226,16 @@ def make_plan(
         boards.append(board)
         refused = ((entry, refusal) for entry, refusal in zip(entries, refusals, strict=True) if refusal is not None)
         left_out += [f"{board.title}, without {entry.label}: it {refusal}" for entry, refusal in refused]
-    challenger = _challenger(config, entries, boards, source)
+    try:
+        scheduler = config.schedule.resolved(entries, boards)
+    except ValueError as error:
+        raise ConfigError(f"{source}: {error}") from None
     schedule = Schedule(
         seed=config.seed,
         entries=tuple(entries),
         boards=tuple(boards),
         permutations=config.line_ups == "permutations",
-        max_tables=config.max_tables,
-        challenger=challenger,
+        scheduler=scheduler,
         limits=Limits(**config.limits.model_dump()),
         forfeit_limit=config.forfeit_limit,
         secret_dice=Kind.COMMON if config.common_dice else Kind.SECRET,
@@ -280,7 +286,7 @@ def single_plan(game: Game, bots: Sequence[ResolvedBot], seed: int, opening: int
     keys = [f"{seat}: {bot.spec}" for seat, bot in enumerate(bots)]
     entries = tuple(Entry(key, key, bot.spec, bot.identity, bot.trusted) for key, bot in zip(keys, bots, strict=True))
     board = _make_board(game, tuple(range(len(bots))), 1, opening)
-    schedule = Schedule(seed, entries, (board,), False, 1, None, Limits())
+    schedule = Schedule(seed, entries, (board,), False, RoundRobin(), Limits())
     plan = Plan("match", schedule, tuple(bots), (), ())
     return plan.with_keys([single_key(seed)]) if schedule.has_secret_dice else plan
 
@@ -292,7 +298,7 @@ def warm_plan(games: Sequence[Game], bots: Sequence[ResolvedBot]) -> Plan:
         _make_board(game, tuple(entry for entry, bot in enumerate(bots) if bot.refusals[number] is None), 1, 0)
         for number, game in enumerate(games)
     )
-    return Plan("warm", Schedule(0, entries, tuple(boards), False, 1, None, Limits()), tuple(bots), (), ())
+    return Plan("warm", Schedule(0, entries, tuple(boards), False, RoundRobin(), Limits()), tuple(bots), (), ())
 
 
 class Wanted(NamedTuple):
@@ -366,15 +372,6 @@ def _entries(config: Config, bots: Sequence[ResolvedBot], places: Sequence[str])
     ]
 
 
-def _check_number_of_bots(config: Config, source: str) -> None:
-    """Raise `ConfigError` for a board with more players than bots are listed, before any game is loaded for it."""
-    for entry, kind, options, players, lacks_bots in config.wanted():
-        if lacks_bots:
-            where, spec = f"{source}: games[{config.games.index(entry)}]", kind.spec(kind.resolve(options))
-            listed = f"{len(config.bots)} {'is' if len(config.bots) == 1 else 'are'} listed"
-            raise ConfigError(f"{where}: {spec} with {players} players needs at least {players} bots; {listed}")
-
-
 def entry_keys(specs: Sequence[str], labels: Sequence[str | None]) -> list[str]:
     """Return names for block ids: the spec, and where it enters more than once `spec#label` for all but one.
 
@@ -394,14 +391,13 @@ def _board(config: Config, entry: Any, game: Game, playing: list[int], where: st
         )
     opening = opening_plies(entry.opening or config.opening or game.default_opening)
     blocks = entry.blocks or config.blocks
-    first = min(blocks, config.first_blocks or max(2, -(-blocks // 4))) if config.schedule == "adaptive" else 0
     try:
-        return _make_board(game, tuple(playing), blocks, opening, first)
+        return _make_board(game, tuple(playing), blocks, opening)
     except ConfigError as error:
         raise ConfigError(f"{where}: {error}") from None
 
 
-def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int, first_blocks: int = 0) -> Board:
+def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int) -> Board:
     check_opening(game, opening)
     return Board(
         game=game.spec,
@@ -412,54 +408,4 @@ def _make_board(game: Game, entries: tuple[int, ...], blocks: int, opening: int,
         blocks=blocks,
         opening=opening,
         utilities=game.type.own_utilities,
-        first_blocks=first_blocks,
     )
-
-
-def check_opening(game: Game, plies: int) -> None:
-    """Raise `ConfigError` for an opening longer than matches are, which would leave next to no move to the bots.
-
-    Of `TRIALS` openings, always the same ones, at least one has to come to its end.
-    """
-    if plies <= opening_plies(game.default_opening):
-        return
-    lengths = []
-    for number in range(TRIALS):
-        with contextlib.suppress(Exception):  # a game that fails does so again in play, where that is told
-            lengths.append(random_plies(game, plies, random.Random(number)))
-    if lengths and max(lengths) < plies:
-        raise ConfigError(
-            f"opening = 'random:{plies}': leaves the bots no say: of {TRIALS} random matches of {game.spec} with "
-            f"{game.players} players all had ended before, most by ply {sorted(lengths)[len(lengths) // 2] + 1}"
-        )
-
-
-def random_plies(game: Game, most: int, rng: random.Random) -> int:
-    """Return the plies of an opening that the referee could play, up to the one that would end the match."""
-    state, plies = game.new_initial_state(), 0
-    while plies < most and not state.is_terminal():
-        if state.is_chance_node():
-            outcomes, weights = zip(*state.chance_outcomes(), strict=True)
-            state.apply_action(rng.choices(outcomes, weights)[0])
-            continue
-        action = rng.choice(state.legal_actions())
-        if state.child(action).is_terminal():
-            break
-        state.apply_action(action)
-        plies += 1
-    return plies
-
-
-def _challenger(config: Config, entries: Sequence[Entry], boards: Sequence[Board], source: str) -> int | None:
-    if config.schedule != "gauntlet":
-        return None
-    labels, specs = [entry.label for entry in entries], [entry.spec for entry in entries]
-    name = labels[0] if config.challenger is None else config.challenger
-    if name not in labels and specs.count(name) != 1:
-        why = f"{specs.count(name)} bots have that spec" if name in specs else "no bot has that label"
-        raise ConfigError(f"{source}: challenger = '{name}': {why}{did_you_mean(name, labels)}")
-    challenger = labels.index(name) if name in labels else specs.index(name)
-    for board in boards:
-        if challenger not in board.entries:
-            raise ConfigError(f"{source}: challenger = '{name}' does not play {board.title}")
-    return challenger

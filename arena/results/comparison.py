@@ -18,7 +18,8 @@ from arena.core.errors import ConfigError, StoreError, UnknownTargetError
 from arena.core.names import COMPARISONS
 from arena.plan.model import ResolvedPlan
 from arena.results.matches import chosen_boards, two_entries
-from arena.schedule.blocks import Board, Schedule
+from arena.schedule.blocks import Schedule
+from arena.schedule.boards import Board
 from arena.schedule.openings import setup_plies
 from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead
 from arena.stats.paired import Saving, dice_saving
@@ -171,7 +172,7 @@ def compare_in(
         entries = two_entries(target, schedule, a, b)
         index = _board(target, schedule, entries, game, players)
         found = tournament.counted(index)
-        met = _duels(found, schedule, entries) if schedule.duel else _meetings(found, entries)
+        met = _duels(found, schedule, index, entries) if schedule.rivals(index) else _meetings(found, entries)
         if not len(met.rows):
             board = schedule.boards[index]
             raise StoreError(f"{target}: {a} and {b} never met on {board.title}: no complete block has a match of both")
@@ -211,11 +212,11 @@ def _meetings(found: BoardMatches, entries: tuple[int, int]) -> _Met:
     return _Met(rows, block, seats, a, b, np.bincount(block))
 
 
-def _duels(found: BoardMatches, schedule: Schedule, entries: tuple[int, int]) -> _Met:
+def _duels(found: BoardMatches, schedule: Schedule, index: int, entries: tuple[int, int]) -> _Met:
     """Return the matches of a comparison with others at the table, where the two take turns in one seat."""
-    assert schedule.duel is not None
-    if set(entries) != set(schedule.duel[:2]):
-        two = " and ".join(schedule.entries[entry].label for entry in schedule.duel[:2])
+    rivals = schedule.rivals(index) or ()
+    if set(entries) != set(rivals):
+        two = " and ".join(schedule.entries[entry].label for entry in rivals)
         raise UnknownTargetError(
             f"the log is of a comparison of {two}; the others at the table are compared with nobody"
         )
@@ -262,13 +263,13 @@ def _compared(
             after = None if decision is None else block + 1
     known = is_usual | (counts > 0)
     values, counts = values[known], counts[known]
-    foreign, duel = schedule.is_foreign, schedule.duel
+    foreign = schedule.is_foreign
     return LoggedComparison(
         name=tournament.plan.name,
         a=schedule.entries[entries[0]].label,
         b=schedule.entries[entries[1]].label,
         board=board,
-        fillers=tuple(schedule.entries[entry].label for entry in duel.fillers) if duel else (),
+        fillers=tuple(schedule.entries[entry].label for entry in schedule.fillers(index)),
         is_foreign=foreign,
         test=test,
         values=values,
@@ -304,7 +305,7 @@ def _contents(store: Store, board: Board, found: BoardMatches, met: _Met) -> Ite
 
 def _saving(schedule: Schedule, board: Board, met: _Met, counted: list[int]) -> Saving:
     """Return what blocks save by what their two matches share, of those that counted, in that order."""
-    if schedule.is_foreign or (board.players > PAIR and schedule.duel is None):
+    if schedule.is_foreign or (board.players > PAIR and not schedule.scheduler.takes_turns):
         return dice_saving(np.zeros(0), np.zeros(0), np.zeros(0))
     scale = board.players - 1
     a, b = met.units_a[::PAIR][counted] / scale - 1, met.units_b[1::PAIR][counted] / scale - 1
@@ -335,8 +336,9 @@ def _remarks(resolved: ResolvedPlan, board: Board, found: BoardMatches, met: _Me
         yield f"With {board.players} players Elo is that of the score by convention, and who else sat there matters."
     if blocks == 1:
         yield "One block says nothing of chance: an interval takes two at least."
-    if board.first_blocks:
-        yield "The schedule was adaptive: the number of blocks depended on results, which intervals do not allow for."
+    if resolved.schedule().has_stages:
+        kind = resolved.scheduler.made().describe()
+        yield f"The schedule was {kind}: the number of blocks depended on results, which intervals do not allow for."
     if resolved.name.startswith(f"{COMPARISONS}/") and blocks < board.blocks:
         yield (
             f"The comparison has {blocks:,} of {board.blocks:,} blocks: where a test ended it, these figures overstate "

@@ -53,7 +53,7 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
     where = (name, match.game, match.players, match.block_id.hex(), match.round, match.lineup)
     returns = [round(value, DECIMALS) for value in returns_from_ranks(match.ranks)]
     total = sum(score or 0 for score in match.scores)
-    lines = _as_json([[ply, line] for ply, (_, line) in match.estimates.items() if line])
+    lines = _as_json([[ply, line] for ply, (_, line, _) in match.estimates.items() if line])
     for seat, entry in enumerate(schedule.seats(block, match.lineup)):
         bot, score = schedule.entries[entry], match.scores[seat]
         margin = None if score is None else round(score - (total - score) / (match.players - 1), DECIMALS)
@@ -67,7 +67,7 @@ def seat_rows(schedule: Schedule, block: Block, match: StoredMatch) -> Iterator[
             match.timed,
             match.ended,
             len(match.moves),
-            _as_json([[ply, values[seat]] for ply, (values, _) in match.estimates.items() if values]),
+            _as_json([[ply, values[seat]] for ply, (values, _, _) in match.estimates.items() if values]),
             lines,
         )
         yield (*where, seat if has_seats else None, bot.label, bot.identity, *result)

@@ -93,7 +93,7 @@ def power(
             if not named or not set(two) <= set(board.entries):
                 continue
             matches = board_matches(tournament, index)
-            differences = paired_differences(matches, schedule, two)
+            differences = paired_differences(matches, schedule, index, two)
             seen = pilot(differences.to_numpy(), options.confidence, _distinct_blocks(matches, differences))
             target_difference = abs(seen.mean) if options.difference is None else options.difference
             needed = None
@@ -120,11 +120,11 @@ def _distinct_blocks(matches: pd.DataFrame, differences: pd.Series) -> int:
     return round(float(share.reindex(differences.index).sum()))
 
 
-def paired_differences(matches: pd.DataFrame, schedule: Schedule, entries: tuple[int, int]) -> pd.Series:
+def paired_differences(matches: pd.DataFrame, schedule: Schedule, board: int, entries: tuple[int, int]) -> pd.Series:
     """Return, by block with both bots, the difference of their mean returns; in duels that in the duel's seat."""
     if matches.empty:
         return pd.Series(dtype=float)
-    if schedule.duel is not None and set(entries) == set(schedule.duel[:2]):
+    if set(entries) == set(schedule.rivals(board) or ()):
         players = matches["seat"].max() + 1
         matches = matches[matches["seat"] == matches["round"] % players]
     if schedule.is_foreign:  # whose blocks need not be of one table

@@ -18,7 +18,8 @@ from arena.core.match_ids import Kind, listed_dice
 from arena.plan.files import write_plan_and_versions
 from arena.results.columns import check_columns
 from arena.results.tables import chosen, records, render_frame
-from arena.schedule.blocks import Board, Schedule
+from arena.schedule.blocks import Schedule
+from arena.schedule.boards import Board
 from arena.tournament.tournament import Tournament
 
 

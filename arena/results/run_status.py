@@ -38,7 +38,7 @@ class BoardStatus:
     matches: int
     """Matches of the plan in the log."""
     planned: int
-    """Matches of the plan, without those dropped by a disqualification; of an adaptive board the most it may have."""
+    """Matches of the plan, without those dropped by a disqualification; the most it may have, where results decide."""
     blocks: int
     """Complete blocks."""
     forfeits: int
@@ -46,7 +46,7 @@ class BoardStatus:
     disqualified: dict[str, int]
     """Last round played, counted from 1, by label."""
     given_out: int | None
-    """Matches that an adaptive board has been given so far; None for others."""
+    """Matches given out so far where blocks depend on results; None elsewhere."""
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ LOOK_UP = 256
 
 
 class BoardQueue:
-    """Matches of one board that are not in the log, in plan order; of an adaptive board those of its present stage.
+    """Matches of one board that are not in the log, in plan order, and in its present stage.
 
     The plan is never held in memory: the log is searched a few hundred blocks at a time.
     """
@@ -62,12 +62,12 @@ class BoardQueue:
 
     @property
     def total(self) -> int:
-        """Matches that the board will have; an adaptive one its whole budget until none of it is left to assign."""
+        """Matches that the board will have; its whole budget until no stage is left."""
         return self._before + self.fold.total + self.unassigned
 
     @property
     def unassigned(self) -> int:
-        """Matches of an adaptive board's budget that later stages will assign."""
+        """Matches of the board's budget that later stages will assign."""
         stage = self.schedule.stage(self.number)
         if stage is None or stage.counts == stage.done:
             return 0

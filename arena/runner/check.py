@@ -24,7 +24,9 @@ from arena.registry.manifest import read_program
 from arena.registry.submissions import Version, answers_of, keep_answers
 from arena.registry.submitting import Kept, admitted, check_room, keep
 from arena.runner.single import play_specs, random_seed, single_match
-from arena.schedule.blocks import Board, Entry, MatchSpec, Schedule
+from arena.schedule.blocks import MatchSpec, Schedule
+from arena.schedule.boards import Board, Entry
+from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import opening_plies
 from arena.workers.process import WorkerProcess
 from engine import Game
@@ -78,7 +80,7 @@ class BoardCheck:
     printed: str
     """The end of what it printed in the first match in which it did."""
     wrong_estimates: int
-    """Number of evaluations and lines that it gave and that are not kept, since they are wrong."""
+    """Number of evaluations, lines and visit counts that it gave and that are not kept, since they are wrong."""
     hung: bool
     """Whether it ran out of time, so that no further match was played."""
 
@@ -261,7 +263,7 @@ def _plan(found: Sequence[ResolvedBot], games: Sequence[Game], seed: int) -> Pla
         single_plan(game, [found[OTHER]] * game.players, seed, opening_plies(game.default_opening)) for game in games
     )
     boards = tuple(plan.schedule.boards[0] for plan in alone)
-    schedule = Schedule(seed, entries, boards, False, 1, None, Limits())
+    schedule = Schedule(seed, entries, boards, False, RoundRobin(), Limits())
     return Plan("check", schedule, tuple(found), (), ()).with_keys([single_key(seed)])
 
 

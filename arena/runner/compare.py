@@ -31,8 +31,11 @@ from arena.registry.bundles import MANIFEST
 from arena.registry.game_rules import rules_of_plugins
 from arena.runner.options import Matchup, RunOptions, StopRule
 from arena.runner.run import Outcome, Progress, Run
-from arena.schedule.blocks import Board, Entry, Schedule
-from arena.schedule.duels import Compared, Duel, StopTest
+from arena.schedule.blocks import Schedule
+from arena.schedule.boards import Board, Entry
+from arena.schedule.comparisons import Compared, StopTest
+from arena.schedule.kinds.duel import Duel
+from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.openings import chosen_plies, setup_plies
 from arena.stats.estimates import Estimate, Lead, fixed_estimate, lead, stopped_estimate
 from arena.stats.paired import Saving, dice_saving
@@ -94,8 +97,8 @@ class Comparison:
     @property
     def fillers(self) -> tuple[str, ...]:
         """Labels of the bots in the other seats."""
-        duel = self.plan.schedule.duel
-        return tuple(self.plan.schedule.entries[entry].label for entry in duel.fillers) if duel else ()
+        schedule = self.plan.schedule
+        return tuple(schedule.entries[entry].label for entry in schedule.fillers(0))
 
     @property
     def own_dice(self) -> bool:
@@ -235,20 +238,19 @@ def comparison_plan(
     labels = _labels(given, wanted, bots)
     named_by = {bot.identity: label or bot.identity for label, bot in reversed([*zip(given, bots, strict=True)])}
     keys = entry_keys([bot.spec for bot in unique], [named_by[bot.identity] for bot in unique])
-    duel = Duel(min(a, b), max(a, b), tuple(sorted(set(others)))) if others else None
+    named_as = [labels[bot.identity] for bot in unique]
+    duel = {"bots": [named_as[i] for i in sorted((a, b))], "fillers": [named_as[i] for i in sorted(set(others))]}
     board = single_plan(game, bots[: game.players], matchup.seed, plies).schedule.boards[0]
     schedule = Schedule(
         seed=matchup.seed,
         entries=tuple(
-            Entry(labels[bot.identity], key, bot.spec, bot.identity, bot.trusted)
-            for key, bot in zip(keys, unique, strict=True)
+            Entry(label, key, bot.spec, bot.identity, bot.trusted)
+            for label, key, bot in zip(named_as, keys, unique, strict=True)
         ),
         boards=(replace(board, entries=tuple(range(len(unique))), blocks=stop.blocks),),
         permutations=False,
-        max_tables=1,
-        challenger=None,
+        scheduler=Duel.model_validate(duel) if others else RoundRobin(),
         limits=Limits(),
-        duel=duel,
         comparison=Compared(a, b, StopTest(**asdict(stop.test)) if stop.test else None, setup_plies(game) + plies),
         secret_dice=Kind.COMMON if matchup.common_dice else Kind.SECRET,
     )
@@ -304,7 +306,7 @@ def _check_name(plan: Plan, tournament: Tournament) -> None:
         return
     there, mine = tournament.planned, plan.schedule
     asked, had = (
-        ({entry.key for entry in each.entries}, each.boards[0].game, each.boards[0].players, bool(each.duel))
+        ({entry.key for entry in each.entries}, each.boards[0].game, each.boards[0].players, each.scheduler.kind)
         for each in (mine, there)
     )
     if asked != had:
@@ -315,10 +317,9 @@ def _check_name(plan: Plan, tournament: Tournament) -> None:
 
 def _name(schedule: Schedule) -> str:
     """Return the folder of a comparison's log: readable, one for each question; editing a bot does not change it."""
-    (board,), duel = schedule.boards, schedule.duel
-    keys = [entry.key for entry in schedule.entries]
-    two = [keys[entry] for entry in (duel[:2] if duel else (0, 1))]
-    rest = [keys[entry] for entry in duel.fillers] if duel else []
+    (board,), keys = schedule.boards, [entry.key for entry in schedule.entries]
+    two = [keys[entry] for entry in schedule.tables[0][0][:2]]
+    rest = [keys[entry] for entry in schedule.fillers(0)]
     digest = hashlib.blake2b(json.dumps([board.game, board.players, two, rest]).encode(), digest_size=4).hexdigest()
     words = [re.sub(r"[^A-Za-z0-9]+", "_", key).strip("_")[:24] for key in two]
     return f"{COMPARISONS}/{board.slug}-{words[0]}-{words[1]}-{digest}"

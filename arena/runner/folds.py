@@ -82,15 +82,16 @@ class DisqualificationFold(Fold):
     """The same while nobody is near a disqualification: all of them are held in memory."""
 
     def __init__(self, schedule: Schedule, index: int) -> None:
-        """Begin with a board; of an adaptive one with its present stage, all of which counts after the first."""
+        """Begin with a board's present stage, all of which counts after the first."""
         stage, lineups = schedule.stage(index), schedule.lineups(schedule.boards[index])
         self._schedule = schedule
         if stage is None or stage.disqualified is None:
-            self.rule = Disqualifications(schedule.tables[index], lineups, schedule.forfeit_limit)
-            self.rounds = max(schedule.counts(index), default=0)
-            super().__init__(self.rounds * self.rule.per_round)
+            counts = schedule.counts(index)
+            tables = dict(zip(schedule.tables[index], counts, strict=True))
+            self.rule, self.rounds = Disqualifications(tables, lineups, schedule.forfeit_limit), max(counts, default=0)
+            super().__init__(sum(counts) * lineups)
         else:
-            self.rule, self.rounds = Disqualifications((), lineups, 0), 0
+            self.rule, self.rounds = Disqualifications({}, lineups, 0), 0
             super().__init__(lineups * (sum(stage.counts) - sum(stage.done)))
         self._open: defaultdict[int, list[Taken]] = defaultdict(list)
         """By round that is not complete."""
@@ -142,9 +143,9 @@ class DisqualificationFold(Fold):
             del self._sizes[rule.rounds]
             faults = Counter(entry for taken in self._open.pop(rule.rounds) for entry in taken.forfeits)
             self._faults -= faults
-            size = rule.per_round
-            if rule.close_round(faults):
-                self.total -= (size - rule.per_round) * (self.rounds - rule.rounds)
+            before = len(rule.disqualified)
+            self.total -= rule.close_round(faults)
+            if len(rule.disqualified) > before:
                 self._leave_out()
             self.ahead -= self._sizes.get(rule.rounds, 0)
 
@@ -219,7 +220,7 @@ class SequentialFold(Fold):
 
 
 def fold_of(store: Store, schedule: Schedule, index: int) -> Fold:
-    """Return the fold of a board, or of the present stage of an adaptive one."""
+    """Return the fold of a board in its present stage."""
     if schedule.comparison is not None:
         return SequentialFold(store, schedule)
     return DisqualificationFold(schedule, index)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from arena.schedule.blocks import Board
+from arena.schedule.boards import Board
 from arena.stats.estimates import Estimate, fixed_estimate, stopped_estimate
 from arena.stats.sprt import Sprt
 from arena.tournament.sequential import tally_of

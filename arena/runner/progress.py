@@ -49,7 +49,7 @@ class Progress:
     """What a run has done so far, for display."""
 
     total: int
-    """Matches in the plan; fewer after a disqualification, except on adaptive boards."""
+    """Matches in the plan; fewer after a disqualification, except where blocks depend on results."""
     found: int = 0
     """Matches that were in the log before, as far as it has been searched."""
     searched: bool = True

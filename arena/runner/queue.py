@@ -149,7 +149,7 @@ class MatchQueue:
         return IN_FLIGHT if left is not None and left > 2 * IN_FLIGHT * chunk_seconds(workers) * workers else 1
 
     def next_stage(self) -> bool:
-        """Go on with adaptive boards whose stage is complete; return whether there are any."""
+        """Go on with boards whose stage is complete; return whether there are any."""
         if not self._has_stages:
             return False
         present = Tournament(self.store, self.planned).schedule

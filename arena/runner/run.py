@@ -152,7 +152,7 @@ class Run:
             board.compiled = self.compiling.is_ready(board.number)
 
     def _play_stage(self) -> None:
-        """Play until nothing is missing, of adaptive boards in their present stage."""
+        """Play until nothing is missing in the boards' present stages."""
         while not self.is_cut_off():
             self.ray.update(self.pools, self.stopping)
             self._hand_out()

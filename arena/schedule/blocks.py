@@ -10,81 +10,21 @@ from __future__ import annotations
 import functools
 import hashlib
 import json
-import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind, match_id, stream_ids
-from arena.schedule.duels import Compared, Duel, duel_places
-from arena.schedule.seatings import Order, base_orders, duel_orders, seat_orders, seat_places
-from arena.schedule.tables import Table, choose_tables
+from arena.schedule.boards import Board, Entry
+from arena.schedule.comparisons import Compared
+from arena.schedule.scheduler import Scheduler, Stage
+from arena.schedule.seatings import Order, base_orders
+from arena.schedule.tables import Table
 
 HASHED_KINDS = {Kind.SECRET: "secret", Kind.COMMON: "common"}
 """Kinds of dice as identities have them."""
-MOST_OF_A_FILE = 120
-"""Letters of a game in a file's name; systems have 255 bytes for all of it."""
-
-
-@dataclass(frozen=True)
-class Entry:
-    """A contestant of the plan."""
-
-    label: str
-    """Its name on the boards."""
-    key: str
-    """Its name in block ids: the canonical spec, `spec#label` where one spec enters more than once."""
-    spec: str
-    identity: str
-    """`name@hash` over resolved parameters and source."""
-    trusted: bool = True
-    """Whether blocks in which it sits may have public dice, as `arena.plan.resolve.ResolvedBot.trusted` says."""
-
-
-@dataclass(frozen=True)
-class Board:
-    """One game at one number of players, with all that its matches share."""
-
-    game: str
-    """Canonical spec."""
-    params: str
-    """All options, defaults spelled out, as JSON."""
-    players: int
-    rules_version: int
-    entries: tuple[int, ...]
-    """Entries that play here, ordered by key."""
-    blocks: int
-    opening: int
-    """Random plies of the opening."""
-    first_blocks: int = 0
-    """Blocks that every table plays before the adaptive schedule gives out the rest; 0 for other schedules."""
-    utilities: bool = False
-    """Whether scores are the game's own utilities."""
-
-    @property
-    def title(self) -> str:
-        """Game and number of players, for people."""
-        return f"{self.game}, {self.players} players"
-
-    @property
-    def slug(self) -> str:
-        """Game and number of players, for file names."""
-        clean = "".join(c if c.isalnum() or c in "_+-" else "." if c == "=" else "-" for c in self.game).strip("-")
-        if len(clean) > MOST_OF_A_FILE:
-            clean = f"{clean[: MOST_OF_A_FILE - 13]}-{hashlib.blake2b(self.game.encode(), digest_size=6).hexdigest()}"
-        return f"{clean}_{self.players}p"
-
-
-class Stage(NamedTuple):
-    """Progress of an adaptive board, which follows from the log."""
-
-    counts: tuple[int, ...]
-    """Blocks given out, by table."""
-    done: tuple[int, ...]
-    """Blocks given out before this stage, all in the log; equal to `counts` when nothing is left to play."""
-    disqualified: tuple[tuple[int, int], ...] | None
-    """Disqualified entries with the last rounds that they play; None in the first stage, where rounds decide."""
 
 
 class Block(NamedTuple):
@@ -129,8 +69,9 @@ class Schedule:
     entries: tuple[Entry, ...]
     boards: tuple[Board, ...]
     permutations: bool
-    max_tables: int
-    challenger: int | None
+    """Whether a block has every order of its table; else each seat once for every bot."""
+    scheduler: Scheduler
+    """Which tables there are, and how many blocks each of them plays."""
     limits: Limits
     keys: tuple[str, ...] = ()
     """Hashes of the secret keys that blocks may have been drawn with; the last one is in use."""
@@ -142,8 +83,6 @@ class Schedule:
     """Identities of blocks that did not count when their key was disclosed, and are drawn anew with the next one."""
     forfeit_limit: int = 0
     """Forfeits on a board from which a bot may be disqualified there; 0 for never."""
-    duel: Duel | None = None
-    """The two bots of a comparison, who take turns in one seat, a block a round."""
     comparison: Compared | None = None
     """What is asked of a comparison, which has one board; None for tournaments."""
     stages: tuple[Stage | None, ...] = ()
@@ -155,30 +94,35 @@ class Schedule:
         return False
 
     def stage(self, index: int) -> Stage | None:
-        """Return the progress of an adaptive board; None for others, and where it is not known."""
+        """Return the progress of a board whose blocks depend on results; None for others, and where it is not known."""
         return self.stages[index] if self.stages else None
 
     def counts(self, index: int) -> Sequence[int]:
-        """Return the blocks of each table of a board; raises `ValueError` for an adaptive one without a stage."""
+        """Return the blocks of each table of a board; raises `ValueError` where stages are needed and not known."""
         stage = self.stage(index)
         if stage is not None:
             return stage.counts
-        if self.boards[index].first_blocks:
-            raise ValueError(
-                "an adaptive board's blocks follow from its log: arena.tournament.stages.with_stages finds them"
-            )
-        return (self.boards[index].blocks,) * len(self.tables[index])
+        if self.has_stages:
+            raise ValueError("these blocks follow from the log: arena.tournament.stages.with_stages finds them")
+        return self.start(index)
+
+    @property
+    def has_stages(self) -> bool:
+        """Whether blocks depend on results."""
+        return self.scheduler.has_stages
+
+    def start(self, index: int) -> Sequence[int]:
+        """Return the blocks of each table of a board in the first stage, which of most kinds is the only one."""
+        return self.scheduler.start(self.boards[index], self.tables[index])
 
     def budget(self, index: int) -> int:
-        """Return the matches of a whole board: `blocks` for each table on average."""
+        """Return the matches of a whole board if nobody is disqualified."""
         board = self.boards[index]
-        return board.blocks * len(self.tables[index]) * self.lineups(board)
+        return self.scheduler.budget(board, self.tables[index]) * self.lineups(board)
 
     def lineups(self, board: Board) -> int:
         """Return the number of matches in a block."""
-        if self.duel is not None:
-            return 2
-        return math.factorial(board.players) if self.permutations else board.players
+        return len(self.places(board.players)[0])
 
     def seats(self, block: Block, lineup: int) -> Table:
         """Return the entries by seat."""
@@ -186,16 +130,29 @@ class Schedule:
 
     def _orders(self, block: Block) -> list[Order]:
         """Return by line-up the function from a block's table to entries by seat."""
-        players = self.boards[block.board].players
-        if self.duel is not None:
-            return duel_orders(players, block.round % players)
-        return seat_orders(players, self.permutations)
+        orders = self._all_orders[self.boards[block.board].players]
+        return orders[block.round % len(orders)]
+
+    @functools.cached_property
+    def _all_orders(self) -> dict[int, list[list[Order]]]:
+        """By number of players, round (as many as differ) and line-up."""
+        numbers = {board.players for board in self.boards}
+        return {
+            players: [[itemgetter(*each) for each in lineups] for lineups in self.places(players)]
+            for players in numbers
+        }
 
     def places(self, players: int) -> list[list[Table]]:
         """Return which place of a block's table sits in each seat, by round (as many as differ) and line-up."""
-        if self.duel is not None:
-            return [list(duel_places(players, seat)) for seat in range(players)]
-        return [seat_places(players, self.permutations)]
+        return self.scheduler.places(players, self.permutations)
+
+    def rivals(self, index: int) -> tuple[int, ...] | None:
+        """Return the two who take turns in one seat of a board, in which alone they are compared; None elsewhere."""
+        return self.tables[index][0][:2] if self.scheduler.takes_turns else None
+
+    def fillers(self, index: int) -> tuple[int, ...]:
+        """Return the entries that fill the other seats where two take turns in one."""
+        return self.tables[index][0][2:] if self.scheduler.takes_turns else ()
 
     @functools.cached_property
     def tables(self) -> tuple[tuple[Table, ...], ...]:
@@ -203,21 +160,11 @@ class Schedule:
         return tuple(self._tables(board) for board in self.boards)
 
     def _tables(self, board: Board) -> tuple[Table, ...]:
-        if self.duel is not None:
-            return ((self.duel.first, self.duel.second, *self.duel.fillers),)
-        if self.challenger is None:
-            chosen = choose_tables(len(board.entries), board.players, self.max_tables)
-            return tuple(tuple(board.entries[i] for i in table) for table in chosen)
-        others = [entry for entry in board.entries if entry != self.challenger]
-        chosen = choose_tables(len(others), board.players - 1, self.max_tables)
-        order = {entry: place for place, entry in enumerate(board.entries)}
-        return tuple(
-            tuple(sorted((self.challenger, *(others[i] for i in table)), key=order.__getitem__)) for table in chosen
-        )
+        return tuple(self.scheduler.tables(board, self.entries))
 
     @property
     def total_matches(self) -> int:
-        """Matches of the whole plan; those given out so far where the stages of adaptive boards are known."""
+        """Matches of the whole plan; those given out so far where stages are known."""
         if not self.stages:
             return sum(map(self.budget, range(len(self.boards))))
         return sum(sum(self.counts(index)) * self.lineups(board) for index, board in enumerate(self.boards))
@@ -245,7 +192,7 @@ class Schedule:
     def identities(self, index: int) -> Iterator[tuple[int, Table, bytes]]:
         """Yield round, table and identity of the blocks of `blocks_of`, in a third of its time."""
         board, entries = self.boards[index], self.entries
-        if self.duel is not None or not self._guests.isdisjoint(board.entries):
+        if not self.scheduler.has_usual_orders or not self._guests.isdisjoint(board.entries):
             yield from ((block.round, block.table, block.identity) for block in self.blocks_of(index))
             return
         orders, (ids, public, _), counts = base_orders(board.players), self._hashers[index], self.counts(index)
@@ -274,13 +221,8 @@ class Schedule:
     def drawn(self, index: int, number: int, table: Table) -> list[Block]:
         """Return the block of a table in a round as each key draws it, the last one in use last."""
         entries, players = self.entries, self.boards[index].players
-        if self.duel is not None:
-            order = self.duel.table(players, number)
-            key: list[Any] = [number, ["duel", *(entries[entry].key for entry in self.duel[:2])]]
-        else:
-            orders = base_orders(players)
-            order = orders[number % len(orders)](table)
-            key = [number, *(entries[entry].key for entry in table)]
+        order = self.scheduler.base_order(players, table, number)
+        key = self.scheduler.block_name(number, [entries[entry].key for entry in table])
         ids, public, secret = self._hashers[index]
         id = _digest(ids, json.dumps(key).encode())
         rest = id + "".join([entries[entry].identity for entry in order]).encode()

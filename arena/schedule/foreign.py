@@ -7,7 +7,9 @@ from dataclasses import dataclass, fields
 from typing import Self
 
 from arena.core.match_ids import Kind
-from arena.schedule.blocks import Block, Board, MatchSpec, Schedule, Stage
+from arena.schedule.blocks import Block, MatchSpec, Schedule
+from arena.schedule.boards import Board
+from arena.schedule.scheduler import Stage
 from arena.schedule.tables import Table
 
 MARK = "unverified foreign results"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+import random
 import re
 from typing import TYPE_CHECKING
 
@@ -12,6 +14,8 @@ if TYPE_CHECKING:
 
 OPENING = re.compile(r"none|random:([1-9][0-9]{0,2})")
 REMEDY = "must be none or random:k with k from 1 to 999"
+TRIALS = 20
+"""Random openings that are tried before one of unusual length is played."""
 
 
 def opening_plies(text: str) -> int:
@@ -37,3 +41,37 @@ def setup_plies(game: Game) -> int:
         state.apply_action(state.chance_outcomes()[0][0])
         count += 1
     return count
+
+
+def check_opening(game: Game, plies: int) -> None:
+    """Raise `ConfigError` for an opening longer than matches are, which would leave next to no move to the bots.
+
+    Of `TRIALS` openings, always the same ones, at least one has to come to its end.
+    """
+    if plies <= opening_plies(game.default_opening):
+        return
+    lengths = []
+    for number in range(TRIALS):
+        with contextlib.suppress(Exception):  # a game that fails does so again in play, where that is told
+            lengths.append(random_plies(game, plies, random.Random(number)))
+    if lengths and max(lengths) < plies:
+        raise ConfigError(
+            f"opening = 'random:{plies}': leaves the bots no say: of {TRIALS} random matches of {game.spec} with "
+            f"{game.players} players all had ended before, most by ply {sorted(lengths)[len(lengths) // 2] + 1}"
+        )
+
+
+def random_plies(game: Game, most: int, rng: random.Random) -> int:
+    """Return the plies of an opening that the referee could play, up to the one that would end the match."""
+    state, plies = game.new_initial_state(), 0
+    while plies < most and not state.is_terminal():
+        if state.is_chance_node():
+            outcomes, weights = zip(*state.chance_outcomes(), strict=True)
+            state.apply_action(rng.choices(outcomes, weights)[0])
+            continue
+        action = rng.choice(state.legal_actions())
+        if state.child(action).is_terminal():
+            break
+        state.apply_action(action)
+        plies += 1
+    return plies

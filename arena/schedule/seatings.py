@@ -7,7 +7,6 @@ import itertools
 from collections.abc import Callable
 from operator import itemgetter
 
-from arena.schedule.duels import duel_places
 from arena.schedule.tables import Table
 
 Order = Callable[[Table], Table]
@@ -25,15 +24,3 @@ def seat_places(players: int, permutations: bool) -> list[Table]:
     if permutations:
         return list(itertools.permutations(range(players)))
     return [tuple((seat + turn) % players for seat in range(players)) for turn in range(players)]
-
-
-@functools.cache
-def seat_orders(players: int, permutations: bool) -> list[Order]:
-    """Return by line-up the function from the base order to entries by seat."""
-    return [itemgetter(*places) for places in seat_places(players, permutations)]
-
-
-@functools.cache
-def duel_orders(players: int, seat: int) -> list[Order]:
-    """Return the same for a duel, whose two bots take turns in `seat`."""
-    return [itemgetter(*places) for places in duel_places(players, seat)]

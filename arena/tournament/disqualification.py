@@ -8,7 +8,7 @@ blocks of later rounds that it sits in leave the plan, and count for nobody.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from arena.schedule.blocks import Schedule
 from arena.schedule.tables import Table
@@ -25,9 +25,10 @@ def in_plan(disqualified: Mapping[int, int], number: int, table: Table) -> bool:
 class Disqualifications:
     """The disqualified bots of one board, found round by round."""
 
-    def __init__(self, tables: Sequence[Table], lineups: int, forfeit_limit: int) -> None:
-        self.tables = list(tables)
-        """Tables still in the plan."""
+    def __init__(self, tables: Mapping[Table, int], lineups: int, forfeit_limit: int) -> None:
+        """Begin with tables and how many rounds each of them plays."""
+        self.tables = {table: count for table, count in tables.items() if count}
+        """Tables that play the present round, with their numbers of rounds."""
         self.forfeit_limit = forfeit_limit
         self.rounds = 0
         """Complete rounds; the number of the first that is not."""
@@ -41,7 +42,8 @@ class Disqualifications:
 
     def _set_sizes(self) -> None:
         self.per_round = len(self.tables) * self._lineups
-        """Matches in the present round, and in all later ones as far as is known."""
+        """Matches in the present round."""
+        self._fewest = min(self.tables.values(), default=0)
         counts = Counter(entry for table in self.tables for entry in table)
         self._share = {entry: count * self._lineups for entry, count in counts.items()}
         """By entry: its matches in a round."""
@@ -50,27 +52,32 @@ class Disqualifications:
         """Return an entry's matches in the first rounds, of which all but one at most are complete."""
         return self._before.get(entry, 0) + self._share.get(entry, 0) * (rounds - self._since)
 
-    def close_round(self, faults: Mapping[int, int]) -> bool:
-        """End the present round, given each entry's forfeited matches; return whether anybody is disqualified."""
+    def close_round(self, faults: Mapping[int, int]) -> int:
+        """End the present round, given each entry's forfeited matches; return the matches that leave the plan.
+
+        They are those of later rounds with a bot that is disqualified now.
+        """
         self.rounds += 1
-        if not faults or not self.forfeit_limit:
-            return False
-        for entry, count in faults.items():
-            self.faults[entry] += count
-        out = [
-            entry
-            for entry in faults
-            if entry not in self.disqualified
-            and self.faults[entry] >= self.forfeit_limit
-            and self.faults[entry] * ONE_IN >= self.matches(entry, self.rounds)
-        ]
-        if out:
-            self._before = {entry: self.matches(entry, self.rounds) for entry in self._share}
-            self._since = self.rounds
-            self.disqualified.update((entry, self.rounds - 1) for entry in sorted(out))
-            self.tables = [table for table in self.tables if in_plan(self.disqualified, self.rounds, table)]
-            self._set_sizes()
-        return bool(out)
+        out = []
+        if faults and self.forfeit_limit:
+            for entry, count in faults.items():
+                self.faults[entry] += count
+            out = [
+                entry
+                for entry in faults
+                if entry not in self.disqualified
+                and self.faults[entry] >= self.forfeit_limit
+                and self.faults[entry] * ONE_IN >= self.matches(entry, self.rounds)
+            ]
+        if not out and self.rounds < self._fewest:
+            return 0
+        self._before |= {entry: self.matches(entry, self.rounds) for entry in self._share}
+        self._since = self.rounds
+        self.disqualified.update((entry, self.rounds - 1) for entry in sorted(out))
+        left = {table: count for table, count in self.tables.items() if count > self.rounds}
+        self.tables = {table: count for table, count in left.items() if not {*table} & {*out}}
+        self._set_sizes()
+        return sum(left[table] - self.rounds for table in left.keys() - self.tables.keys()) * self._lineups
 
 
 def disqualified(store: Store, schedule: Schedule, index: int) -> dict[int, int]:
@@ -83,8 +90,9 @@ def disqualified(store: Store, schedule: Schedule, index: int) -> dict[int, int]
     if sum(len(seats) for blocks in forfeits.values() for seats in blocks.values()) < max(limit, 1):
         return {}
     sizes, lineups = store.block_sizes(board.game, board.players), schedule.lineups(board)
-    found = Disqualifications(schedule.tables[index], lineups, limit)
-    for number in range(min(max(schedule.counts(index), default=0), max(forfeits) + 1)):
+    counts = schedule.counts(index)
+    found = Disqualifications(dict(zip(schedule.tables[index], counts, strict=True)), lineups, limit)
+    for number in range(min(max(counts, default=0), max(forfeits) + 1)):
         blocks = [schedule.block(index, number, table) for table in found.tables]
         if any(sizes.get(block.identity, 0) < lineups for block in blocks):
             break

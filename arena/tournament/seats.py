@@ -46,7 +46,7 @@ class PlanSeats:
 
     def tables(self, schedule: Schedule, board: int, bots: Collection[str]) -> list[int]:
         """Return the places on a board of the tables at which bots of these identities sit."""
-        if schedule.duel is not None:
+        if schedule.scheduler.takes_turns:
             return [*range(len(self._schedule.tables[board]))]
         return self._places[board].get(tuple(sorted(bots)), [])
 

@@ -11,7 +11,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 from arena.core.errors import StoreError
-from arena.schedule.blocks import Block, Schedule, Stage
+from arena.schedule.blocks import Block, Schedule
+from arena.schedule.scheduler import Stage
 from arena.stats.sprt import Sprt
 from arena.store import Store, read_moves
 from arena.tournament.tally import SeatResult, Tally
@@ -47,7 +48,7 @@ def add_block(tally: Tally, schedule: Schedule, block: Block, results: Mapping[i
 
 def compared_seat(schedule: Schedule, block: Block) -> int:
     """Return the seat in which the two are compared; of a seat-swapped pair the first."""
-    return 0 if schedule.duel is None else block.round % schedule.boards[block.board].players
+    return block.round % schedule.boards[block.board].players if schedule.scheduler.takes_turns else 0
 
 
 def tally_of(store: Store, schedule: Schedule) -> Tally:

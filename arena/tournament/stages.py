@@ -1,28 +1,23 @@
-"""The adaptive schedule: every table plays a minimum, then further blocks go where ranks are least certain.
+"""Boards whose blocks depend on results: the stage that a log has come to.
 
-Blocks are given out in stages. What a stage gives to which table is a pure function of the plan and the complete
-results of the stages before it: it is the same for any number of workers, and follows from the log.
+What a stage gives to which table is a pure function of the plan and the complete results of the stages before it: it is
+the same for any number of workers, and follows from the log.
 """
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
 
-from arena.schedule.blocks import Block, Schedule, Stage
-from arena.schedule.seatings import seat_places
+from arena.core.errors import ConfigError
+from arena.schedule.blocks import Block, Schedule
+from arena.schedule.scheduler import Results, Stage
 from arena.schedule.tables import Table
 from arena.store import Store
 from arena.tournament.disqualification import ONE_IN, disqualified
 from arena.tournament.sequential import decided_stage
-
-STEP = 4
-"""Blocks given out before a stage for each block that it gives out."""
-FINENESS = 1000
-"""Doubts are rounded to thousandths, so that machines that differ in a last digit give out the same blocks."""
 
 
 def with_stages(store: Store, schedule: Schedule) -> Schedule:
@@ -30,67 +25,100 @@ def with_stages(store: Store, schedule: Schedule) -> Schedule:
     if schedule.comparison is not None:
         stage = decided_stage(store, schedule)
         return replace(schedule, stages=(stage,) if stage is not None else ())
-    if not any(board.first_blocks for board in schedule.boards):
+    if not schedule.has_stages:
         return schedule
     first = tuple(_first_stage(schedule, index) for index in range(len(schedule.boards)))
     schedule = replace(schedule, stages=first)
-    found = (None if stage is None else _find_stage(store, schedule, index) for index, stage in enumerate(first))
-    return replace(schedule, stages=tuple(found))
+    return replace(schedule, stages=tuple(_find_stage(store, schedule, index) for index in range(len(first))))
 
 
-def _first_stage(schedule: Schedule, index: int) -> Stage | None:
-    first, tables = schedule.boards[index].first_blocks, len(schedule.tables[index])
-    return Stage((first,) * tables, (0,) * tables, None) if first else None
+def _first_stage(schedule: Schedule, index: int) -> Stage:
+    tables = len(schedule.tables[index])
+    return Stage(_checked(schedule, index, schedule.start(index), (0,) * tables), (0,) * tables, None)
 
 
 def _find_stage(store: Store, schedule: Schedule, index: int) -> Stage:
     """Return the first stage that the log does not hold whole; `schedule` has the first of all."""
-    board, tables, stage = schedule.boards[index], schedule.tables[index], schedule.stages[index]
+    tables, stage = schedule.tables[index], schedule.stages[index]
     assert stage is not None
     out = disqualified(store, schedule, index)
     counts = tuple(
-        min(out.get(entry, first - 1) for entry in table) + 1 for table, first in zip(tables, stage.counts, strict=True)
+        min(count, *(out.get(entry, count) + 1 for entry in table))
+        for table, count in zip(tables, stage.counts, strict=True)
     )
-    results = Results(store, schedule, index)
-    if not results.take(schedule.blocks_of(index, stage._replace(counts=counts))):
+    results = LoggedResults(store, schedule, index)
+    if not results.take(schedule.blocks_of(index, stage._replace(counts=counts)), counts, out):
         return stage
     while True:
-        stage = next_stage(counts, tables, board.blocks * len(tables), out, results)
-        if stage.counts == stage.done or not results.take(schedule.blocks_of(index, stage)):
+        stage = next_stage(schedule, index, results)
+        if stage.counts == stage.done or not results.take(schedule.blocks_of(index, stage), stage.counts, out):
             return stage
-        counts = stage.counts
-        out |= _newly_disqualified(results, schedule.forfeit_limit, counts, tables, out)
+        out |= _newly_disqualified(results, schedule.forfeit_limit, tables)
 
 
-class Results:
+def next_stage(schedule: Schedule, index: int, results: Results) -> Stage:
+    """Return the stage after complete results: more blocks, or none where nothing is left to play."""
+    board, tables, done = schedule.boards[index], schedule.tables[index], tuple(results.counts)
+    given = _checked(schedule, index, schedule.scheduler.next(board, tables, results), done)
+    counts = tuple(
+        before if results.out.keys() & set(table) else count
+        for table, before, count in zip(tables, done, given, strict=True)
+    )
+    return Stage(counts, done, tuple(sorted(results.out.items())))
+
+
+def _checked(schedule: Schedule, index: int, given: Sequence[int], done: Sequence[int]) -> tuple[int, ...]:
+    """Return the blocks that a kind of schedule gives out; raises `ConfigError` for what no kind may give."""
+    counts = tuple(map(int, given))
+    wrong = f"schedule = '{schedule.scheduler.kind}': the plug-in is wrong: a stage"
+    if len(counts) != len(done) or any(count < before for count, before in zip(counts, done, strict=True)):
+        raise ConfigError(f"{wrong} has to give each of {len(done)} tables at least the blocks that it has played")
+    if sum(counts) > (budget := schedule.scheduler.budget(schedule.boards[index], schedule.tables[index])):
+        raise ConfigError(f"{wrong} gives out {sum(counts)} blocks, more than its budget of {budget}")
+    return counts
+
+
+class LoggedResults:
     """Results of a board in the log, of the blocks taken so far."""
 
     def __init__(self, store: Store, schedule: Schedule, index: int) -> None:
         board = schedule.boards[index]
         self._known = store.block_keys(board.game, board.players)
         self._seats = store.seats(board.game, board.players)
-        self._places = np.array(seat_places(board.players, schedule.permutations))
+        self._places = np.array(schedule.places(board.players))
         keys, starts, sizes = np.unique(self._seats["block"], return_index=True, return_counts=True)
-        whole = sizes == self._places.size
+        self._lineups, self._players = self._places.shape[1:]
+        whole = sizes == self._lineups * self._players
         self._starts = dict(zip(keys[whole].tolist(), starts[whole].tolist(), strict=True))
         self._tables: list[Table] = []
+        self._rounds: list[int] = []
         self._taken: list[int] = []
+        self.counts: Sequence[int] = ()
+        self.out: Mapping[int, int] = {}
 
-    def take(self, blocks: Iterable[Block]) -> bool:
-        """Take the results of blocks, in this order; return whether all of them are in the log, complete."""
+    def take(self, blocks: Iterable[Block], counts: Sequence[int], out: Mapping[int, int]) -> bool:
+        """Take the results of a stage's blocks, in this order; return whether all of them are in the log, complete.
+
+        `counts` are the blocks of each table up to the end of the stage, `out` the bots disqualified before.
+        """
+        self.counts, self.out = counts, out
         for block in blocks:
             start = self._starts.get(self._known.get(block.identity, -1))
             if start is None:
                 return False
             self._tables.append(block.table)
+            self._rounds.append(block.round)
             self._taken.append(start)
         return True
 
     @property
     def entries(self) -> np.ndarray:
         """Entry numbers by match and seat."""
-        tables = np.array(self._tables, np.int64).reshape(-1, self._places.shape[1])
-        return tables[:, self._places].reshape(-1, self._places.shape[1])
+        if not self._tables:
+            return np.zeros((0, self._players), np.int64)
+        places = self._places[np.array(self._rounds) % len(self._places)]
+        found: np.ndarray = np.array(self._tables)[np.arange(len(places))[:, None, None], places]
+        return found.reshape(-1, self._players)
 
     @property
     def ranks(self) -> np.ndarray:
@@ -105,64 +133,21 @@ class Results:
     @property
     def blocks(self) -> np.ndarray:
         """Block numbers by match."""
-        return np.repeat(np.arange(len(self._taken)), len(self._places))
+        return np.repeat(np.arange(len(self._taken)), self._lineups)
 
     def _of(self, field: str) -> np.ndarray:
-        at = np.array(self._taken, np.int64)[:, None] + np.arange(self._places.size)
-        return self._seats[field][at].reshape(-1, self._places.shape[1])
+        at = np.array(self._taken, np.int64)[:, None] + np.arange(self._lineups * self._players)
+        return self._seats[field][at].reshape(-1, self._players)
 
 
-def _newly_disqualified(
-    results: Results, after: int, counts: Sequence[int], tables: Sequence[Table], out: Mapping[int, int]
-) -> dict[int, int]:
+def _newly_disqualified(results: LoggedResults, after: int, tables: Sequence[Table]) -> dict[int, int]:
     """Return who is disqualified at the end of a stage, as by `disqualified`, with their last rounds."""
     entries = results.entries
     played = np.bincount(entries.ravel())
     faults = np.bincount(entries[results.forfeited], minlength=len(played))
     found = np.flatnonzero((faults >= after) & (faults * ONE_IN >= played) & (faults > 0)) if after else ()
     return {
-        entry: max(count for count, table in zip(counts, tables, strict=True) if entry in table) - 1
+        entry: max(count for count, table in zip(results.counts, tables, strict=True) if entry in table) - 1
         for entry in map(int, found)
-        if entry not in out
+        if entry not in results.out
     }
-
-
-def next_stage(
-    counts: Sequence[int], tables: Sequence[Table], budget: int, out: Mapping[int, int], results: Results
-) -> Stage:
-    """Return the stage after complete results: more blocks, or none where no budget or no table is left."""
-    from arena.stats.ranks import order_doubt  # slow to import, and needed for adaptive plans alone
-
-    done, last_rounds = tuple(counts), tuple(sorted(out.items()))
-    number = min(budget - sum(done), max(1, sum(done) // STEP))
-    if number <= 0 or all(out.keys() & set(table) for table in tables):
-        return Stage(done, done, last_rounds)
-    who, doubt = order_doubt(results.entries, results.ranks, results.blocks)
-    given = shares(weights(tables, who, doubt, out), number)
-    return Stage(tuple(count + more for count, more in zip(done, given, strict=True)), done, last_rounds)
-
-
-def weights(tables: Sequence[Table], who: np.ndarray, doubt: np.ndarray, out: Mapping[int, int]) -> list[int]:
-    """Return by table the sum of its pairs' doubts, 0 with a disqualified bot; equal weights where there is no doubt.
-
-    Neighbours in rank weigh most, since their order is in doubt most.
-    """
-    place = {int(entry): number for number, entry in enumerate(who)}
-    whole = np.rint(doubt * FINENESS).astype(int).tolist()
-    stays = [not out.keys() & set(table) for table in tables]
-    found = [
-        sum(whole[place[a]][place[b]] for a, b in itertools.combinations(table, 2)) if stay else 0
-        for table, stay in zip(tables, stays, strict=True)
-    ]
-    return found if any(found) else [int(stay) for stay in stays]
-
-
-def shares(weights: Sequence[int], number: int) -> list[int]:
-    """Divide a number of blocks in proportion to weights, by largest remainders; of equal ones the first get more."""
-    total = sum(weights)
-    parts = [divmod(number * weight, total) for weight in weights]
-    given = [whole for whole, _ in parts]
-    by_remainder = sorted(range(len(parts)), key=lambda place: -parts[place][1])
-    for place in by_remainder[: number - sum(given)]:
-        given[place] += 1
-    return given

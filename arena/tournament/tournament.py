@@ -42,7 +42,7 @@ class BoardProgress(NamedTuple):
     given_out: int
     """Matches of the plan as far as it is decided."""
     planned: int
-    """Matches of the whole plan; an adaptive board has its budget until nothing is left to give out."""
+    """Matches of the whole plan; where blocks depend on results the budget, until nothing is left to give out."""
 
 
 class Forfeit(NamedTuple):
@@ -113,7 +113,7 @@ class Tournament:
 
     @cached_property
     def planned(self) -> Schedule:
-        """The plan's blocks, each with the key of dice that it counts with; without stages of adaptive boards."""
+        """The plan's blocks, each with the key of dice that it counts with; without stages."""
         return with_whole_blocks(self.store, self._keyed)
 
     @cached_property
@@ -165,8 +165,8 @@ class Tournament:
         """
         schedule = self.schedule
         stages = (
-            stage and stage._replace(counts=tuple(max(count, board.first_blocks) for count in stage.counts))
-            for stage, board in zip(schedule.stages, schedule.boards, strict=False)
+            stage and stage._replace(counts=tuple(map(max, stage.counts, schedule.start(board))))
+            for board, stage in enumerate(schedule.stages)
         )
         schedule = replace(schedule, stages=() if schedule.comparison is not None else tuple(stages))
         if key:
@@ -256,11 +256,11 @@ class Tournament:
                         yield Forfeit(block, place, lineup, seat, cause)
 
     def extents(self, decided: bool) -> Extents:
-        """Return the extents of all boards; `decided` is whether the stages of adaptive ones are known to be last."""
+        """Return the extents of all boards; `decided` is whether no stage follows on any."""
         schedule = self.schedule
         return {
             (board.game, board.players): Extent(
-                None if schedule.is_foreign or (board.first_blocks and not decided) else schedule.counts(index),
+                None if schedule.is_foreign or (schedule.has_stages and not decided) else schedule.counts(index),
                 self.out(index),
             )
             for index, board in enumerate(schedule.boards)

@@ -160,13 +160,13 @@ class _Places:
             raise RecordError(f"{where}: the plan has no board {match.game}, {match.players} players")
         board = schedule.boards[index]
         seats = [self.entries.get(label, -1) for label in record.labels]
-        twice = len(set(seats)) < len(seats) and schedule.duel is None
+        twice = len(set(seats)) < len(seats) and not schedule.scheduler.takes_turns
         if twice or not set(seats) <= set(board.entries):
             raise RecordError(f"{where}: the plan does not seat {', '.join(record.labels)} together on {board.title}")
         if match.lineup >= schedule.lineups(board):
             raise RecordError(f"{where}: the plan has no line-up {match.lineup}")
-        order = sorted(seats, key=board.entries.index)
-        block = schedule.block(index, match.round, tuple(order))
+        table = tuple(sorted(seats, key=board.entries.index))
+        block = schedule.block(index, match.round, schedule.tables[index][0] if schedule.rivals(index) else table)
         entries = [schedule.entries[entry] for entry in seats]
         compared: list[tuple[str, Any, Any]] = [
             ("bots", list(schedule.seats(block, match.lineup)), seats),

@@ -3,7 +3,7 @@
 Matches with the same id are the same match, so each is copied once; different content under one id is refused. No clock
 decides which plan counts: it is the target's, or that of a log that was named, or all logs have the same. Rows of side
 tables (times, texts of faults) are those of the log whose runs started first. What follows from results, such as
-disqualifications or the blocks of an adaptive board, follows from the merged log by the same rules; `arena run` plays
+disqualifications or blocks that depend on results, follows from the merged log by the same rules; `arena run` plays
 what its plan still lacks.
 """
 

@@ -13,7 +13,7 @@ from arena.core.errors import StoreError
 from arena.core.match_ids import Kind
 from arena.match.estimates import unpack
 from arena.match.faults import CLOCK_CAUSES
-from arena.match.player import MAX_NOTES, VISITS_ARE
+from arena.match.player import MAX_NOTES
 from arena.match.result import MatchRow, SeatRow
 from arena.match.stored import Place, StoredMatch, stored_match
 from arena.store import LONG_MOVES, MAX_MOVES, WholeMatch, read_estimates, whole_matches
@@ -102,10 +102,8 @@ def _notes(text: str, plies: int) -> list[tuple[int, str]]:
     whole = all(type(ply) is int and isinstance(note, str) for ply, note in notes)
     if not notes or not whole or at != sorted(set(at)) or not 0 <= at[0] <= at[-1] < plies:
         raise StoreError("its notes do not belong to its plies, one each in their order")
-    for kind, most in MAX_NOTES.items():
-        lengths = [len(note) for _, note in notes if note.startswith(VISITS_ARE) is kind]
-        if sum(lengths[:-1]) >= most:
-            raise StoreError(f"its notes{' on visits' * kind} have more than {most:,} characters")
+    if sum(len(note) for _, note in notes[:-1]) >= MAX_NOTES:
+        raise StoreError(f"its notes have more than {MAX_NOTES:,} characters")
     return notes
 
 

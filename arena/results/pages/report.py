@@ -143,10 +143,9 @@ def plan_facts(resolved: ResolvedPlan) -> dict[str, str]:
             **{f"Column for {what}": column for what, column in foreign.columns.items()},
         }
     limits = [f"{name.replace('_', ' ')} {value:g}" for name, value in resolved.limits if value]
-    kind = "adaptive" if any(board.first_blocks for board in resolved.boards) else "round robin"
     return {
         "Seed": str(resolved.seed),
-        "Schedule": f"gauntlet of {resolved.challenger}" if resolved.challenger else kind,
+        "Schedule": resolved.scheduler.made().describe(),
         "Line-ups of a block": resolved.line_ups,
         "Limits of a bot (seconds, MiB)": ", ".join(limits),
         "Forfeits until a bot is disqualified": str(resolved.forfeit_limit or "no limit"),
