@@ -26,6 +26,7 @@ import engine
 from arena.cli.app import app as cli
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
 from arena.results.columns import TABLES
+from arena.schedule.kinds import kinds
 from arena.store.schema import SCHEMA, SCHEMA_VERSION
 from benchmarks.history import glance, tables
 
@@ -126,6 +127,15 @@ def keys(model: type[BaseModel]) -> str:
     return table(("key", "type", "default", "meaning"), rows)
 
 
+def schedules() -> str:
+    """Return the kinds of schedules that a configuration may name, each with its keys."""
+    parts = []
+    for kind in kinds():
+        about = " ".join((kind.__doc__ or "").split())
+        parts += [f"### `{kind.kind}`\n", f"{about}\n", keys(kind)]
+    return "\n".join(parts)
+
+
 def kind_of(field: dict[str, Any]) -> str:
     """Return the type and bounds of a key in words, from its JSON schema."""
     if "anyOf" in field:
@@ -175,6 +185,7 @@ PARTS: dict[str, Callable[[], str]] = {
     "benchmarks": tables,
     "glance": glance,
     "observations": observations,
+    "schedules": schedules,
 }
 
 

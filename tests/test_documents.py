@@ -8,7 +8,7 @@ from typer.main import get_command
 from arena import api
 from arena.cli.app import app as cli
 from arena.plan.config import BotEntry, Config, GameEntry, Limits, Output
-from arena.plan.model import BoardRecord, BotRecord, DuelRecord, ForeignRecord, KeyRecord, ResolvedPlan
+from arena.plan.model import BoardRecord, BotRecord, ForeignRecord, KeyRecord, ResolvedPlan, SchedulerRecord
 from arena.results.columns import TABLES
 from arena.workers.process import WorkerProcess
 from scripts.reference import with_parts
@@ -59,7 +59,7 @@ def test_pages_are_readable_where_they_lie():
     assert [str(page.relative_to(ROOT)) for page in pages() if directives.search(page.read_text())] == []
 
 
-@pytest.mark.parametrize("model", [ResolvedPlan, BoardRecord, BotRecord, KeyRecord, DuelRecord, ForeignRecord])
+@pytest.mark.parametrize("model", [ResolvedPlan, BoardRecord, BotRecord, KeyRecord, SchedulerRecord, ForeignRecord])
 def test_every_key_of_a_plan_is_described(model):
     assert [key for key in model.model_fields if not described(key, "docs/reference/files.md")] == []
 

@@ -16,7 +16,7 @@ import engine
 from bots import first_decision, make_bot
 from bots.random_bot import Random
 from bots.search import uct_kernel
-from bots.search.uct import BATCH, UCT, Tree, compiled_search, visits_note
+from bots.search.uct import BATCH, UCT, Tree, compiled_search
 from tests.bots.brute_force import exact_values
 from tests.bots.built_in import kernel_games, label, load_race
 from tests.bots.matches import decisions, mean_return
@@ -232,23 +232,12 @@ def test_random_is_beaten_clearly_at_every_game(spec, players):
     assert mean_return(game, (UCT, {"simulations": 100}), (Random, {}), rounds=10) > 0.2
 
 
-def test_visits_are_noted_where_they_are_asked_for_the_move_played_first():
+def test_visits_are_told_where_they_are_asked_for_and_the_move_played_has_most():
     state = first_decision(EPICYCLE)
     bot = uct(state, simulations=300, visits=True)
     action = bot.choose(state)
-    word, *pairs = bot.note.split()
-    counts = {int(label): int(visits) for label, visits in (pair.split(":") for pair in pairs)}
-    assert word == "visits" and len(bot.note) < 200
-    assert counts == {
-        child.label: child.visits for child in bot.think(state) if child.visits >= 3 and child.label in counts
-    }
-    assert next(iter(counts)) == action and counts[action] == max(counts.values())
+    children = uct(state, simulations=300).think(state)
+    assert bot.visit_counts == {child.label: child.visits for child in children if child.visits}
+    assert bot.visit_counts[action] == max(bot.visit_counts.values()) and len(bot.visit_counts) > 1
     silent = uct(state, simulations=300)
-    assert (silent.choose(state), silent.note) == (action, None)
-
-
-def test_a_note_of_visits_is_as_long_as_is_kept_at_most():
-    children = [SimpleNamespace(label=action, visits=1_000_000 - action) for action in range(90)]
-    note = visits_note(children)
-    assert 190 < len(note) < 200
-    assert note.split()[1:] == [f"{action}:{1_000_000 - action}" for action in range(len(note.split()) - 1)]
+    assert (silent.choose(state), silent.visit_counts) == (action, None)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections import defaultdict
 from fractions import Fraction
+from functools import partial
 
 from arena.match.result import SeatRow
+from arena.schedule.kinds.gauntlet import Gauntlet
+from arena.schedule.kinds.round_robin import RoundRobin
 from arena.store import Store
 from tests.support.samples import all_matches, begin, board, entry, finished, row, schedule
 
@@ -58,8 +61,13 @@ def random_plan(rng):
         boards=boards or (board(2, by_key, 5),),
         forfeit_limit=rng.choice([0, 1, 2, 3, 3, 5, 9]),
         permutations=rng.random() < 0.2,
-        challenger=rng.choice([None, None, 0]),
-        max_tables=rng.choice([3, 100]),
+        scheduler=rng.choice(
+            [
+                kind(max_tables=most)
+                for kind in (RoundRobin, RoundRobin, partial(Gauntlet, challenger=names[0]))
+                for most in (3, 100)
+            ]
+        ),
     )
 
 

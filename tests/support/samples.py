@@ -8,7 +8,9 @@ from pathlib import Path
 
 from arena.core.limits import Limits
 from arena.plan.model import BotSettings, ResolvedPlan
-from arena.schedule.blocks import Board, Entry, MatchSpec, Schedule
+from arena.schedule.blocks import MatchSpec, Schedule
+from arena.schedule.boards import Board, Entry
+from arena.schedule.kinds.round_robin import RoundRobin
 from arena.store import BotRow, Finished, MatchRow, SeatRow, Store
 
 CAUSES = ("crash", "timeout", "illegal_action", "init")
@@ -26,9 +28,8 @@ def board(
     opening: int = 2,
     params: str = '{"setup": "standard"}',
     rules_version: int = 1,
-    first_blocks: int = 0,
 ) -> Board:
-    return Board(game, params, players, rules_version, tuple(entries), blocks, opening, first_blocks)
+    return Board(game, params, players, rules_version, tuple(entries), blocks, opening)
 
 
 def schedule(names: Iterable[str | Entry], players: Iterable[int] = (2,), blocks: int = 3, **changes) -> Schedule:
@@ -40,8 +41,7 @@ def schedule(names: Iterable[str | Entry], players: Iterable[int] = (2,), blocks
         "entries": entries,
         "boards": tuple(board(count, by_key, blocks) for count in players),
         "permutations": False,
-        "max_tables": 10_000,
-        "challenger": None,
+        "scheduler": RoundRobin(),
         "limits": Limits(),
     }
     return Schedule(**(plan | changes))

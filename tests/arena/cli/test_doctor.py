@@ -214,14 +214,14 @@ def test_written_out_isolation_in_a_process_plays_without_the_sandbox(tmp_path, 
 
 
 def test_a_worker_elsewhere_that_cannot_sandbox_says_so_when_it_is_told_the_plan(tmp_path, empty, monkeypatch):
-    plan = api.plan_of(write(tmp_path, CONFIG, BOTS)).with_keys([bytes(32)])
+    plan = api.load_plan(write(tmp_path, CONFIG, BOTS)).with_keys([bytes(32)])
     monkeypatch.setenv("PATH", empty)
     worker = WorkerProcess()
     try:
         worker.start()
         with pytest.raises(WorkerError, match=f"^{os.uname().nodename} cannot sandbox bots: {GET_IT}$"):
             worker.give_plan(plan.message())
-        worker.give_plan(api.plan_of(write(tmp_path, CONFIG.replace("sandbox", "none"), BOTS), worker).message())
+        worker.give_plan(api.load_plan(write(tmp_path, CONFIG.replace("sandbox", "none"), BOTS), worker).message())
     finally:
         worker.stop()
 

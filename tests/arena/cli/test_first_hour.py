@@ -1,5 +1,6 @@
 """What a newcomer types in a fresh folder: tournaments without a file, bots by file, `arena init`."""
 
+import itertools
 import os
 import re
 import shutil
@@ -16,6 +17,7 @@ from arena.core.errors import ArenaError
 from arena.core.paths import HOME_FILE
 from arena.plan.config import Config, config_from
 from arena.plan.resolve import make_plan
+from arena.schedule.kinds import kinds
 from tests.support.terminal import Terminal
 
 BOT = """from bots import Bot
@@ -111,9 +113,9 @@ def test_a_folder_without_a_written_file_is_another_tournament(fresh, capsys):
         ("run --game epicycle --bots greedy,random --opening two", "opening = 'two': must be none or random:k"),
         (
             "run --game epicycle --bots greedy,random --schedule swiss",
-            "--schedule swiss: not a choice; known: round_robin",
+            "schedule = 'swiss': not a choice; known: ",
         ),
-        ("run --game epicycle --bots greedy,random --challenger uct", "goes with schedule"),
+        ("run --game epicycle --bots greedy,random --schedule gauntlet:challenger=uct", "no bot has that label"),
         ("run --game epicycle --bots greedy,random --isolation jail", "--isolation jail: not a choice"),
         ("run --game epicycle --bots greedy,random --name a/b", "name = 'a/b'"),
         ("run --game epicycle --bots greedy,random --seconds-per-move 0", "seconds_per_move = 0"),
@@ -152,8 +154,7 @@ EVERYTHING = {
     "name": "cup",
     "blocks": 3,
     "seed": 7,
-    "schedule": "gauntlet",
-    "challenger": "random",
+    "schedule": "gauntlet:challenger=random",
     "opening": "random:1",
     "isolation": "process",
     "seconds_per_move": 2.5,
@@ -173,12 +174,13 @@ def test_every_line_that_is_commented_out_is_a_key_with_its_comment(fresh):
     text = config_text(config_data(TournamentOptions(["epicycle"], "2", ["random,greedy"]), None, fresh), fresh / "a b")
     lines = [line for line in text.splitlines()[2:] if line.startswith("# ")]
     keys = tomllib.loads("\n".join(line.removeprefix("# ") for line in lines))
-    assert set(keys) - {"limits"} < set(Config.model_fields) and set(keys["limits"]) == {"seconds_per_move", "memory"}
+    known = {*Config.model_fields, *itertools.chain.from_iterable(kind.model_fields for kind in kinds())}
+    assert {"challenger", "first_blocks"} < set(keys) - {"limits"} < known
+    assert set(keys["limits"]) == {"seconds_per_move", "memory"}
     assert f"arena run '{fresh}/a b'" in text.splitlines()[0]
     usual = Config(name="x", games=({"game": "epicycle"},), bots=({"bot": "random"},))
-    assert {key: keys[key] for key in ("seed", "schedule", "forfeit_limit")} == {
-        key: getattr(usual, key) for key in ("seed", "schedule", "forfeit_limit")
-    }
+    assert (keys["seed"], keys["forfeit_limit"]) == (usual.seed, usual.forfeit_limit)
+    assert keys["schedule"] == usual.schedule.kind
 
 
 def test_bots_by_path_are_found_from_the_file_wherever_it_is_written(fresh, tmp_path):

@@ -103,7 +103,7 @@ def test_boards_that_are_rated_early_are_a_line_each_where_there_is_no_terminal_
     said = capsys.readouterr().err
     assert said == f"rated: epicycle, 3 players: {best[0][0]} 31.46, greedy 25.00, random 18.00\n"
     bots = [{"bot": name} for name in ("random", "greedy", "cautious")]
-    plan = api.plan_of({"name": "cup", "games": [{"game": "epicycle", "players": [2, 3]}], "bots": bots})
+    plan = api.load_plan({"name": "cup", "games": [{"game": "epicycle", "players": [2, 3]}], "bots": bots})
     progress.sums[0, 0] = [3.0, 4]
     assert leaders(plan, progress, 0) == "random +0.75"
     assert leaders(plan, progress, 1) == "rated: uct:simu…lve=off 31.5  greedy 25.0  random 18.0"

@@ -1,9 +1,12 @@
-"""Evaluations and lines: kept with their moves when they are right, counted when they are wrong, and never a fault."""
+"""Evaluations, lines and visit counts: kept with their moves when right, counted when wrong, and never a fault."""
 
 import base64
 import dataclasses
+import itertools
 import math
 import zlib
+from types import MappingProxyType, SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -58,6 +61,7 @@ class Number:
     __index__ = __float__
 
 
+STATE: Any = SimpleNamespace(game=SimpleNamespace(players=2), legal_actions=lambda: [4, 7, 9])
 RIGHT = [
     ([0.5, -0.5], [500, -500]),
     ((1, -1), [1000, -1000]),
@@ -75,17 +79,17 @@ WRONG = [
 
 @pytest.mark.parametrize(("value", "steps"), RIGHT, ids=repr)
 def test_a_number_for_each_seat_within_the_returns_is_kept_to_a_thousandth(value, steps):
-    assert read_given({"evaluation": value}, 4, 2) == Given(steps, [], 0)
+    assert read_given({"evaluation": value}, 4, STATE) == Given(steps, [], 0)
 
 
 @pytest.mark.parametrize("value", WRONG, ids=lambda value: type(value).__name__)
 def test_any_other_evaluation_is_left_out_and_counted(value):
-    assert read_given({"evaluation": value, "line": [4, 7]}, 4, 2) == Given([], [4, 7], 1)
+    assert read_given({"evaluation": value, "line": [4, 7]}, 4, STATE) == Given([], [4, 7], 1)
 
 
 @pytest.mark.parametrize("value", [(4, 7), [4, 7], np.array([4, 7]), [np.int32(4), 7]], ids=repr)
 def test_a_line_is_kept_as_plain_numbers(value):
-    given = read_given({"line": value}, 4, 2)
+    given = read_given({"line": value}, 4, STATE)
     assert given == Given([], [4, 7], 0) and {type(action) for action in given.line} == {int}
 
 
@@ -95,12 +99,45 @@ def test_a_line_is_kept_as_plain_numbers(value):
     ids=lambda value: type(value).__name__,
 )
 def test_a_line_that_begins_with_another_action_or_has_other_things_than_actions_is_counted(value):
-    assert read_given({"evaluation": [0, 0], "line": value}, 4, 2) == Given([0, 0], [], 1)
+    assert read_given({"evaluation": [0, 0], "line": value}, 4, STATE) == Given([0, 0], [], 1)
 
 
 def test_of_a_long_line_the_first_plies_are_kept_and_nothing_is_neither_kept_nor_wrong():
-    assert read_given({"line": [4] * 10**6}, 4, 2).line == [4] * MAX_PLIES
-    assert read_given({"line": [], "evaluation": None}, 4, 2) == Given([], [], 0)
+    assert read_given({"line": [4] * 10**6}, 4, STATE).line == [4] * MAX_PLIES
+    assert read_given({"line": [], "evaluation": None}, 4, STATE) == Given([], [], 0)
+
+
+@pytest.mark.parametrize(
+    "value", [{7: 3, 4: 40}, {np.int64(4): np.int32(40), 7: 3}, MappingProxyType({4: 40, 7: 3})], ids=repr
+)
+def test_visit_counts_of_legal_actions_are_kept_by_action(value):
+    given = read_given({"visit_counts": value}, 4, STATE)
+    assert given == Given([], [], 0, [4, 40, 7, 3]) and {type(number) for number in given.visit_counts} == {int}
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        *({5: 1}, {4: -1}, {4: 2**31}, {4: 1.0}, {"4": 1}, {4: "1"}, {4: None}, {4: 1, 7: Number()}, {4: Endless([1])}),
+        *([4, 40], "4:40", 40, {action: 1 for action in range(10**5)}, object()),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_visit_counts_of_anything_else_are_left_out_and_counted(value):
+    assert read_given({"line": [4], "visit_counts": value}, 4, STATE) == Given([], [4], 1)
+
+
+def test_programs_give_visit_counts_in_notation_and_what_is_wrong_of_three_is_told_as_three():
+    state = engine.load_game("epicycle", 2).new_initial_state()
+    first, second = state.legal_actions()[:2]
+    given = Given([500, -500], [first], 0, [*sorted([first, second])[:1], 3])
+    told = tell(given, state)
+    assert read_told(told, first, state) == given
+    wrong: Any = {"evaluation": 1, "line": "x", "visit_counts": {"no such move": 3}}
+    for names in itertools.chain.from_iterable(itertools.combinations(wrong, count) for count in range(1, 4)):
+        found = read_told({name: wrong[name] for name in names}, first, state)
+        assert found == Given([], [], len(names))
+        assert read_told(tell(found, state), first, state) == found
 
 
 class OfBot(BaseException):
@@ -117,18 +154,18 @@ def raising(error):
 
 def test_the_alarm_is_no_wrong_evaluation():
     with pytest.raises(TimeUp):
-        read_given({"evaluation": raising(TimeUp())}, 4, 2)
+        read_given({"evaluation": raising(TimeUp())}, 4, STATE)
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt(), GeneratorExit(), OfBot()], ids=repr)
 def test_whatever_a_bot_raises_while_its_evaluation_is_read_is_counted(error):
-    assert read_given({"evaluation": raising(error), "line": raising(error)}, 4, 2) == Given([], [], 2)
+    assert read_given({"evaluation": raising(error), "line": raising(error)}, 4, STATE) == Given([], [], 2)
 
 
 def test_no_more_is_read_of_what_is_damaged_than_could_be_kept(monkeypatch):
-    packed = base64.b64encode(zlib.compress(b"0::1 " * 100_000)).decode()
+    packed = base64.b64encode(zlib.compress(b"0::1: " * 100_000)).decode()
     parts = []
-    monkeypatch.setattr(estimates, "_read", lambda part: parts.append(part) or (len(parts), [], [1]))
+    monkeypatch.setattr(estimates, "_read", lambda part: parts.append(part) or (len(parts), [], [1], []))
     with pytest.raises(StoreError):
         unpack(packed, 2, 10**6)
     assert len(parts) <= MOST + 1
@@ -143,8 +180,14 @@ def kept(draw):
     plies = sorted(draw(st.sets(st.integers(0, 60), max_size=20)))
     evaluations = st.lists(STEP, min_size=players, max_size=players)
     lines = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=MAX_PLIES)
-    either = st.tuples(evaluations, lines) | st.tuples(evaluations, st.just([])) | st.tuples(st.just([]), lines)
-    return players, [(ply, *draw(either)) for ply in plies]
+    counts = st.dictionaries(st.integers(0, 99), st.integers(0, 2**31 - 1), min_size=1, max_size=9).map(flat)
+    nothing: Any = st.just([])
+    some = st.tuples(evaluations | nothing, lines | nothing, counts | nothing).filter(any)
+    return players, [(ply, *draw(some)) for ply in plies]
+
+
+def flat(counts):
+    return [number for pair in sorted(counts.items()) for number in pair]
 
 
 @given(kept())
@@ -156,15 +199,19 @@ def test_what_is_packed_is_unpacked_again(sample):
 @pytest.mark.parametrize(
     "packed",
     [
-        *("x", "????", "AAAA", pack([(0, [1, 2], [3])])[:-4]),
+        *("x", "????", "AAAA", pack([(0, [1, 2], [3], [])])[:-4]),
         *(
-            pack([(61, [1, 2], [])]),
-            pack([(1, [1, 2], []), (1, [1, 2], [])]),
-            pack([(0, [1], [])]),
-            pack([(0, [], [])]),
+            pack([(61, [1, 2], [], [])]),
+            pack([(1, [1, 2], [], []), (1, [1, 2], [], [])]),
+            pack([(0, [1], [], [])]),
+            pack([(0, [], [], [])]),
         ),
-        *(pack([(0, [1001, 0], [])]), pack([(0, [], [-1])]), pack([(0, [], [0] * 17)]), pack([(-1, [1, 2], [])])),
-        pack([(ply, [0, 0], []) for ply in range(MOST + 1)]),
+        *(pack([(0, [1001, 0], [], [])]), pack([(0, [], [-1], [])]), pack([(0, [], [0] * 17, [])])),
+        pack([(-1, [1, 2], [], [])]),
+        pack([(ply, [0, 0], [], []) for ply in range(MOST + 1)]),
+        *(pack([(0, [], [], counts)]) for counts in ([4], [4, -1], [4, 2**31], [-1, 4], [7, 1, 4, 1], [4, 1, 4, 1])),
+        pack([(0, [], [], flat(dict.fromkeys(range(1001), 1)))]),
+        pack([(ply, [], [], flat(dict.fromkeys(range(1000), 1))) for ply in range(101)]),
     ],
 )
 def test_what_is_damaged_or_no_referee_keeps_is_refused(packed):
@@ -210,10 +257,10 @@ class Telling(Bot):
 def test_an_estimate_belongs_to_the_move_at_which_it_was_set_and_to_no_later_one():
     result = play(Telling, Random, spec="midgard", opening=2)
     asked = [clocking.ply for clocking in result.clocks if clocking.seat == 0 and clocking.ply >= 0]
-    assert [ply for ply, _, _ in result.estimates] == asked[::2] and len(asked) > 3
+    assert [ply for ply, *_ in result.estimates] == asked[::2] and len(asked) > 3
     state = engine.load_game("midgard", 2).new_initial_state()
     for ply, text in enumerate(result.moves):
-        for at, evaluation, line in result.estimates:
+        for at, evaluation, line, _ in result.estimates:
             if at == ply:
                 assert evaluation == [500, -500] and line == [state.string_to_action(text), 1, 2]
         state.apply_action(state.string_to_action(text))

@@ -1,9 +1,12 @@
 """Notes and tracebacks of bots: each with its ply, bounded, and without anything that steers a terminal."""
 
+import itertools
+
 import pytest
 
+from arena.match import referee
 from arena.match.faults import MAX_TRACEBACK
-from arena.match.player import MAX_NOTE, MAX_NOTES, VISITS_ARE, clean_note
+from arena.match.player import MAX_NOTE, MAX_NOTES, clean_note
 from bots.random_bot import Random
 from tests.arena.match.playing import faulty, noting, play, raising, replayed
 
@@ -35,18 +38,22 @@ def test_notes_are_bounded_each_and_together():
     Long = noting("x" * 10_000)
     longest = max((play(Long, Long, Long, Long, block=block) for block in range(5)), key=lambda r: len(r.moves))
     assert {len(text) for _, text in longest.notes} == {MAX_NOTE}
-    assert sum(len(text) for _, text in longest.notes) == MAX_NOTES[False] < MAX_NOTE * len(longest.moves)
+    assert sum(len(text) for _, text in longest.notes) == MAX_NOTES < MAX_NOTE * len(longest.moves)
 
 
-def test_notes_on_visits_are_bounded_by_themselves(monkeypatch):
-    monkeypatch.setitem(MAX_NOTES, True, 3000)
-    Chatty, Learned = noting("x" * MAX_NOTE), noting(VISITS_ARE + "1" * MAX_NOTE)
-    longest = max(
-        (play(Chatty, Learned, Chatty, Learned, block=block) for block in range(5)), key=lambda r: len(r.moves)
-    )
-    texts = [text for _, text in longest.notes]
-    kept = [sum(len(text) for text in texts if text.startswith(VISITS_ARE) is kind) for kind in (False, True)]
-    assert kept == [MAX_NOTES[False], MAX_NOTES[True]] and sum(kept) < MAX_NOTE * len(longest.moves)
+def test_visit_counts_end_with_the_move_with_which_a_match_has_enough_of_them(monkeypatch):
+    monkeypatch.setattr(referee, "MOST_VISITED", 10)
+
+    class Searching(Random):
+        def choose(self, state):
+            self.evaluation = [0.0] * self.game.players
+            self.visit_counts = dict.fromkeys(state.legal_actions(), 7)
+            return super().choose(state)
+
+    result = max((play(*[Searching] * 4, block=block) for block in range(5)), key=lambda found: len(found.moves))
+    sizes = [len(counts) // 2 for *_, counts in result.estimates]
+    last = next(number for number, total in enumerate(itertools.accumulate(sizes)) if total >= 10)
+    assert all(sizes[: last + 1]) and not any(sizes[last + 1 :]) and len(sizes) > last + 1
 
 
 def test_a_note_of_a_bots_own_kind_of_text_is_as_short_and_plain_as_any():

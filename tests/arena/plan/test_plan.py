@@ -12,9 +12,10 @@ from arena.core.errors import ConfigError
 from arena.match.dice import BOTS_PERSON, DICE_PERSON, public_key
 from arena.plan.config import config_from
 from arena.plan.model import ResolvedPlan
-from arena.plan.resolve import Wanted, check_opening, make_plan, resolve_bots
+from arena.plan.resolve import Wanted, make_plan, resolve_bots
 from arena.registry.discovery import built_in_bots
-from arena.schedule.openings import opening_plies
+from arena.schedule.kinds.gauntlet import Gauntlet
+from arena.schedule.openings import check_opening, opening_plies
 from arena.workers.messages import decode
 from arena.workers.pools import Chunk
 from arena.workers.process import WorkerProcess
@@ -207,8 +208,9 @@ def test_the_challenger_is_named_by_label_or_spec_and_is_the_first_bot_by_defaul
     bots = [{"bot": "random", "label": "one"}, {"bot": "mine.py:Mine", "label": "two"}, "mine.py:Mine:depth=5"]
     named = {} if challenger is None else {"challenger": challenger}
     plan = plan_of(bots, schedule="gauntlet", **named)
-    assert plan.schedule.challenger == (1 if challenger == "Mine" else 0)
-    assert all(plan.schedule.challenger in block.table for block in plan.schedule.blocks())
+    number = 1 if challenger == "Mine" else 0
+    assert plan.schedule.scheduler == Gauntlet(challenger=("one", "two")[number])
+    assert all(number in block.table for block in plan.schedule.blocks())
 
 
 @pytest.mark.parametrize(
@@ -217,9 +219,9 @@ def test_the_challenger_is_named_by_label_or_spec_and_is_the_first_bot_by_defaul
 )
 def test_the_minimum_of_an_adaptive_board_is_a_quarter_of_its_blocks_or_what_is_said(plan_of, blocks, named, first):
     plan = plan_of(schedule="adaptive", blocks=blocks, **named)
-    assert [board.first_blocks for board in plan.schedule.boards] == [first]
+    assert set(plan.schedule.start(0)) == {first}
     assert plan.resolved().schedule() == plan.schedule
-    assert plan_of(blocks=blocks).schedule.boards[0].first_blocks == 0
+    assert set(plan_of(blocks=blocks).schedule.start(0)) == {blocks}
 
 
 def test_keys_follow_from_the_seed(plan_of):

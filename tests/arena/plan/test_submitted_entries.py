@@ -43,7 +43,7 @@ def home(tmp_path):
 
 
 def entered(home, **more):
-    plan = api.plan_of({**OWN, **more}, home=home)
+    plan = api.load_plan({**OWN, **more}, home=home)
     return [entry.label for entry in plan.schedule.entries]
 
 
@@ -69,7 +69,7 @@ def test_a_configuration_without_any_contestant_is_refused(home):
     for name in ("bob", "ann_1", "ann_2"):
         withdraw(name, home)
     with pytest.raises(ConfigError, match="no bot is left to play"):
-        api.plan_of({**OWN, "bots": [], "submissions": "all"}, home=home)
+        api.load_plan({**OWN, "bots": [], "submissions": "all"}, home=home)
 
 
 def test_a_withdrawn_entry_is_left_out_with_a_line_and_with_strict_an_error(home, capsys):

@@ -182,14 +182,14 @@ def test_a_bot_cannot_choose_its_spec(tmp_path, level, lie):
     """It is asked in a process where its own code has replaced what answers."""
     config = write(tmp_path, TWO % ("b.py:Liar", level), LIAR.format(lie=lie))
     with pytest.raises(ArenaError, match="bot 'Liar' does not say of itself what it should"):
-        api.plan_of(config)
+        api.load_plan(config)
 
 
 @pytest.mark.parametrize("level", ["none", "process", "sandbox"])
 def test_a_bot_that_declares_otherwise_in_a_match_forfeits_before_play(tmp_path, level):
     """So its old losses stay: nothing that it could tell instead plays on."""
     config = write(tmp_path, TWO % ("b.py:Wavering", level), WAVERING.format(kind="int"))
-    plan = api.plan_of(config).with_keys([bytes(32)])
+    plan = api.load_plan(config).with_keys([bytes(32)])
     other = WorkerProcess()
     try:
         other.give_plan(plan.message())

@@ -287,7 +287,7 @@ def test_a_tournament_goes_on_with_name_and_hash_as_if_it_were_the_name(desk):
 def test_the_home_that_a_run_is_given_is_where_its_bots_are_looked_for(desk, monkeypatch):
     lay(desk, {"mine.py": BOT})
     submit("mine.py", "mine", "Ann", "elsewhere")
-    found = api.plan_of(
+    found = api.load_plan(
         {"name": "t", "games": [{"game": "epicycle", "players": 2}], "bots": [{"bot": "mine"}, {"bot": "random"}]},
         home="elsewhere",
     )

@@ -1,6 +1,5 @@
 """Datasets: every decision of the log, as the engine tells it when matches are played through again."""
 
-import itertools
 import json
 import os
 import shutil
@@ -14,10 +13,8 @@ import pytest
 from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import ArenaError
-from arena.core.match_ids import match_id
-from arena.match.player import MAX_NOTES, clean_note
-from arena.results.dataset import Options, visits_of
-from arena.tournament.tournament import Tournament
+from arena.results import dataset
+from arena.results.dataset import Options
 from arena.verify.verification import verify
 from engine import CHANCE, UnsupportedError, load_game, returns_from_ranks
 from tests.arena.verify.logs import changing
@@ -29,7 +26,7 @@ from bots import Bot
 
 class Late(Bot):
     def choose(self, state):
-        self.note = "visits 1:5 x"
+        self.visit_counts = {-1: 5}
         return -1 if len(state.history()) > 6 and self.seed % 2 else self.pick(state.legal_actions())
 
 
@@ -37,7 +34,7 @@ class Teacher(Bot):
     def choose(self, state):
         legal = state.legal_actions()
         self.evaluation = [0.125] * self.game.players
-        self.note = f"visits {legal[-1]}:7 {legal[0]}:3"
+        self.visit_counts = {legal[-1]: 7, legal[0]: 3}
         return legal[-1]
 """
 
@@ -45,17 +42,10 @@ TALKING = """
 from bots import Bot
 
 
-class Long(Bot):
-    def choose(self, state):
-        legal = state.legal_actions()
-        self.note = "visits " + " ".join(f"{action}:1000" for action in legal).ljust(300, "0")
-        return legal[0]
-
-
 class Many(Bot):
     def choose(self, state):
         legal = state.legal_actions()
-        self.note = "visits " + " ".join(f"{action}:1000" for action in legal)
+        self.visit_counts = dict.fromkeys(legal, 1000)
         return legal[0]
 """
 
@@ -114,8 +104,9 @@ def expected_rows(home, game, players):
         if (match["game"], match["players"]) != (game.spec, players):
             continue
         forfeits = {each["seat"]: each["ply"] for each in match["forfeits"]}
-        evaluations = {ply: evaluation for ply, evaluation, _ in match["evaluations"] if evaluation}
-        notes, state = dict(match["notes"]), game.new_initial_state()
+        evaluations = {ply: evaluation for ply, evaluation, *_ in match["evaluations"] if evaluation}
+        visited = {ply: dict(counts) for ply, _, _, counts in match["evaluations"]}
+        state = game.new_initial_state()
         words, opening = match["moves"].split(), match["opening"]
         for ply, word in enumerate(words):
             who, legal = state.current_player(), state.legal_actions()
@@ -129,7 +120,7 @@ def expected_rows(home, game, players):
                 opening -= 1
                 continue
             if len(legal) > 1 and ply < forfeits.get(who, len(words)):
-                yield match, ply, who, observation, legal, action, evaluations.get(ply), notes.get(ply, "")
+                yield match, ply, who, observation, legal, action, evaluations.get(ply), visited.get(ply, {})
 
 
 @pytest.mark.parametrize(("name", "players"), BOARDS)
@@ -140,7 +131,7 @@ def test_rows_are_what_the_engine_tells_of_every_choice_of_a_bot(home, whole, na
     rows = rows_of(*whole)[name, players]
     expected = list(expected_rows(home, game, players))
     assert len(rows) == len(expected) > 50
-    for row, (match, ply, seat, observation, legal, action, evaluation, note) in zip(rows, expected, strict=True):
+    for row, (match, ply, seat, observation, legal, action, evaluation, counts) in zip(rows, expected, strict=True):
         seen = spec.seen_actions(seat, game.num_distinct_actions)
         assert (row["match"], row["ply"], row["seat"]) == (match["match"], ply, seat)
         assert row["bot"] == match["bots"][seat]
@@ -154,8 +145,8 @@ def test_rows_are_what_the_engine_tells_of_every_choice_of_a_bot(home, whole, na
             assert np.isnan(row["evaluation"]).all()
         else:
             np.testing.assert_allclose(row["evaluation"], evaluation, atol=1e-6)
-        pairs = [pair.split(":") for pair in note.split()[1:]] if row["bot"] == "Teacher" else []
-        visits = {int(seen[int(legal)]): int(count) for legal, count in pairs}
+        assert bool(counts) == (row["bot"] == "Teacher")
+        visits = {int(seen[legal]): count for legal, count in counts.items()}
         assert {int(at): int(row["visits"][at]) for at in np.flatnonzero(row["visits"])} == visits
         if visits:
             assert row["visits"][row["action"]] == row["visits"].max()
@@ -271,59 +262,28 @@ def test_results_from_elsewhere_hold_no_decisions(tmp_path, capsys):
     assert not (tmp_path / "out").exists()
 
 
-def test_only_notes_of_visits_to_legal_actions_are_read():
-    legal = [0, 3, 12]
-    assert visits_of("visits 3:40 0:2", legal) == {3: 40, 0: 2}
-    for note in (
-        "",
-        "visits",
-        "visits 3:40 4:1",
-        "visits 3:-1",
-        "visits 3:40  0:2",
-        "visits 3:99999999999",
-        "my visits 3:4",
-        "visits 3:4 3:5",
-    ):
-        assert visits_of(note, legal) == {}
-
-
-def test_a_note_that_may_have_been_cut_tells_no_visits_rather_than_wrong_ones():
-    legal = [*range(100, 200)]
-    whole = "visits" + "".join(f" {action}:{5000 + action}" for action in legal)
-    for length in range(200, 240):
-        note = clean_note(whole[:length])
-        assert note is not None and visits_of(note, legal) == {}
-    note = clean_note(whole[: len("visits") + 20 * 9])
-    assert note is not None and visits_of(note, legal) == {action: 5000 + action for action in range(100, 120)}
-
-
 def test_what_is_not_kept_of_visits_is_counted(tmp_path, monkeypatch):
     (tmp_path / "own.py").write_text(TALKING)
-    bots = [{"bot": f"{tmp_path / 'own.py'}:{name}"} for name in ("Long", "Many")]
+    bots = [{"bot": f"{tmp_path / 'own.py'}:Many"}, {"bot": "random"}]
     games = [{"game": "magic_mids", "players": 2}]
     api.run({"name": "talk", "blocks": 1, "games": games, "bots": bots}, tmp_path, workers=1, backend="local")
-    monkeypatch.setitem(MAX_NOTES, True, 1000)
-    with changing(tmp_path / "talk" / api.LOG) as db:  # no match is as long as would be needed
-        for block, lineup, notes in db.execute("SELECT block, lineup, notes FROM matches").fetchall():
-            sums = itertools.accumulate([len(note) for _, note in json.loads(notes)], initial=0)
-            kept = [each for each, before in zip(json.loads(notes), sums, strict=False) if before < MAX_NOTES[True]]
-            place = json.dumps(kept), block, lineup
-            db.execute("UPDATE matches SET notes = ? WHERE block = ? AND lineup = ?", place)
+    monkeypatch.setattr(dataset, "MOST_VISITED", 30)  # no match is as long as would be needed
+    kept_in_all = 0
+    with changing(tmp_path / "talk" / api.LOG) as db:
+        for block, lineup, moves in db.execute("SELECT block, lineup, moves FROM estimates").fetchall():
+            parts = zlib.decompress(moves).decode().split(" ")
+            sizes = [(part.rpartition(":")[2].count(",") + 1) // 2 for part in parts]
+            kept = next(count for count in range(len(parts)) if sum(sizes[:count]) >= 30)
+            kept_in_all += kept
+            packed = zlib.compress(" ".join(parts[:kept]).encode(), 6)
+            db.execute("UPDATE estimates SET moves = ? WHERE block = ? AND lineup = ?", (packed, block, lineup))
     assert verify(tmp_path / "talk" / api.LOG, workers=1).sound
     manifest = api.dataset("talk", tmp_path / "out", home=tmp_path)
     (rows,) = rows_of(tmp_path / "out", manifest).values()
-    with Tournament.open("talk", home=tmp_path) as tournament:
-        read = [match for page in tournament.matches() for _, match in page]
-    notes = {match_id(match.identity, match.lineup): dict(match.notes) for match in read}
-    given = {"Long": 0, "Many": 0}
-    for row in rows:
-        note = notes[row["match"]].get(row["ply"], "")
-        given[row["bot"]] += 0 < len(note) < 200
-        assert row["visits"].sum() == (1000 * row["legal_mask"].sum() if 0 < len(note) < 200 else 0)
-    assert given["Long"] == 0 < given["Many"] < sum(row["bot"] == "Many" for row in rows)
+    assert all(row["visits"].sum() in (0, 1000 * row["legal_mask"].sum()) for row in rows)
     (board,) = manifest["boards"]
-    assert board["with_visits"] == given["Many"]
-    assert board["with_visits"] + board["visits_dropped"] == board["decisions"]
+    assert board["with_visits"] == sum(bool(row["visits"].any()) for row in rows) == kept_in_all
+    assert board["visits_dropped"] == sum(row["bot"] == "Many" for row in rows) - kept_in_all > 0
 
 
 def tiny(**output):

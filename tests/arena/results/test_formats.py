@@ -173,7 +173,7 @@ def test_what_bots_expected_is_in_every_table_of_matches_as_in_json_lines(tmp_pa
         for ply in range(3):
             values = [rng.randint(-1000, 1000) for _ in range(players)] if rng.random() < 0.4 else []
             line = [rng.randrange(9) for _ in range(rng.randrange(3))]
-            kept += [(ply, values, line)] if values or line else []
+            kept += [(ply, values, line, [])] if values or line else []
         results.append(finished(spec, row(spec.lineup, list(range(players)), estimates=pack(kept), dropped={})))
     with Store.create(tmp_path / "matches.db") as store:
         store.add(plan, results, begin(store, plan))
@@ -181,9 +181,9 @@ def test_what_bots_expected_is_in_every_table_of_matches_as_in_json_lines(tmp_pa
     expected = []
     for text in (tmp_path / "matches.jsonl").read_text().splitlines():
         line = json.loads(text)
-        lines = [[ply, actions] for ply, _, actions in line["evaluations"] if actions]
+        lines = [[ply, actions] for ply, _, actions, _ in line["evaluations"] if actions]
         for seat in range(line["players"]):
-            expected.append(([[ply, values[seat]] for ply, values, _ in line["evaluations"] if values], lines))
+            expected.append(([[ply, values[seat]] for ply, values, _, _ in line["evaluations"] if values], lines))
     assert sum(bool(values) for values, _ in expected) > 9 and not all(values for values, _ in expected)
     for kind, frame in tables(tmp_path).items():
         found = zip(frame["evaluations"], frame["lines"], strict=True)

@@ -18,6 +18,8 @@ from arena.results.leaderboards import few_blocks_lines, leaderboards
 from arena.results.match_files import match_lines
 from arena.results.matches import board_matches
 from arena.results.report import render, write_reports
+from arena.schedule.kinds.gauntlet import Gauntlet
+from arena.schedule.kinds.round_robin import RoundRobin
 from arena.stats.board import Played, rating_columns, ratings_of
 from arena.stats.online_trueskill import draw_probability_at
 from arena.store import Store
@@ -42,9 +44,11 @@ PLANS = {
     "three": schedule(ENTRIES, players=(3,), blocks=5),
     "four": schedule(ENTRIES, players=(4,), blocks=9),
     "orders": schedule(ENTRIES, players=(3,), blocks=3, permutations=True),
-    "gauntlet": schedule(ENTRIES, players=(2,), blocks=6, challenger=2),
+    "gauntlet": schedule(ENTRIES, players=(2,), blocks=6, scheduler=Gauntlet(challenger=ENTRIES[2].label)),
     "some": schedule(ENTRIES, boards=(board(2, [0, 2, 1], blocks=7),)),
-    "sampled": schedule([f"bot {number}" for number in range(9)], players=(3,), blocks=3, max_tables=20),
+    "sampled": schedule(
+        [f"bot {number}" for number in range(9)], players=(3,), blocks=3, scheduler=RoundRobin(max_tables=20)
+    ),
 }
 
 

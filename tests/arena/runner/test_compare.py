@@ -19,7 +19,8 @@ from arena.results.power import PowerOptions, paired_differences, power
 from arena.runner.compare import compare, comparison_plan
 from arena.runner.folds import SequentialFold
 from arena.runner.options import Matchup, StopRule
-from arena.schedule.duels import Compared, Duel, StopTest
+from arena.schedule.comparisons import Compared, StopTest
+from arena.schedule.kinds.duel import Duel
 from arena.stats.sprt import Sprt
 from arena.store import Store
 from arena.tournament.sequential import tally_of
@@ -149,7 +150,7 @@ def test_scores_are_those_of_the_log(three):
     a, b = (
         three.plan.schedule.entries.index(e) for e in three.plan.schedule.entries if e.label in ("greedy", "random")
     )
-    differences = paired_differences(matches, schedule, (a, b))
+    differences = paired_differences(matches, schedule, 0, (a, b))
     values = np.arange(9) / 2 - 2
     assert differences.mean() == pytest.approx(values @ three.tally.counts / three.tally.counts.sum())
     told = power(three.folder, "greedy", "random", options=PowerOptions(difference=0.1))[0]
@@ -219,8 +220,7 @@ def test_whatever_finishes_first_and_whatever_is_in_the_log_the_same_blocks_coun
     plan = samples.schedule(
         "abc",
         boards=(samples.board(3, range(3), 120),),
-        duel=Duel(0, 1, (2,)),
-        max_tables=1,
+        scheduler=Duel(bots=("a", "b"), fillers=("c",)),
         comparison=Compared(0, 1, test, 2),
     )
     rows = {spec: samples.random_row(spec, random.Random(spec.id)) for spec in samples.all_matches(plan)}

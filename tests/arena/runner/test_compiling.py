@@ -35,7 +35,7 @@ CONFIG = {
 
 @pytest.fixture(scope="module")
 def plan():
-    return api.plan_of(CONFIG)
+    return api.load_plan(CONFIG)
 
 
 @pytest.fixture(autouse=True)
@@ -81,7 +81,7 @@ def test_a_board_waits_for_its_own_code_alone(plan):
 
 def test_what_the_first_board_and_its_rating_need_comes_before_the_game_that_takes_longest():
     games = [{"game": name, "players": [2]} for name in ("midgard", "pyramid_punch", "epicycle", "magic_mids")]
-    stage = stage_of(api.plan_of({"name": "four", "games": games, "bots": CONFIG["bots"][:3]}), rated=True)
+    stage = stage_of(api.load_plan({"name": "four", "games": games, "bots": CONFIG["bots"][:3]}), rated=True)
     handed = []
     while (chunk := stage.next((0, 0))) is not None:
         handed.append(chunk.unit.game)
@@ -115,7 +115,7 @@ def test_what_is_marked_as_compiled_is_not_compiled_again(plan):
 
 def test_bots_without_kernels_need_nothing_but_the_rules():
     bots = [{"bot": "random"}, {"bot": "random", "label": "another"}]
-    plan = api.plan_of({"name": "plain", "games": [{"game": "epicycle", "players": [2]}], "bots": bots})
+    plan = api.load_plan({"name": "plain", "games": [{"game": "epicycle", "players": [2]}], "bots": bots})
     stage = stage_of(plan)
     assert [unit.title for unit in stage._waiting] == ["the rules of epicycle"]
 

@@ -56,7 +56,7 @@ def test_a_board_that_is_told_of_has_every_match_that_the_rule_of_disqualificati
 @given(st.integers(0, 10**9))
 def test_an_adaptive_board_is_told_of_when_no_stage_is_left(seed):
     rng = random.Random(seed)
-    plan = adaptive_plan(NAMES[:3], (2, 3), rng.randint(2, 5), rng.randint(1, 2), forfeit_limit=rng.choice([0, 2, 5]))
+    plan = adaptive_plan(NAMES[:3], (2, 3), rng.randint(2, 5), 2, forfeit_limit=rng.choice([0, 2, 5]))
     played = Played(plan, seed)
     expected = [{spec.id for spec in by_the_rules_words(plan, number, played)[0]} for number in range(2)]
     with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as monkeypatch:

@@ -15,7 +15,9 @@ from hypothesis import strategies as st
 from arena.core.limits import Limits
 from arena.core.match_ids import Kind, match_id
 from arena.plan.model import ResolvedPlan
-from arena.schedule.duels import Duel
+from arena.schedule.kinds.duel import Duel
+from arena.schedule.kinds.gauntlet import Gauntlet
+from arena.schedule.kinds.round_robin import RoundRobin
 from arena.schedule.seatings import base_orders
 from arena.schedule.tables import choose_tables
 from tests.support import samples
@@ -112,14 +114,13 @@ def test_adding_blocks_boards_or_tables_changes_no_block_that_was_there():
     before = by_content(schedule(players=(3,), blocks=2))
     assert before.items() <= by_content(schedule(players=(2, 3, 4), blocks=2)).items()
     assert before.items() <= by_content(schedule(players=(3,), blocks=9)).items()
-    fewer = by_content(schedule(players=(3,), blocks=2, max_tables=20))
+    fewer = by_content(schedule(players=(3,), blocks=2, scheduler=RoundRobin(max_tables=20)))
     assert fewer.items() <= before.items()
     assert len(fewer) == 40
 
 
 def test_a_gauntlet_plays_the_blocks_that_the_round_robin_plays():
-    challenger = NAMES.index("dave")
-    gauntlet = by_content(schedule(players=(2, 3), challenger=challenger))
+    gauntlet = by_content(schedule(players=(2, 3), scheduler=Gauntlet(challenger="dave")))
     whole = by_content(schedule(players=(2, 3)))
     assert gauntlet == {content: found for content, found in whole.items() if "dave" in content[3]}
     assert len(gauntlet) == 3 * (6 + math.comb(6, 2))
@@ -251,7 +252,7 @@ def test_bots_that_are_not_on_a_board_do_not_play_there():
 
 
 def test_a_sampled_gauntlet_gives_the_others_equal_shares():
-    plan = schedule(players=(3,), challenger=2, max_tables=6)
+    plan = schedule(players=(3,), scheduler=Gauntlet(challenger=NAMES[2], max_tables=6))
     tables = plan.tables[0]
     assert len(tables) == 6
     assert all(2 in table for table in tables)
@@ -325,7 +326,7 @@ def test_a_plan_of_a_million_matches_has_a_million_different_ones():
 
 
 def test_a_schedule_is_read_back_from_its_plan():
-    plan = schedule(players=(2, 3), challenger=3, permutations=True)
+    plan = schedule(players=(2, 3), scheduler=Gauntlet(challenger=NAMES[3]), permutations=True)
     resolved = ResolvedPlan.read(json.loads(samples.resolved(plan).as_json()), "plan")
     assert resolved.schedule() == plan
     assert list(resolved.schedule().blocks()) == list(plan.blocks())
@@ -342,7 +343,7 @@ def test_a_boards_slug_is_a_file_name(options):
 def duels(players, fillers, blocks=24, **changes):
     """Alice against Bob, with fillers named by their places in NAMES."""
     boards = (board(players, range(len(NAMES)), blocks),)
-    return schedule(boards=boards, duel=Duel(0, 1, tuple(fillers)), **changes)
+    return schedule(boards=boards, scheduler=Duel(bots=NAMES[:2], fillers=[NAMES[i] for i in fillers]), **changes)
 
 
 @pytest.mark.parametrize(

@@ -49,7 +49,7 @@ def sound(tmp_path_factory):
     fill(log, PLAN, leave_out=[0])
     with Store.create(log) as store:
         noted = row(0, [0, 1], moves="S- L+ " * 99)._replace(notes=[(0, "no surrogate \x00 é")])
-        noted = noted._replace(estimates=pack([(0, [500, -500], [7])]), dropped={1: 3})
+        noted = noted._replace(estimates=pack([(0, [500, -500], [7], [7, 2])]), dropped={1: 3})
         store.add(PLAN, [finished(MATCHES[0], noted)], begin(store, PLAN))
         store.finish_run("2027", counted=[])
     return log

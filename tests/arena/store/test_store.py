@@ -70,7 +70,7 @@ def rows(draw, players):
 def test_only_matches_with_estimates_have_a_row_of_them_and_wrong_ones_are_counted_by_bot(tmp_path):
     plan = schedule(["alice", "bob"])
     specs = all_matches(plan)
-    packed = pack([(0, [500, -500], [3, 4]), (2, [], [5])])
+    packed = pack([(0, [500, -500], [3, 4], []), (2, [], [5], [5, 9])])
     results = [
         finished(specs[0], row(0, [0, 1], estimates=packed, dropped={0: 2})),
         finished(specs[1], row(1, [0, 1], dropped={0: 5, 1: 1})),
@@ -80,7 +80,7 @@ def test_only_matches_with_estimates_have_a_row_of_them_and_wrong_ones_are_count
         store.add(plan, results, begin(store, plan))
         assert store._db.execute("SELECT count(*) FROM estimates").fetchone() == (2,)
         match = store.match(specs[0].block.identity, 0)
-        assert match.estimates == {0: Estimate((0.5, -0.5), (3, 4)), 2: Estimate(None, (5,))}
+        assert match.estimates == {0: Estimate((0.5, -0.5), (3, 4)), 2: Estimate(None, (5,), {5: 9})}
         assert store.match(specs[2].block.identity, specs[2].lineup).estimates == {}
         names = [plan.entries[entry].identity for entry in specs[0].seats]
         assert store.wrong_estimates() == {names[0]: 2 + 1, names[1]: 5}

@@ -132,7 +132,9 @@ def test_the_rule_told_round_by_round_is_the_rule_applied_to_everything(rng):
     forfeits = random_falls(plan, rng)
     stay, boards = rule(plan, forfeits)
     for index, shape in enumerate(plan.boards):
-        found = Disqualifications(plan.tables[index], plan.lineups(shape), plan.forfeit_limit)
+        found = Disqualifications(
+            dict.fromkeys(plan.tables[index], shape.blocks), plan.lineups(shape), plan.forfeit_limit
+        )
         kept = set()
         for number in range(shape.blocks):
             specs = [spec for table in found.tables for spec in plan.matches(plan.block(index, number, table))]
@@ -192,7 +194,7 @@ def test_however_results_come_in_and_wherever_a_run_is_stopped_what_counts_is_wh
 
 @pytest.mark.parametrize(("number", "out"), [(3, {0: 3}), (4, {0: 4}), (5, {})])
 def test_one_match_in_ten_is_enough_and_one_in_twelve_is_not(number, out):
-    found = Disqualifications([(0, 1)], 2, 1)
+    found = Disqualifications({(0, 1): 9}, 2, 1)
     for _ in range(number):
         found.close_round({})
     found.close_round({0: 1})

@@ -361,14 +361,14 @@ DAMAGES = {
 def played(tmp_path_factory):
     """A tournament that has been played, and its plan before a key was drawn."""
     config = write(tmp_path_factory.mktemp("played"), config_of(), BOTS)
-    planned = api.plan_of(config)
+    planned = api.load_plan(config)
     play(config)
     return config, planned
 
 
 @pytest.mark.parametrize("damage", DAMAGES)
 def test_a_damaged_key_is_one_line_and_nothing_is_played_or_drawn(played, damage, tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(api, "plan_of", lambda *_: played[1])
+    monkeypatch.setattr(api, "load_plan", lambda *_: played[1])
     shutil.copytree(played[0].parent, tmp_path, dirs_exist_ok=True)
     config = tmp_path / played[0].name
     alter(config, DAMAGES[damage])
@@ -405,10 +405,10 @@ def test_public_dice_where_the_log_holds_secret_ones_are_said_too(played):
 
 def test_the_dice_are_secret_as_soon_as_a_bot_was_submitted(config):
     config.write_text(config_of(dice="auto"))
-    assert not api.plan_of(config, home=home_of(config)).schedule.has_secret_dice
+    assert not api.load_plan(config, home=home_of(config)).schedule.has_secret_dice
     submit(f"{config.parent / 'b.py'}:Seed", "seed", "somebody", home_of(config))
     config.write_text(config_of(dice="auto").replace('"b.py:Seed"', '"seed", isolation = "none"'))
-    planned = api.plan_of(config, home=home_of(config))
+    planned = api.load_plan(config, home=home_of(config))
     assert planned.schedule.has_secret_dice
     with pytest.raises(ConfigError, match="drawn when it is first run"):
         planned.message()
@@ -485,8 +485,8 @@ def test_no_bot_finds_the_key_in_environment_arguments_or_files(tmp_path, monkey
     monkeypatch.setattr("tempfile.tempdir", str(temporary))
     told = config_of(blocks=1).replace('"b.py:Seed"', f'"b.py:Seed", isolation = "{isolation}"')
     config = write(tmp_path / "run", told, SPY.format(found=str(found), temporary=str(temporary)))
-    planned = api.plan_of(config)
-    monkeypatch.setattr(api, "plan_of", lambda *_: planned)  # so that the worker starts when the key has been drawn
+    planned = api.load_plan(config)
+    monkeypatch.setattr(api, "load_plan", lambda *_: planned)  # so that the worker starts when the key has been drawn
     play(config)
     key = kept_key(config)
     seen = b"".join(path.read_bytes() for path in found.iterdir())

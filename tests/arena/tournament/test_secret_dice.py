@@ -29,7 +29,8 @@ from arena.registry.bundles import Bundle
 from arena.registry.discovery import Source
 from arena.results.run_status import run_status
 from arena.schedule.blocks import Schedule
-from arena.schedule.duels import Duel
+from arena.schedule.kinds.duel import Duel
+from arena.schedule.kinds.gauntlet import Gauntlet
 from arena.store import Store
 from arena.tournament.tournament import Tournament
 from arena.transfer.importing import import_records
@@ -72,9 +73,13 @@ def plans(draw):
     trusted = draw(st.lists(st.booleans(), min_size=3, max_size=5))
     entries = [entry(name, trusted=each) for name, each in zip(NAMES, trusted, strict=False)]
     shape = draw(st.sampled_from(["rounds", "gauntlet", "duels", "permutations"]))
-    changes = {"rounds": {}, "gauntlet": {"challenger": 0}, "permutations": {"permutations": True}}.get(shape)
+    changes = {
+        "rounds": {},
+        "gauntlet": {"scheduler": Gauntlet(challenger=NAMES[0])},
+        "permutations": {"permutations": True},
+    }.get(shape)
     if changes is None:
-        changes = {"duel": Duel(0, 1, tuple(range(2, len(entries)))), "max_tables": 1}
+        changes = {"scheduler": Duel(bots=NAMES[:2], fillers=NAMES[2 : len(entries)])}
     return schedule(
         entries,
         draw(st.sampled_from([(2,), (3,), (2, 3)])) if shape != "duels" else (3,),
@@ -355,9 +360,9 @@ def test_line_ups_of_a_block_share_what_the_plan_says(tmp_path, common):
 
 def test_common_dice_change_nothing_where_all_bots_are_trusted(tmp_path):
     config = write(tmp_path / "run", config_of(bots=2).replace("players = 3", "players = 2"), BOTS)
-    plain = api.plan_of(config)
+    plain = api.load_plan(config)
     config.write_text(config_of("common_dice = true", bots=2).replace("players = 3", "players = 2"))
-    common = api.plan_of(config)
+    common = api.load_plan(config)
     assert list(common.schedule.blocks()) == list(plain.schedule.blocks())
     assert common.resolved() == plain.resolved()
 

@@ -27,11 +27,12 @@ from arena.results.matches import board_matches
 from arena.runner import queue as work
 from arena.runner import retries
 from arena.runner import run as runner
-from arena.schedule.blocks import Stage
+from arena.schedule.kinds.adaptive import Adaptive, shares, weights
+from arena.schedule.kinds.round_robin import RoundRobin
+from arena.schedule.scheduler import Stage
 from arena.schedule.seatings import seat_places
 from arena.stats.ranks import order_doubt
 from arena.store import Store
-from arena.tournament.stages import next_stage, shares, weights
 from arena.tournament.tournament import Tournament
 from arena.workers import process
 from tests.arena.results.test_disqualified import BOTS
@@ -45,15 +46,16 @@ NAMES = ("alice", "bob", "carol", "dave", "erin")
 
 
 def adaptive_plan(names=NAMES, players=(2,), blocks=8, first=2, **changes):
-    boards = tuple(board(count, range(len(names)), blocks, first_blocks=first) for count in players)
-    return schedule(names, boards=boards, **changes)
+    boards = tuple(board(count, range(len(names)), blocks) for count in players)
+    return schedule(names, boards=boards, scheduler=Adaptive(first_blocks=first), **changes)
 
 
 def uniform(plan, blocks=None):
     """The round robin of a plan."""
     return dataclasses.replace(
         plan,
-        boards=tuple(dataclasses.replace(each, blocks=blocks or each.blocks, first_blocks=0) for each in plan.boards),
+        boards=tuple(dataclasses.replace(each, blocks=blocks or each.blocks) for each in plan.boards),
+        scheduler=RoundRobin(),
     )
 
 
@@ -100,16 +102,18 @@ class World:
                 self.parts.append((np.array(table)[self.places], ranks, np.full(len(ranks), self.number)))
                 self.number += 1
         entries, ranks, blocks = (np.concatenate(part) for part in zip(*self.parts, strict=True))
-        return SimpleNamespace(entries=entries, ranks=ranks, blocks=blocks)
+        return SimpleNamespace(entries=entries, ranks=ranks, blocks=blocks, out={})
 
     def adaptive(self, blocks, first):
         """Play a whole budget; blocks by table."""
-        budget = blocks * len(self.tables)
-        stage = Stage((first,) * len(self.tables), (0,) * len(self.tables), ())
-        while stage.counts != stage.done:
-            found = self.play([count - done for count, done in zip(*stage[:2], strict=True)])
-            stage = next_stage(stage.counts, self.tables, budget, {}, found)
-        return stage.counts
+        kind, shape = Adaptive(first_blocks=first), board(len(self.tables[0]), range(len(self.strength)), blocks)
+        done: tuple[int, ...] = (0,) * len(self.tables)
+        counts = tuple(kind.start(shape, self.tables))
+        while counts != done:
+            found = self.play([count - before for count, before in zip(counts, done, strict=True)])
+            found.counts = done = counts
+            counts = tuple(kind.next(shape, self.tables, found))
+        return counts
 
     def separated(self):
         """How many neighbours in strength are in the right order beyond reasonable doubt."""
@@ -150,9 +154,6 @@ def staged_plans(draw):
     counts = [draw(st.lists(st.integers(0, 6), min_size=len(t), max_size=len(t))) for t in plan.tables]
     done = [[draw(st.integers(0, count)) for count in each] for each in counts]
     stages = tuple(Stage(tuple(each), tuple(past), ()) for each, past in zip(counts, done, strict=True))
-    if draw(st.booleans()):  # a board that is not adaptive beside them
-        plan = dataclasses.replace(plan, boards=(*plan.boards, board(4, range(5), 2)))
-        stages += (None,)
     return dataclasses.replace(plan, stages=stages)
 
 
@@ -216,7 +217,7 @@ def by_the_rules_words(plan, index, played):
     """(An adaptive board's matches, disqualified bots with rounds), with nothing of the arena but `order_doubt`."""
     shape, tables = plan.boards[index], plan.tables[index]
     alone = dataclasses.replace(plan, boards=(shape,))
-    specs, (out,) = rule(uniform(alone, shape.first_blocks), played.forfeits)
+    specs, (out,) = rule(uniform(alone, plan.scheduler.first_blocks), played.forfeits)
     budget = shape.blocks * len(tables)
     counts = Counter(frozenset(spec.seats) for spec in specs if spec.lineup == 0)
     every = {}

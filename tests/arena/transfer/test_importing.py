@@ -26,6 +26,8 @@ from tests.support import tournaments
 from tests.support.recorded import exported, play
 from tests.support.tournaments import ARENA, home_of
 
+GAUNTLET = {"kind": "gauntlet", "version": 1, "fields": {"challenger": "random", "max_tables": 10_000}}
+
 
 @pytest.fixture(scope="module")
 def export(tmp_path_factory):
@@ -210,12 +212,14 @@ def edited(copy, change):
 
 def test_evaluations_come_along_whatever_they_say(copy):
     log = edited(
-        copy, [[0, [0.5, -0.25, 0.1234][: json.loads(texts(copy)[0])["players"]], [99]], [2, None, [0, 1]]]
+        copy,
+        [[0, [0.5, -0.25, 0.1234][: json.loads(texts(copy)[0])["players"]], [99], []], [2, None, [0, 1], [[3, 5]]]],
     ).log
     with Store.open(log) as store:
         first = json.loads(texts(copy)[0])["match"].partition("-")
         match = store.match(bytes.fromhex(first[0]), int(first[2]))
     assert match.estimates[0].evaluation[:2] == (0.5, -0.25) and match.estimates[2].line == (0, 1)
+    assert match.estimates[2].visit_counts == {3: 5}
     plies = list(replay(match))
     assert plies[0].line == () and plies[0].evaluation == match.estimates[0].evaluation
 
@@ -223,13 +227,19 @@ def test_evaluations_come_along_whatever_they_say(copy):
 @pytest.mark.parametrize(
     "change",
     [
-        *([[0, [2.0, 0.0], []]], [[0, [0.5], []]], [[10**6, None, [1]]], [[0, None, []]], [[0, None, [-1]]]),
+        *([[0, [2.0, 0.0], [], []]], [[0, [0.5], [], []]], [[10**6, None, [1], []]], [[0, None, [], []]]),
         *(
-            [[0, None, [1]], [0, None, [1]]],
-            [[0, None, [1] * 17]],
-            [[0, [1e308, 0], []]],
+            [[0, None, [-1], []]],
+            [[0, None, [1], []], [0, None, [1], []]],
+            [[0, None, [1] * 17, []]],
+            [[0, [1e308, 0], [], []]],
             "text",
-            [[0, ["x", "y"], []]],
+            [[0, ["x", "y"], [], []]],
+            [[0, None, [1]]],
+        ),
+        *(
+            [[0, None, [], counts]]
+            for counts in ([[4]], [[4, -1]], [[4, 1], [4, 1]], [[9, 1], [4, 1]], [4, 1], {"4": 1})
         ),
     ],
     ids=str,
@@ -338,9 +348,22 @@ PLANS = {
     "options": (lambda plan: with_board(plan, params={"max_turns": 7}), "the options of epicycle are not those"),
     "a stranger": (lambda plan: with_board(plan, bots=["nobody"]), "is no plan.json: it has no bot 'nobody'"),
     "a challenger": (
-        lambda plan: with_board({**plan, "challenger": "random"}, bots=["Fragile", 'a "quoted" label (1)']),
-        "whoever every block is about has to play on every board",
+        lambda plan: with_board({**plan, "scheduler": GAUNTLET}, bots=["Fragile", 'a "quoted" label (1)']),
+        "challenger = 'random' does not play",
     ),
+    "a kind of schedule that is not installed": (
+        lambda plan: {**plan, "scheduler": {**GAUNTLET, "kind": "../knockout"}},
+        r"schedule = '../knockout': no such kind is installed",
+    ),
+    "another version of it": (
+        lambda plan: {**plan, "scheduler": {**GAUNTLET, "version": 2}},
+        "schedule = 'gauntlet': is planned by version 2 of that kind, and here is version 1",
+    ),
+    "a key that it has not": (
+        lambda plan: {**plan, "scheduler": {**GAUNTLET, "fields": {"chalenger": "random"}}},
+        r"is no plan.json: chalenger = 'random': unknown key; did you mean 'challenger'\?$",
+    ),
+    "a schedule by nothing": (lambda plan: {**plan, "scheduler": None}, "scheduler = None: must be a table"),
     "a board twice": (lambda plan: {**plan, "boards": plan["boards"][:1] * 2}, "has a board twice"),
     "a bot twice": (lambda plan: {**plan, "bots": plan["bots"][:1] * 2}, "two bots have the same label"),
     "other game": (

@@ -198,8 +198,8 @@ def test_other_times_texts_of_faults_and_packing_are_no_conflict_and_those_of_th
 
 
 def test_other_estimates_are_no_conflict_and_those_of_the_first_run_stay(tmp_path):
-    estimates = {"estimates": pack([(0, [500, -500], [1])]), "dropped": {1: 2}}
-    first, second = changed(4, **estimates), changed(4, estimates=pack([(0, [499, -499], [2])]))
+    estimates = {"estimates": pack([(0, [500, -500], [1], [])]), "dropped": {1: 2}}
+    first, second = changed(4, **estimates), changed(4, estimates=pack([(0, [499, -499], [2], [])]))
     one, two = make(tmp_path / "1.db", range(9), made=second), make(tmp_path / "2.db", range(9), "2026", made=first)
     plain = make(tmp_path / "3.db", range(9), "2027")
     for order in itertools.permutations([one, two, plain]):

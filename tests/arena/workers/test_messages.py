@@ -54,7 +54,7 @@ SAMPLES = [
     Hello(),
     Greeting("code", {"python": "3"}, 17, "host"),
     Describe("mine", "Mine", BUNDLE, "process", [("epicycle", 2)]),
-    Description({"about": ["anything", None, 1.5]}),
+    Description({"about": ["anything", None, 1.5, 2**70, -0.0, float("inf")]}),
     WorkerPlan({"": (b"a", b"b")}, Limits(1.0), [BOARD], [BOT], {BUNDLE.hash: BUNDLE.files}, {"g.py": b""}),
     PlanRead("no sandbox"),
     PlayChunk([MatchOrder(0, (1, 0), "", (b"\x01", b"\x02"), 1, [Charge(0, 3, "crash", "how")])], [1], True),
@@ -88,7 +88,11 @@ def test_a_message_is_the_same_after_its_way_down_to_the_types_of_its_rows(messa
     assert repr(received) == repr(message)  # named tuples equal plain ones
 
 
-@pytest.mark.parametrize("frame", [b"", b"Hello", b"Hello [1]", b"Hallo []", b"NoRoom [1", b"NoRoom {}", b"NoRoom 5"])
+BROKEN = [b"", b"Hello", b"Hello \x91\x01", b"Hello [1]", b"Hallo []", b"NoRoom [1", b"NoRoom {}", b"NoRoom 5"]
+OF_OTHER_TYPES = [b"NoRoom \x92\x01\x02", b"NoRoom [1, 2]", b"NoRoom \x92\xa1\xff\xa1a"]
+
+
+@pytest.mark.parametrize("frame", [*BROKEN, *OF_OTHER_TYPES, encode(SAMPLES[12])[:-1]])
 def test_what_is_no_message_is_refused(frame):
     with pytest.raises(ValueError):
         decode(frame)

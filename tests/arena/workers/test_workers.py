@@ -142,7 +142,7 @@ def test_a_death_tells_whether_the_worker_had_the_processor(tmp_path, monkeypatc
     )
     worker = WorkerProcess()
     try:
-        plan = api.plan_of(config, worker)
+        plan = api.load_plan(config, worker)
         worker.give_plan(plan.message())
         matches = plan.schedule.matches(next(plan.schedule.blocks()))
         spec = next(spec for spec in matches if plan.bots[spec.seats[1]].spec == "Loops")
@@ -231,7 +231,7 @@ def test_what_a_bot_started_ends_with_its_worker_and_the_temporary_folder_is_emp
 
 def test_editing_a_bots_file_during_a_run_changes_nothing_in_it(tmp_path):
     config = write(tmp_path, config_of(["random", "b.py:Low"]), BOTS)
-    (identity,) = [bot.identity for bot in api.plan_of(config).bots if bot.spec == "Low"]
+    (identity,) = [bot.identity for bot in api.load_plan(config).bots if bot.spec == "Low"]
 
     def edit(plan, kept):
         (tmp_path / "b.py").write_text(BOTS.replace("legal_actions()[0]", "nonsense"))
@@ -271,7 +271,7 @@ def test_a_pool_that_is_closed_ends_its_workers_also_while_they_start_or_play(tm
 
     before = tournaments.workers_of(os.getpid())
     monkeypatch.setattr(WorkerProcess, "__init__", note)
-    plan = api.plan_of(config)
+    plan = api.load_plan(config)
     replies = queue.SimpleQueue()
     pool = LocalPool(2, plan.message(), replies)
     block = next(plan.schedule.blocks())

@@ -15,7 +15,7 @@ from arena.cli.app import run_command
 from arena.match.dice import Streams
 from arena.match.player import Contestant, First
 from arena.match.referee import play_match
-from arena.schedule.blocks import Board
+from arena.schedule.boards import Board
 from arena.tournament.tournament import Tournament
 from arena.web.app import create_app
 from bots.base import Bot

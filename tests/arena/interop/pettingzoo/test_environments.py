@@ -4,9 +4,7 @@ import copy
 import pickle
 import random
 import re
-import struct
 import warnings
-import zlib
 
 import numpy as np
 import pytest
@@ -305,39 +303,6 @@ def test_our_connect_four_is_pettingzoos_move_by_move():
 def test_our_connect_four_is_pettingzoos_move_by_move_over_20_000_matches():
     lengths = compare_connect_four(20_000)
     assert min(lengths) == 7 and max(lengths) == 42
-
-
-def chunk(kind, data):
-    return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
-
-
-def png_of(pixels, kinds):
-    """Write RGBA pixels as a PNG whose rows are filtered by these filters in turn, straight from the definition."""
-    height, width, _ = pixels.shape
-    wide = np.zeros((height + 1, width + 1, 4), int)
-    wide[1:, 1:] = pixels
-    lines = b""
-    for row in range(1, height + 1):
-        kind = kinds[(row - 1) % len(kinds)]
-        line = []
-        for place in range(1, width + 1):
-            for channel in range(4):
-                a, b, c = (int(wide[at][channel]) for at in ((row, place - 1), (row - 1, place), (row - 1, place - 1)))
-                paeth = min((abs(b - c), 0, a), (abs(a - c), 1, b), (abs(a + b - 2 * c), 2, c))[2]
-                line.append((wide[row, place, channel] - (0, a, b, (a + b) // 2, paeth)[kind]) % 256)
-        lines += bytes([kind, *line])
-    header = chunk(b"IHDR", struct.pack(">II5B", width, height, 8, 6, 0, 0, 0))
-    packed = zlib.compress(lines)
-    parts = [chunk(b"IDAT", packed[:20]), chunk(b"tEXt", b"x"), chunk(b"IDAT", packed[20:]), chunk(b"IEND", b"")]
-    return raster.SIGNATURE + header + b"".join(parts)
-
-
-def test_a_png_is_read_whatever_filters_its_rows_have():
-    pixels = np.random.default_rng(3).integers(0, 256, (11, 7, 4), dtype=np.uint8)
-    for kinds in ([0], [1], [2], [3], [4], [4, 3, 2, 1, 0]):
-        assert np.array_equal(raster.png_to_rgba(png_of(pixels, kinds)), pixels)
-    with pytest.raises(engine.UnsupportedError, match="no PNG of 8-bit RGBA"):
-        raster.png_to_rgba(b"GIF89a" + bytes(40))
 
 
 def test_pixels_are_those_of_the_drawing_on_white():
