@@ -120,7 +120,7 @@ def worker_start(repeat: int) -> Measured:
         worker = WorkerProcess()
         try:
             worker.start()
-            api.plan_of(random_matches(2), worker)
+            api.load_plan(random_matches(2), worker)
         finally:
             worker.stop()
 
