@@ -14,7 +14,7 @@ from arena import api
 from arena.cli.app import run_command
 from arena.core.errors import RecordError
 from arena.core.match_ids import Kind
-from arena.match.estimates import pack
+from arena.match.estimates import MAX_COUNT, pack
 from arena.match.json_lines import KEYS, MAX_LINE, Record, as_data, as_line, read_records
 from arena.match.replay import replay
 from arena.match.stored import StoredMatch
@@ -67,8 +67,10 @@ NUMBERS = st.integers(0, 2**63 - 1)
 def estimates_of(draw, players, plies):
     evaluation = st.lists(st.integers(-1000, 1000), min_size=players, max_size=players)
     line = st.lists(st.integers(0, 2**31 - 1), min_size=1, max_size=16)
+    visits = st.dictionaries(st.integers(0, MAX_COUNT), st.integers(0, MAX_COUNT), max_size=5)
+    counts = visits.map(lambda drawn: [number for pair in sorted(drawn.items()) for number in pair])
     at = draw(st.sets(st.integers(0, plies - 1), max_size=5)) if plies else set()
-    return [(ply, draw(evaluation), draw(line | st.just([]))) for ply in sorted(at)]
+    return [(ply, draw(evaluation), draw(line | st.just([])), draw(counts)) for ply in sorted(at)]
 
 
 @st.composite
