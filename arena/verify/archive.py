@@ -241,12 +241,14 @@ def _manifest(archive: zipfile.ZipFile) -> tuple[Manifest, str]:
 
 
 def _check_members(archive: zipfile.ZipFile) -> None:
-    """Check that an archive has only plain files, none of them twice, whose compression can be read in pieces."""
+    """Check that an archive has only plain files within it, none twice, whose compression can be read in pieces."""
     names = [member.filename for member in archive.infolist()]
     if len(names) > MAX_FILES:
         raise RecordError(f"has more than {MAX_FILES:,} files")
     for member in archive.infolist():
         _check_name(member.filename)
+        if member.header_offset < 0:  # `zipfile` would seek there
+            raise RecordError(f"{member.filename} begins before the archive does")
         kind = stat.S_IFMT(member.external_attr >> 16)
         if kind not in (0, stat.S_IFREG) or member.flag_bits & 1:
             raise RecordError(f"{member.filename} is no plain file")

@@ -186,7 +186,7 @@ def test_the_page_of_a_match_has_what_bots_expected_with_its_graph_and_marks_whe
     again = next(number for number in range(ply + 1, len(movers)) if movers[number] == movers[ply])
     own = [500 if seat == movers[ply] else -500 for seat in range(2)]
     line = [states[ply - 1].string_to_action(match.moves[ply]), 99]
-    kept = [(ply, own, line), (again, [-value // 2 for value in own], [])]
+    kept = [(ply, own, line, []), (again, [-value // 2 for value in own], [], [])]
     match = replace(match, packed_estimates=pack(kept))
     page = replay_page(match).decode()
     plies = data_of(page.encode())["plies"]

@@ -190,6 +190,16 @@ def test_a_bit_that_is_flipped_anywhere_is_found(archive, tmp_path):
         assert told(path)
 
 
+def test_a_directory_that_is_said_to_lie_elsewhere_is_one_finding(archive, tmp_path):
+    whole, path = archive.read_bytes(), tmp_path / "elsewhere.zip"
+    start = len(whole) - 22 + 16  # where the end record says the directory begins, four bytes
+    for bit in range(32):
+        moved = bytearray(whole)
+        moved[start + bit // 8] ^= 1 << bit % 8
+        path.write_bytes(moved)
+        assert "is not a sound archive" in told(path)
+
+
 NAMES = (
     "../up.txt",
     "/etc/up.txt",
