@@ -109,8 +109,8 @@ class TournamentOptions:
 
 
 @dataclasses.dataclass(frozen=True)
-class TableOptions:
-    """Options of `arena play` about the table."""
+class SessionOptions:
+    """Options of `arena play` about the match."""
 
     against: Annotated[
         list[str] | None,

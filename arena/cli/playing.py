@@ -1,4 +1,4 @@
-"""`arena play`: a table in the browser, or in the terminal."""
+"""`arena play`: a match in the browser, or in the terminal."""
 
 from __future__ import annotations
 
@@ -10,16 +10,16 @@ import webbrowser
 from collections.abc import Sequence
 from pathlib import Path
 
-from arena.cli.arguments import TableOptions
+from arena.cli.arguments import SessionOptions
 from arena.cli.output import tell
 from arena.core.errors import ArenaError, ConfigError
 from arena.core.paths import home_path
-from arena.tables import keeping
-from arena.tables.analysis import Analyses, question
-from arena.tables.hall import Hall
-from arena.tables.setup import PERSON, PersonClock, Setup, is_person
-from arena.tables.table import Refused, Table
-from arena.tables.view import FAILED, OVER, WAITING, View
+from arena.sessions import saving
+from arena.sessions.analysis import AnalysisPool, request_for
+from arena.sessions.registry import SessionRegistry
+from arena.sessions.session import PlaySession, RefusedError
+from arena.sessions.setup import PERSON, PersonClock, SessionSetup, is_person
+from arena.sessions.view import Phase, SessionView
 from engine import CHANCE, EngineError, game_type
 
 WIDTH = 80
@@ -29,26 +29,26 @@ HELP = """A move in the game's notation, or:
   back      take the last move back
   board     draw the board again
   resign    give up
-  quit      leave the table"""
+  quit      leave the match"""
 BESIDE_PERSONS = "greedy"
 """Who plays against a person when nobody is named."""
 
 
-def play(game: str | None, options: TableOptions, terminal: bool, port: int, open: bool, home: Path | None) -> int:
+def play(game: str | None, options: SessionOptions, terminal: bool, port: int, open: bool, home: Path | None) -> int:
     """Run `arena play`; return its exit code."""
     setup = None
     if game is not None:
         seats = seats_of(game, list(options.against or ()), options.players, options.seat, options.name)
         clock = PersonClock(60.0 * options.minutes, options.increment)
         opening = options.opening or "none"
-        setup = Setup(game, seats, options.seed, opening, options.position, clock=clock, keeps=options.keep)
+        setup = SessionSetup(game, seats, options.seed, opening, options.position, clock=clock, keeps=options.keep)
         setup.load()
     elif terminal or options != type(options)():
         raise ConfigError("GAME: name the game to play, such as epicycle; `arena games` lists them")
     if terminal:
         assert setup is not None
         return play_in_terminal(setup, home)
-    serve_table(setup, port, open, home)
+    serve_session(setup, port, open, home)
     return 0
 
 
@@ -66,16 +66,16 @@ def seats_of(game: str, against: list[str], players: int | None, seat: int, name
     return (*bots[:seat], person, *bots[seat:])
 
 
-def serve_table(setup: Setup | None, port: int, open: bool, home: Path | None) -> None:
-    """Serve the pages, with a table that is open already, until Ctrl-C."""
-    from arena.web.playing import table_address
+def serve_session(setup: SessionSetup | None, port: int, open: bool, home: Path | None) -> None:
+    """Serve the pages, with a session that is open already, until Ctrl-C."""
+    from arena.web.play_routes import session_address
     from arena.web.server import serve
 
-    hall = Hall(home_path(home).absolute())
+    registry = SessionRegistry(home_path(home).absolute())
     page = "play"
     if setup is not None:
-        hall.files |= {who for who in setup.seats if not is_person(who)}
-        page = table_address(hall.open(setup, secrets.token_urlsafe(24), claim=True))
+        registry.files |= {who for who in setup.seats if not is_person(who)}
+        page = session_address(registry.open(setup, secrets.token_urlsafe(24), claim=True))
 
     def ready(address: str) -> None:
         print(f"{address}{page} (Ctrl-C ends it)", flush=True)
@@ -83,60 +83,60 @@ def serve_table(setup: Setup | None, port: int, open: bool, home: Path | None) -
             tell(f"no browser was found; open {address}{page}")
 
     try:
-        serve(home, "127.0.0.1", port, ready, hall)
+        serve(home, "127.0.0.1", port, ready, registry)
     finally:
-        hall.close()
+        registry.close()
 
 
-def play_in_terminal(setup: Setup, home: Path | None) -> int:
+def play_in_terminal(setup: SessionSetup, home: Path | None) -> int:
     """Play a match in plain text; return the exit code, 130 where Ctrl-C or the end of input ended it."""
-    table = Table(setup, home_path(home).absolute())
-    analyses = Analyses(1, home)
+    session = PlaySession(setup, home_path(home).absolute())
+    analyses = AnalysisPool(1, home)
     try:
-        return _converse(table, analyses)
+        return _converse(session, analyses)
     except (KeyboardInterrupt, EOFError):
-        print("\nThe table is closed; this match is not kept.")
+        print("\nThe match is closed; this match is not kept.")
         return 130
     finally:
-        table.close()
+        session.close()
         analyses.close()
 
 
-def _converse(table: Table, analyses: Analyses) -> int:
-    print(f"{table.game.spec}, {table.game.players} players. Type ? for the legal moves, help for everything else.")
+def _converse(session: PlaySession, analyses: AnalysisPool) -> int:
+    print(f"{session.game.spec}, {session.game.players} players. Type ? for the legal moves, help for everything else.")
     told, version = 0, -1
     while True:
-        view = _next(table, version)
+        view = _next(session, version)
         version = view.version
         if len(view.plies) < told:
             print(f"Back to ply {len(view.plies)}.")
         for number in range(min(told, len(view.plies)), len(view.plies)):
             _print_ply(view, number)
         told = len(view.plies)
-        if view.phase == FAILED:
+        if view.phase == Phase.FAILED:
             raise ArenaError(view.line)
-        if view.phase == OVER:
-            _print_end(table, view)
+        if view.phase == Phase.OVER:
+            _print_end(session, view)
             return 0
-        if view.phase == WAITING:
+        if view.phase == Phase.WAITING:
             print(f"\n{_fitted(str(view.state))}\n")
-            _ask(table, view, analyses)
+            _ask(session, view, analyses)
 
 
-def _next(table: Table, version: int) -> View:
+def _next(session: PlaySession, version: int) -> SessionView:
     """Return the next view in which there is something to see; the wait is short, so that Ctrl-C is heard."""
     line = ""
     while True:
-        view = table.view()
-        if view.version > version and view.line != line and view.line and view.phase != FAILED:
+        view = session.view()
+        if view.version > version and view.line != line and view.line and view.phase != Phase.FAILED:
             line = view.line
             tell(line)
-        if view.version > version and view.phase in (WAITING, OVER, FAILED):
+        if view.version > version and view.phase in (Phase.WAITING, Phase.OVER, Phase.FAILED):
             return view
-        table.wait(view.version, 0.2)
+        session.wait(view.version, 0.2)
 
 
-def _print_ply(view: View, number: int) -> None:
+def _print_ply(view: SessionView, number: int) -> None:
     ply = view.plies[number]
     if ply.seat == CHANCE:
         who = "set-up" if ply.rolled_by < 0 else f"dice of seat {ply.rolled_by}"
@@ -149,20 +149,20 @@ def _print_ply(view: View, number: int) -> None:
     print(f"{number + 1:4} {who}: {ply.text}{why}{note}")
 
 
-def _print_end(table: Table, view: View) -> None:
+def _print_end(session: PlaySession, view: SessionView) -> None:
     print(f"\n{_fitted(str(view.state))}\n\nEnded: {view.ended}, seed {view.seed}.")
     assert view.ranks is not None
     for seat in sorted(range(len(view.seats)), key=view.ranks.__getitem__):
         forfeit = view.seats[seat].forfeit
         why = f", forfeited: {forfeit[0].replace('_', ' ')}" if forfeit else ""
         print(f"  place {view.ranks[seat] + 1}: seat {seat} ({view.seats[seat].name}){why}")
-    if table.setup.keeps:
-        name = keeping.keep(table)
+    if session.setup.keeps:
+        name = saving.save(session)
         print(f"Kept in {name}. To see it again: arena replay {name.rpartition('/')[2]}")
 
 
-def _ask(table: Table, view: View, analyses: Analyses) -> None:
-    """Read commands until one changes the table."""
+def _ask(session: PlaySession, view: SessionView, analyses: AnalysisPool) -> None:
+    """Read commands until one changes the session."""
     while True:
         words = input(f"seat {view.seat} ({view.seats[view.seat].name})> ").strip()
         command, _, rest = words.partition(" ")
@@ -177,27 +177,27 @@ def _ask(table: Table, view: View, analyses: Analyses) -> None:
                 case "board":
                     print(_fitted(str(view.state)))
                 case "hint":
-                    _hint(table, view, analyses, rest)
+                    _hint(session, view, analyses, rest)
                 case "back":
-                    return table.take_back()
+                    return session.take_back()
                 case "resign":
-                    return table.resign()
+                    return session.resign()
                 case "quit":
                     raise EOFError
                 case _:
-                    return table.choose_text(words)
-        except Refused as error:
+                    return session.choose_text(words)
+        except RefusedError as error:
             print(textwrap.fill(str(error), WIDTH))
 
 
-def _hint(table: Table, view: View, analyses: Analyses, words: str) -> None:
+def _hint(session: PlaySession, view: SessionView, analyses: AnalysisPool, words: str) -> None:
     budget = int(words) if re.fullmatch(r"[0-9]{1,7}", words) else 10_000
     try:
-        asked, state = question(table.game, table.setup.position, tuple(view.state.history()))
+        asked, state = request_for(session.game, session.setup.position, tuple(view.state.history()))
         while (found := analyses.look(asked, state, budget)).running:
             analyses.wait(asked, found.version, 0.2)
     except EngineError as error:
-        raise Refused(str(error)) from None
+        raise RefusedError(str(error)) from None
     if found.line:
         print(found.line)
         return

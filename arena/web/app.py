@@ -19,58 +19,58 @@ from starlette.requests import ClientDisconnect
 
 from arena.core.errors import ArenaError, LockedError
 from arena.core.names import COMPARISONS, PLAYED
-from arena.tables.hall import Hall
-from arena.web.computing import Computer
-from arena.web.library import PATIENCE, Library, NotFoundError
+from arena.sessions.registry import SessionRegistry
+from arena.web.catalog import PAGE_TIMEOUT_SECONDS, LogCatalog, NotFoundError
+from arena.web.compute_process import ComputeProcess
+from arena.web.event_streams import EventStreams, TooManyError
 from arena.web.links import Links
-from arena.web.live import Live, TooManyError
 from arena.web.pages import bots, comparison, games, match, matches, pair, tournament, tournaments
-from arena.web.playing import add_tables
+from arena.web.play_routes import add_play_routes
 from arena.web.rendering import Page, UnknownFileError, media_type, page, static, version
-from arena.web.safety import ForbiddenError, Guard, Names, new_token
+from arena.web.safety import ForbiddenError, Guard, HostNames, new_token
 from engine.errors import in_short
 
-FOREVER = "public, max-age=31536000, immutable"
+IMMUTABLE = "public, max-age=31536000, immutable"
 
 
 def create_app(
     home: str | Path | None,
     host: str = "127.0.0.1",
     port: int = 8000,
-    hall: Hall | None = None,
-    computer: Computer | None = None,
+    registry: SessionRegistry | None = None,
+    computer: ComputeProcess | None = None,
 ) -> Guard:
     """Return the application for a home folder, which answers to the names of one host and port alone.
 
-    `hall` has tables that are open already; `computer` computes what takes long, this process without it. Both are
+    `registry` has sessions that are open already; `computer` computes what takes long, this process without it. Both are
     closed with the application.
     """
-    library, links = Library(home, PATIENCE, computer), Links()
-    hall = hall or Hall(library.home)
+    catalog, links = LogCatalog(home, PAGE_TIMEOUT_SECONDS, computer), Links()
+    registry = registry or SessionRegistry(catalog.home)
     links.token = new_token()
 
     @contextlib.asynccontextmanager
     async def lifespan(app: FastAPI) -> AsyncIterator[None]:
         yield
         await app.state.live.close()
-        library.close()
-        hall.close()
+        catalog.close()
+        registry.close()
 
     app = FastAPI(openapi_url=None, docs_url=None, redoc_url=None, lifespan=lifespan)
-    app.state.library, app.state.links, app.state.live = library, links, Live(library.words)
+    app.state.catalog, app.state.links, app.state.live = catalog, links, EventStreams(catalog.words)
     _add_errors(app)
     _add_pages(app)
-    add_tables(app, hall, respond)
+    add_play_routes(app, registry, respond)
 
     def release() -> None:
         app.state.live.release()
-        hall.release()
+        registry.release()
 
-    return Guard(app, Names(host, port), release)
+    return Guard(app, HostNames(host, port), release)
 
 
 def _add_pages(app: FastAPI) -> None:
-    library: Library = app.state.library
+    catalog: LogCatalog = app.state.catalog
     links: Links = app.state.links
 
     def show(address: str, make: Callable[..., Page], *fields: str) -> None:
@@ -85,27 +85,27 @@ def _add_pages(app: FastAPI) -> None:
     @app.api_route("/static/{name}", methods=["GET", "HEAD"])
     def style_or_script(name: str, v: str = "") -> Response:
         content = static(name)
-        caching = FOREVER if v == version(name) else "no-cache"
+        caching = IMMUTABLE if v == version(name) else "no-cache"
         return Response(content, media_type=media_type(name), headers={"Cache-Control": caching})
 
-    show("/", partial(tournaments.page_of, library, links))
+    show("/", partial(tournaments.page_of, catalog, links))
 
     @app.get("/events")
     async def events() -> Response:
-        return _stream(app, "", partial(tournaments.event_of, library, links))
+        return _stream(app, "", partial(tournaments.event_of, catalog, links))
 
-    show("/games", partial(games.list_of, library, links))
-    show("/games/{name}", partial(games.page_of, library, links))
-    show("/bots", partial(bots.list_of, library, links))
-    show("/bot", partial(bots.page_of, library, links), "name")
+    show("/games", partial(games.list_of, catalog, links))
+    show("/games/{name}", partial(games.page_of, catalog, links))
+    show("/bots", partial(bots.list_of, catalog, links))
+    show("/bot", partial(bots.page_of, catalog, links), "name")
     for prefix, folder in (
         ("/tournaments/{name}", ""),
         ("/comparisons/{name}", f"{COMPARISONS}/"),
         ("/played/{name}", f"{PLAYED}/"),
     ):
-        _add_log_pages(show, library, links, prefix, folder)
-        _add_live(app, library, links, prefix, folder)
-        app.add_api_route(f"{prefix}/matches", _matches(library, links, folder), methods=["GET", "HEAD"])
+        _add_log_pages(show, catalog, links, prefix, folder)
+        _add_live(app, catalog, links, prefix, folder)
+        app.add_api_route(f"{prefix}/matches", _matches(catalog, links, folder), methods=["GET", "HEAD"])
 
 
 def _kind_of(folder: str) -> ModuleType:
@@ -113,11 +113,11 @@ def _kind_of(folder: str) -> ModuleType:
     return comparison if folder == f"{COMPARISONS}/" else tournament
 
 
-def _add_log_pages(show: Callable[..., None], library: Library, links: Links, prefix: str, folder: str) -> None:
+def _add_log_pages(show: Callable[..., None], catalog: LogCatalog, links: Links, prefix: str, folder: str) -> None:
     """Add what there is of each tournament, or of each comparison, whose logs are in a folder of their own."""
 
     def of_log(address: str, make: Callable[..., Page], *fields: str) -> None:
-        show(prefix + address, lambda name, **rest: make(library, links, folder + name, **rest), *fields)
+        show(prefix + address, lambda name, **rest: make(catalog, links, folder + name, **rest), *fields)
 
     of_log("", _kind_of(folder).page_of)
     of_log("/matches/{match}", match.page_of)
@@ -129,30 +129,30 @@ def _stream(app: FastAPI, name: str, make: Callable[[], str]) -> Response:
     return StreamingResponse(app.state.live.stream(name, make), 200, headers, "text/event-stream")
 
 
-def _add_live(app: FastAPI, library: Library, links: Links, prefix: str, folder: str) -> None:
+def _add_live(app: FastAPI, catalog: LogCatalog, links: Links, prefix: str, folder: str) -> None:
     """Add what pages of a log load by script."""
 
     @app.get(f"{prefix}/events")
     async def events(name: str) -> Response:
-        log = await run_in_threadpool(library.log, folder + name)
-        make = partial(_kind_of(folder).event_of, library, links, log.name)
+        log = await run_in_threadpool(catalog.log, folder + name)
+        make = partial(_kind_of(folder).event_of, catalog, links, log.name)
         return _stream(app, log.name, make)
 
     @app.get(f"{prefix}/latest")
     def latest(request: Request, name: str) -> Response:
-        content = match.latest_of(library, links, folder + name)
+        content = match.latest_of(catalog, links, folder + name)
         return respond(request, Page(content), "application/json") if content else Response(status_code=204)
 
     @app.get(f"{prefix}/figures/{{file}}")
     def figure(request: Request, name: str, file: str, board: str = "") -> Response:
-        content = tournament.figure_of(library, folder + name, board, *file.partition(".")[::2])
+        content = tournament.figure_of(catalog, folder + name, board, *file.partition(".")[::2])
         headers = {"Cache-Control": "no-cache", "Content-Disposition": f'inline; filename="{board[:64]}_{file}"'}
         return Response(content, 200, headers, media_type(file))
 
 
-def _matches(library: Library, links: Links, folder: str) -> Callable[..., Response]:
+def _matches(catalog: LogCatalog, links: Links, folder: str) -> Callable[..., Response]:
     def answer(request: Request, name: str) -> Response:
-        return respond(request, matches.page_of(library, links, folder + name, request.query_params))
+        return respond(request, matches.page_of(catalog, links, folder + name, request.query_params))
 
     return answer
 
@@ -169,12 +169,12 @@ def respond(request: Request, shown: Page, kind: str = "text/html") -> Response:
 
 
 def _add_errors(app: FastAPI) -> None:
-    library: Library = app.state.library
+    catalog: LogCatalog = app.state.catalog
     links: Links = app.state.links
 
     def error(status: int, problem: object, headers: dict[str, str] | None = None) -> Response:
-        title = TITLES.get(status, "This did not work")
-        shown = page("error.html", links, title=title, words=library.words(problem))
+        title = ERROR_TITLES.get(status, "This did not work")
+        shown = page("error.html", links, title=title, words=catalog.words(problem))
         content = shown.html.encode("utf-8", "replace")
         return Response(content, status, {"Cache-Control": "no-store", **(headers or {})}, media_type="text/html")
 
@@ -225,7 +225,7 @@ def _add_errors(app: FastAPI) -> None:
         app.add_exception_handler(kind, handler)
 
 
-TITLES = {
+ERROR_TITLES = {
     403: "Not allowed",
     404: "Not found",
     405: "Not allowed",

@@ -17,21 +17,21 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from arena.web.safety import HEADERS
 
-RECEIVING = 20.0
-"""Seconds within which a request has to be there, body and all."""
-SENDING = 60.0
-"""Seconds for which an answer may wait because nobody reads it."""
-MOST = 2_000
+REQUEST_TIMEOUT_SECONDS = 20.0
+"""Time within which a request has to be there, body and all."""
+UNREAD_TIMEOUT_SECONDS = 60.0
+"""Time for which an answer may wait because nobody reads it."""
+MAX_CONNECTIONS = 2_000
 """Connections at once, where the limit of open files leaves room for as many other files."""
-MOST_OF_ADDRESS = 4
+ADDRESS_SHARE = 4
 """The share of those that one address may have: one in so many."""
-SLOW = 2.0
-"""Seconds after which a connection without a whole request is slow."""
-MOST_SLOW = 50
+SLOW_SECONDS = 2.0
+"""Time after which a connection without a whole request is slow."""
+MAX_SLOW_CONNECTIONS = 50
 """Slow connections from one address at once; others are cut as soon as they are slow."""
-IPV6_PREFIX = 64
+IPV6_PREFIX_BITS = 64
 """Bits of an IPv6 address that count: the rest is for its owner to choose."""
-WHOLE = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
+REQUEST_COMPLETE = (h11.DONE, h11.MUST_CLOSE, h11.CLOSED)
 """States of a client that has sent all of its request."""
 
 
@@ -50,10 +50,10 @@ class Connection(H11Protocol):
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Wait for the first request; refuse it where there are too many connections, in all or from its address."""
         super().connection_made(transport)
-        most = min(MOST, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
+        most = min(MAX_CONNECTIONS, resource.getrlimit(resource.RLIMIT_NOFILE)[0] // 2)
         if len(self.connections) > most:
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open; try again soon")
-        elif len(self._siblings()) > max(1, most // MOST_OF_ADDRESS):
+        elif len(self._siblings()) > max(1, most // ADDRESS_SHARE):
             self._refuse(HTTPStatus.SERVICE_UNAVAILABLE, "too many connections are open from your address; close some")
         else:
             self._wait()
@@ -64,20 +64,23 @@ class Connection(H11Protocol):
 
     def _wait(self) -> None:
         """Wait for a request."""
-        self._receiving = self.loop.call_later(min(SLOW, RECEIVING), self._become_slow)
+        self._receiving = self.loop.call_later(min(SLOW_SECONDS, REQUEST_TIMEOUT_SECONDS), self._become_slow)
 
     def _become_slow(self) -> None:
         """Give a slow request the rest of its time, unless too many from its address are slow already."""
-        if RECEIVING <= SLOW or sum(each._is_slow for each in self._siblings()) >= MOST_SLOW:
+        if (
+            REQUEST_TIMEOUT_SECONDS <= SLOW_SECONDS
+            or sum(each._is_slow for each in self._siblings()) >= MAX_SLOW_CONNECTIONS
+        ):
             self.transport.abort()
         else:
             self._is_slow = True
-            self._receiving = self.loop.call_later(RECEIVING - SLOW, self.transport.abort)
+            self._receiving = self.loop.call_later(REQUEST_TIMEOUT_SECONDS - SLOW_SECONDS, self.transport.abort)
 
     def data_received(self, data: bytes) -> None:
         """Take a part of a request."""
         super().data_received(data)
-        if self.conn.their_state in WHOLE:
+        if self.conn.their_state in REQUEST_COMPLETE:
             self._receiving, self._is_slow = _stop(self._receiving), False
         elif self._receiving is None:
             self._wait()
@@ -100,7 +103,7 @@ class Connection(H11Protocol):
         """Wait until the client reads."""
         super().pause_writing()
         if self._sending is None:
-            self._sending = self.loop.call_later(SENDING, self.transport.abort)
+            self._sending = self.loop.call_later(UNREAD_TIMEOUT_SECONDS, self.transport.abort)
 
     def resume_writing(self) -> None:
         """Go on when it has read."""
@@ -121,7 +124,7 @@ def network_of(address: str) -> str:
         return address
     if isinstance(found, ipaddress.IPv6Address):
         if found.ipv4_mapped is None:
-            return str(ipaddress.ip_network((found, IPV6_PREFIX), strict=False))
+            return str(ipaddress.ip_network((found, IPV6_PREFIX_BITS), strict=False))
         found = found.ipv4_mapped
     return str(found)
 

@@ -11,9 +11,9 @@ from arena import api
 from arena.match.stored import StoredMatch
 from arena.results.match_filter import View
 from arena.store import Store
-from arena.web.library import Library, Log
+from arena.web.catalog import Log, LogCatalog
 
-SEARCHED = 300
+MAX_SEARCHED_MATCHES = 300
 """Newest matches of a board that are searched for mistakes."""
 UPSETS, LONGEST, BEST, MISTAKES = "Upsets", "Longest", "Best against best", "Worst mistakes"
 
@@ -27,20 +27,20 @@ class Highlight(NamedTuple):
     why: str
 
 
-def highlights(library: Library, log: Log, each: int) -> list[Highlight]:
+def highlights(catalog: LogCatalog, log: Log, each: int) -> list[Highlight]:
     """Return up to `each` matches of every kind for every board, and the worst mistake of every bot.
 
     A match has one reason at most: the first that applies.
     """
-    _, view = library.view(log)
-    plan, planned = library.plan(log), library.planned(log)
+    _, view = catalog.view(log)
+    plan, planned = catalog.plan(log), catalog.planned(log)
     found: dict[int, Highlight] = {}
     for place, board in enumerate(plan.schedule.boards):
         numbers = [number for number, name in view.boards.items() if name == (board.game, board.players)]
         rows = np.flatnonzero(np.isin(view.match["board"], numbers) & planned)
         if not each or not len(rows):
             continue
-        known = library.kept(log, ("leaderboard", place), partial(api.board_leaderboard, log.path, place))
+        known = catalog.kept(log, ("leaderboard", place), partial(api.board_leaderboard, log.path, place))
         frame = known.value[0] if known else None
         rated = {} if frame is None or frame.empty else dict(zip(frame["bot"], frame["rating"], strict=True))
         chosen = _by_ratings(view, rows, rated, each)
@@ -93,7 +93,7 @@ def _mistakes(log: Log, view: View, rows: np.ndarray) -> list[Highlight]:
     """Return the match of every bot in which its own evaluation fell most between two of its moves."""
     worst: dict[str, _Drop] = {}
     with Store.open(log.path) as store:
-        for number in rows[-SEARCHED:].tolist():
+        for number in rows[-MAX_SEARCHED_MATCHES:].tolist():
             key = view.key(number)
             match = store.match(store.identity_of(key.block), key.lineup)
             first = int(np.searchsorted(view.seat["match"], number))

@@ -16,13 +16,13 @@ from markupsafe import Markup
 
 from arena.core.errors import ArenaError
 from arena.results.pages import templates
+from arena.web.filters import FILTERS
 from arena.web.links import Links
-from arena.web.words import FILTERS
 
-SCRIPTS = "arena.web"
-OF_RESULTS = ("replay.js",)
+PACKAGE = "arena.web"
+RESULT_SCRIPTS = ("replay.js",)
 """Scripts that pages as single files have inside."""
-MEDIA = {
+MEDIA_TYPES = {
     **{"css": "text/css", "js": "text/javascript", "json": "application/json"},
     **{"svg": "image/svg+xml", "png": "image/png", "pdf": "application/pdf"},
 }
@@ -95,13 +95,13 @@ def static(name: str) -> bytes:
     """Return a style or script; raises `NotFoundError` for a name that there is not."""
     if name == "style.css":
         return templates.styles().encode()
-    if name in OF_RESULTS:
+    if name in RESULT_SCRIPTS:
         return templates.static(name).encode()
     if name == "vega.js":
         import vl_convert
 
         return vl_convert.javascript_bundle("window.vegaEmbed = vegaEmbed").encode()
-    found = {each.name: each for each in files(SCRIPTS).joinpath("static").iterdir()}
+    found = {each.name: each for each in files(PACKAGE).joinpath("static").iterdir()}
     if name not in found:
         raise UnknownFileError("there is no such file")
     return found[name].read_bytes()
@@ -113,4 +113,4 @@ class UnknownFileError(ArenaError):
 
 def media_type(name: str) -> str:
     """Return the media type of a style or script."""
-    return MEDIA.get(name.rpartition(".")[2], "application/octet-stream")
+    return MEDIA_TYPES.get(name.rpartition(".")[2], "application/octet-stream")

@@ -22,9 +22,9 @@ Receive = Callable[[], Awaitable[MutableMapping[str, Any]]]
 Send = Callable[[MutableMapping[str, Any]], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
-MAX_ADDRESS = 4096
+MAX_ADDRESS_BYTES = 4096
 """Most bytes of an address."""
-MAX_BODY = 2**18
+MAX_BODY_BYTES = 2**18
 """Most bytes of a request's body."""
 POLICY = "; ".join(
     [
@@ -48,8 +48,8 @@ HEADERS = [
     (b"permissions-policy", b"camera=(), geolocation=(), microphone=()"),
 ]
 """Headers of every answer."""
-LOCAL = ("localhost", "127.0.0.1", "::1")
-FOREIGN = "the request comes from a page of another server"
+LOCAL_HOSTS = ("localhost", "127.0.0.1", "::1")
+FOREIGN_REQUEST = "the request comes from a page of another server"
 TOKEN_FIELD = "token"
 TOKEN_HEADER = "x-arena-token"
 
@@ -58,15 +58,15 @@ class ForbiddenError(ArenaError):
     """A request that changes something does not come from a page of this server."""
 
 
-class Names:
+class HostNames:
     """Names that requests may use for the server."""
 
     def __init__(self, host: str, port: int) -> None:
         self.port = port
         address = _address(host)
         self._any = address is not None and address.is_unspecified
-        local = self._any or host in LOCAL or (address is not None and address.is_loopback)
-        self._names = {host.lower(), *(LOCAL if local else ())}
+        local = self._any or host in LOCAL_HOSTS or (address is not None and address.is_loopback)
+        self._names = {host.lower(), *(LOCAL_HOSTS if local else ())}
         if self._any:
             self._names |= {socket.gethostname().lower()}
 
@@ -97,7 +97,7 @@ def _address(host: str) -> ipaddress.IPv4Address | ipaddress.IPv6Address | None:
 class Guard:
     """Refuses requests before anything reads them, and gives every answer its headers."""
 
-    def __init__(self, app: App, names: Names, release: Callable[[], None] = lambda: None) -> None:
+    def __init__(self, app: App, names: HostNames, release: Callable[[], None] = lambda: None) -> None:
         self.app, self.names = app, names
         self.release = release
         """Ends what pages wait for; called before the server ends."""
@@ -125,20 +125,22 @@ class Guard:
         hosts = [value.decode("latin-1") for name, value in headers if name == b"host"]
         if len(hosts) != 1 or not self.names.has(hosts[0]):
             return 421, "this server does not have that name; use the address that `arena serve` has printed"
-        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS:
-            return 414, f"the address is longer than {MAX_ADDRESS:,} bytes"
+        if len(scope.get("raw_path") or b"") + len(scope["query_string"]) > MAX_ADDRESS_BYTES:
+            return 414, f"the address is longer than {MAX_ADDRESS_BYTES:,} bytes"
         length = next((value for name, value in headers if name == b"content-length"), b"0")
-        if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY:
-            return 413, f"the request is larger than {MAX_BODY:,} bytes"
+        if not length.isdigit() or len(length) > 12 or int(length) > MAX_BODY_BYTES:
+            return 413, f"the request is larger than {MAX_BODY_BYTES:,} bytes"
         fetch = {name: value for name, value in headers if name.startswith(b"sec-fetch-")}
         if scope["method"] in ("GET", "HEAD"):
             own = fetch.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none")
             follows = (fetch.get(b"sec-fetch-mode"), fetch.get(b"sec-fetch-dest")) == (b"navigate", b"document")
-            return None if own or follows else (403, FOREIGN)  # a link may be followed, nothing loaded or computed
+            return (
+                None if own or follows else (403, FOREIGN_REQUEST)
+            )  # a link may be followed, nothing loaded or computed
         origins = [value.decode("latin-1") for name, value in headers if name == b"origin"]
         if origins and not all(self._is_own(origin) for origin in origins):
-            return 403, FOREIGN
-        return None if fetch.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none") else (403, FOREIGN)
+            return 403, FOREIGN_REQUEST
+        return None if fetch.get(b"sec-fetch-site", b"none") in (b"same-origin", b"none") else (403, FOREIGN_REQUEST)
 
     def _is_own(self, origin: str) -> bool:
         scheme, _, host = origin.partition("://")
@@ -147,7 +149,7 @@ class Guard:
 
 def _bounded(receive: Receive) -> Receive:
     """Return a `receive` that hands on no more of a body than is allowed; the rest counts as a client that left."""
-    left = MAX_BODY
+    left = MAX_BODY_BYTES
 
     async def receive_part() -> MutableMapping[str, Any]:
         nonlocal left

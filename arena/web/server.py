@@ -13,13 +13,13 @@ import uvicorn
 
 from arena.core.errors import ConfigError
 from arena.core.paths import home_folder
-from arena.tables.hall import Hall
+from arena.sessions.registry import SessionRegistry
 from arena.web.app import create_app
-from arena.web.computing import Computer
+from arena.web.compute_process import ComputeProcess
 from arena.web.connections import Connection
 
-GRACE = 1
-"""Seconds that open connections get to end, by Ctrl-C."""
+GRACE_SECONDS = 1
+"""Time that open connections get to end, by Ctrl-C."""
 
 
 def serve(
@@ -27,23 +27,23 @@ def serve(
     host: str,
     port: int,
     ready: Callable[[str], None] = lambda address: None,
-    hall: Hall | None = None,
+    registry: SessionRegistry | None = None,
 ) -> None:
-    """Serve the pages of a home folder until Ctrl-C; `ready` is called with the address once it answers. `hall` has
-    tables that are open already.
+    """Serve the pages of a home folder until Ctrl-C; `ready` is called with the address once it answers. `registry` has
+    sessions that are open already.
 
     Port 0 is any free one. Raises `ConfigError` for a host or port that cannot be had.
     """
     home_folder(home)
     with contextlib.closing(bound(host, port)) as listening:
         port = listening.getsockname()[1]
-        app = create_app(home, host, port, hall, Computer())
+        app = create_app(home, host, port, registry, ComputeProcess())
         config = uvicorn.Config(
             app,
             http=Connection,
             log_level="critical",
             access_log=False,
-            timeout_graceful_shutdown=GRACE,
+            timeout_graceful_shutdown=GRACE_SECONDS,
             server_header=False,
             proxy_headers=False,
             ws="none",
@@ -70,13 +70,13 @@ class Server(uvicorn.Server):
 def bound(host: str, port: int) -> socket.socket:
     """Return a socket that listens; raises `ConfigError` where it cannot."""
     try:
-        family, kind, protocol, _, place = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
+        family, kind, protocol, _, entry = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)[0]
     except (OSError, UnicodeError):
         raise ConfigError(f"--host {host}: is no name or address of this machine") from None
     listening = socket.socket(family, kind, protocol)
     try:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(place)
+        listening.bind(entry)
         listening.listen(512)
     except OSError as error:
         listening.close()

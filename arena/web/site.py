@@ -14,25 +14,25 @@ from typing import NamedTuple
 from arena.core.errors import ConfigError
 from arena.core.files import in_the_way, is_plain_path, read_regular, write_file
 from arena.tournament.logs import find_log
+from arena.web.catalog import Log, LogCatalog, NotFoundError
+from arena.web.filters import game_name, name_in
 from arena.web.highlights import Highlight, highlights
-from arena.web.library import Library, Log, NotFoundError
 from arena.web.links import Links, Query
 from arena.web.pages import bots, comparison, games, match, pair, tournament, tournaments
 from arena.web.pages.matches import lines_of
 from arena.web.rendering import Page, page, static
-from arena.web.words import game_name, name_in
 
-LIST = "arena-site.json"
+LIST_FILE = "arena-site.json"
 """Names the files of a site, so that the next one in its place takes no other away."""
-MOST_LIST = 2**24
+MAX_LIST_BYTES = 2**24
 """Largest list that is read, in bytes."""
-MOST_PAIRS = 500
+MAX_PAIRS = 500
 """Pages of pairs of bots."""
-SAMPLED = 3
+SAMPLED_PAGES = 3
 """Replays of a tournament that the estimate of sizes draws."""
-TYPICAL = {"board": 120_000, "pair": 9_000, "game": 60_000, "bot": 12_000, "list": 12_000}
+TYPICAL_BYTES = {"board": 120_000, "pair": 9_000, "game": 60_000, "bot": 12_000, "list": 12_000}
 """Sizes of pages in bytes, roughly."""
-STYLES = ("style.css", "web.css", "icon.svg")
+STYLE_FILES = ("style.css", "web.css", "icon.svg")
 
 
 class Estimate(NamedTuple):
@@ -123,7 +123,7 @@ def _short(*parts: str) -> str:
     return hashlib.blake2b(json.dumps(parts).encode(), digest_size=8).hexdigest()
 
 
-class ChosenLibrary(Library):
+class SelectedCatalog(LogCatalog):
     """The tournaments of a site."""
 
     def __init__(self, home: str | Path | None, targets: Sequence[str]) -> None:
@@ -149,87 +149,87 @@ class ChosenLibrary(Library):
         raise NotFoundError("this tournament is not part of the site")
 
 
-def _made(make: Callable[..., Page], library: Library, *rest: str | SiteLinks) -> Page:
+def _made(make: Callable[..., Page], catalog: LogCatalog, *rest: str | SiteLinks) -> Page:
     """Return a page by its function, whose links come last here and second there."""
     *given, links = rest
-    return make(library, links, *given)
+    return make(catalog, links, *given)
 
 
 class Site:
     """The pages of some tournaments, not written yet."""
 
     def __init__(self, targets: Sequence[str], home: str | Path | None = None, replays: int = 4) -> None:
-        self.library = ChosenLibrary(home, targets)
+        self.catalog = SelectedCatalog(home, targets)
         self.chosen: dict[str, list[Highlight]] = {}
         self.matches: dict[str, list[str]] = {}
         """By tournament: ids of the matches that can be stepped through."""
         self._pages: dict[str, Callable[[SiteLinks], Page]] = {}
-        for log in self.library.logs():
+        for log in self.catalog.logs():
             self._choose(log, replays)
             self._add(log)
         self._add_lists()
 
     def _choose(self, log: Log, replays: int) -> None:
-        chosen = highlights(self.library, log, replays)
-        _, view = self.library.view(log)
-        lines = lines_of(log, view, self.library.plan(log), [each.number for each in chosen])
+        chosen = highlights(self.catalog, log, replays)
+        _, view = self.catalog.view(log)
+        lines = lines_of(log, view, self.catalog.plan(log), [each.number for each in chosen])
         self.chosen[log.name] = chosen
         self.matches[log.name] = [line.id for line in lines]
 
     def _add(self, log: Log) -> None:
-        name, library = log.name, self.library
+        name, catalog = log.name, self.catalog
         main = comparison.page_of if log.is_comparison else tournament.page_of
-        self._pages[f"{name}/index.html"] = partial(_made, main, library, name)
+        self._pages[f"{name}/index.html"] = partial(_made, main, catalog, name)
         self._pages[f"{name}/matches.html"] = partial(self._list, log)
         for id in self.matches[name]:
-            self._pages[match_file(name, id)] = partial(_made, match.page_of, library, name, id)
-        schedule = library.plan(log).schedule
+            self._pages[match_file(name, id)] = partial(_made, match.page_of, catalog, name, id)
+        schedule = catalog.plan(log).schedule
         pairs = [
             (board.slug, *sorted((schedule.entries[a].label, schedule.entries[b].label)))
             for board in schedule.boards
             for a, b in combinations(board.entries, 2)
         ]
-        for each in pairs if len(pairs) <= MOST_PAIRS else []:
-            self._pages[pair_file(name, *each)] = partial(_made, pair.page_of, library, name, *each)
+        for each in pairs if len(pairs) <= MAX_PAIRS else []:
+            self._pages[pair_file(name, *each)] = partial(_made, pair.page_of, catalog, name, *each)
 
     def _add_lists(self) -> None:
-        library = self.library
-        plans = [library.plan(log) for log in library.logs()]
-        self._pages["index.html"] = partial(_made, tournaments.page_of, library)
-        self._pages["games/index.html"] = partial(_made, games.list_of, library)
-        self._pages["bots/index.html"] = partial(_made, bots.list_of, library)
+        catalog = self.catalog
+        plans = [catalog.plan(log) for log in catalog.logs()]
+        self._pages["index.html"] = partial(_made, tournaments.page_of, catalog)
+        self._pages["games/index.html"] = partial(_made, games.list_of, catalog)
+        self._pages["bots/index.html"] = partial(_made, bots.list_of, catalog)
         boards = [board for plan in plans for board in plan.schedule.boards if not plan.schedule.is_foreign]
         for game in sorted({game_name(board.game) for board in boards}):
-            self._pages[game_file(game)] = partial(_made, games.page_of, library, game)
+            self._pages[game_file(game)] = partial(_made, games.page_of, catalog, game)
         for bot in sorted({name_in(bot.spec) for plan in plans for bot in plan.resolved.bots}):
-            self._pages[bot_file(bot)] = partial(_made, bots.page_of, library, bot)
+            self._pages[bot_file(bot)] = partial(_made, bots.page_of, catalog, bot)
 
     def _list(self, log: Log, links: SiteLinks) -> Page:
         """Return the list of the matches that can be stepped through."""
-        _, view = self.library.view(log)
+        _, view = self.catalog.view(log)
         chosen = self.chosen[log.name]
-        lines = lines_of(log, view, self.library.plan(log), [each.number for each in chosen])
+        lines = lines_of(log, view, self.catalog.plan(log), [each.number for each in chosen])
         kinds: dict[str, list[object]] = {}
         for line, each in zip(lines, chosen, strict=True):
             kinds.setdefault(each.kind, []).append((line, each.why))
         title = f"Chosen matches of {log.name}"
         values = {"log": log, "kinds": kinds, "chosen": len(chosen), "total": view.total}
-        values["foreign"] = self.library.plan(log).resolved.foreign
+        values["foreign"] = self.catalog.plan(log).resolved.foreign
         return page("highlights.html", links, title=title, description=f"{len(chosen)} matches", **values)
 
     def estimate(self) -> Estimate:
         """Return roughly how large the site will be; a few replays are drawn for it."""
-        replays, matches, size = 0, 0, sum(len(static(name)) for name in STYLES)
-        for log in self.library.logs():
+        replays, matches, size = 0, 0, sum(len(static(name)) for name in STYLE_FILES)
+        for log in self.catalog.logs():
             files = [match_file(log.name, id) for id in self.matches[log.name]]
-            sampled = files[:: max(len(files) // SAMPLED, 1)][:SAMPLED]
+            sampled = files[:: max(len(files) // SAMPLED_PAGES, 1)][:SAMPLED_PAGES]
             size += len(files) * sum(len(self._content(file)) for file in sampled) // max(len(sampled), 1)
-            size += len(self.library.plan(log).schedule.boards) * TYPICAL["board"]
-            replays, matches = replays + len(files), matches + self.library.view(log)[1].total
+            size += len(self.catalog.plan(log).schedule.boards) * TYPICAL_BYTES["board"]
+            replays, matches = replays + len(files), matches + self.catalog.view(log)[1].total
         for file in self._pages:
             folder, _, rest = file.rpartition("/")
             kind = {"games": "game", "bots": "bot"}.get(folder, "pair" if rest.startswith("pair-") else "list")
-            size += 0 if rest.startswith("match-") else TYPICAL[kind]
+            size += 0 if rest.startswith("match-") else TYPICAL_BYTES[kind]
         return Estimate(len(self._pages), replays, matches, size)
 
     def _content(self, file: str) -> bytes:
@@ -245,7 +245,7 @@ class Site:
         """
         if in_the_way(out) is not None:
             raise ConfigError(f"--out {out}: is a file, or below one; name a folder")
-        styles = [f"static/{name}" for name in STYLES]
+        styles = [f"static/{name}" for name in STYLE_FILES]
         wanted, before = [*self._pages, *styles], listed(out)
         _check(out, wanted, before)
         _write_list(out, [*before, *wanted])  # if this is interrupted, the next one knows all of it
@@ -256,16 +256,16 @@ class Site:
 
     def close(self) -> None:
         """End what computes."""
-        self.library.close()
+        self.catalog.close()
 
 
 def listed(out: Path) -> list[str]:
     """Return the files of the site in a folder; raises `ConfigError` for a list that cannot be read."""
-    path = out / LIST
+    path = out / LIST_FILE
     if not os.path.lexists(path):
         return []
     try:
-        files = json.loads(read_regular(path, MOST_LIST))["files"]
+        files = json.loads(read_regular(path, MAX_LIST_BYTES))["files"]
         if all(isinstance(file, str) and is_plain_path(file) for file in files):
             return list(files)
     except (OSError, ValueError, KeyError, TypeError):
@@ -285,7 +285,7 @@ def _check(out: Path, wanted: Sequence[str], before: Sequence[str]) -> None:
 
 
 def _write_list(out: Path, files: Sequence[str]) -> Path:
-    return write_file(out / LIST, [json.dumps({"files": sorted(set(files))}, indent=1).encode(), b"\n"])
+    return write_file(out / LIST_FILE, [json.dumps({"files": sorted(set(files))}, indent=1).encode(), b"\n"])
 
 
 def _delete(out: Path, files: set[str]) -> None:

@@ -161,8 +161,8 @@ class PlayChunk(NamedTuple):
     """Whether to tell what bots printed."""
 
 
-class Sit(NamedTuple):
-    """Order to play a match with persons in some seats; `Seen` and `YourTurn` come before its `Played`."""
+class StartSession(NamedTuple):
+    """Order to play a match with persons in some seats; `SessionUpdate` and `MoveRequest` come before its `Played`."""
 
     order: MatchOrder
     persons: Sequence[int]
@@ -173,8 +173,8 @@ class Sit(NamedTuple):
     """All plies that were played before."""
 
 
-class Seen(NamedTuple):
-    """What has happened at a table so far, told when a bot begins to think."""
+class SessionUpdate(NamedTuple):
+    """What has happened in a session so far, sent when a bot begins to think."""
 
     seat: int
     """Whose move is awaited."""
@@ -186,13 +186,13 @@ class Seen(NamedTuple):
     """By seat: cause, ply and detail."""
 
 
-class YourTurn(Seen):
-    """The same when a person is to move: `Chosen` or `GetUp` is awaited."""
+class MoveRequest(SessionUpdate):
+    """The same when a person is to move: `MoveReply` or `EndSession` is awaited."""
 
     __slots__ = ()
 
 
-class Chosen(NamedTuple):
+class MoveReply(NamedTuple):
     """A person's move, or why there is none."""
 
     action: int
@@ -201,11 +201,11 @@ class Chosen(NamedTuple):
     detail: str
 
 
-class GetUp(NamedTuple):
-    """End the match at a table in place of a person's move; the reply is a `Played` without rows."""
+class EndSession(NamedTuple):
+    """End the match in place of a person's move; the reply is a `Played` without rows."""
 
 
-class Search(NamedTuple):
+class StartSearch(NamedTuple):
     """Order to look at a position with the plan's only bot, which has to be `uct`."""
 
     position: str | None
@@ -213,7 +213,7 @@ class Search(NamedTuple):
     """Plies since."""
 
 
-class Grow(NamedTuple):
+class ContinueSearch(NamedTuple):
     """Order to go on with the search for a while."""
 
     simulations: int
@@ -222,7 +222,7 @@ class Grow(NamedTuple):
     """At most, about."""
 
 
-class Candidate(NamedTuple):
+class SearchCandidate(NamedTuple):
     """What a search found of one action."""
 
     action: int
@@ -235,8 +235,8 @@ class Candidate(NamedTuple):
     """The plies that the search expects from this action on, as far as no dice are due."""
 
 
-class Searched(NamedTuple):
-    """Reply to `Search` and `Grow`."""
+class SearchReport(NamedTuple):
+    """Reply to `StartSearch` and `ContinueSearch`."""
 
     simulations: int
     """In all."""
@@ -244,7 +244,7 @@ class Searched(NamedTuple):
     """Whether more simulations would change nothing."""
     values: Sequence[float]
     """Expected return by seat; empty before the first simulation."""
-    candidates: Sequence[Candidate]
+    candidates: Sequence[SearchCandidate]
     """The best first."""
     refusal: str
     """Why the position cannot be searched; empty when it can."""
@@ -391,14 +391,14 @@ Message = (
     | WorkerPlan
     | PlanRead
     | PlayChunk
-    | Sit
-    | Seen
-    | YourTurn
-    | Chosen
-    | GetUp
-    | Search
-    | Grow
-    | Searched
+    | StartSession
+    | SessionUpdate
+    | MoveRequest
+    | MoveReply
+    | EndSession
+    | StartSearch
+    | ContinueSearch
+    | SearchReport
     | Compile
     | Compiled
     | Played

@@ -20,7 +20,7 @@ class Searcher:
         self._state: State | None = None
         self._simulations = 0
 
-    def begin(self, order: messages.Search) -> messages.Searched:
+    def begin(self, order: messages.StartSearch) -> messages.SearchReport:
         """Start from a position; it may not be one to be searched."""
         game = self._game
         try:
@@ -35,9 +35,9 @@ class Searcher:
         self._simulations = 0
         self._bot.tree.plant(state)
         self._rng = self._bot.tree.seeded(0)
-        return messages.Searched(0, False, [], [], "")
+        return messages.SearchReport(0, False, [], [], "")
 
-    def grow(self, order: messages.Grow) -> messages.Searched:
+    def grow(self, order: messages.ContinueSearch) -> messages.SearchReport:
         """Run simulations until there are enough, or time is up, and tell what was found."""
         if self._state is None:
             return _refused("there is no position")
@@ -50,10 +50,10 @@ class Searcher:
                 break
         children = tree.children()
         candidates = [
-            messages.Candidate(child.label, child.visits, child.value, child.proven, self._line(child))
+            messages.SearchCandidate(child.label, child.visits, child.value, child.proven, self._line(child))
             for child in children
         ]
-        return messages.Searched(self._simulations, bool(tree.solved), self._values(children), candidates, "")
+        return messages.SearchReport(self._simulations, bool(tree.solved), self._values(children), candidates, "")
 
     def _line(self, child: Any) -> list[int]:
         """Return the plies expected from an action on."""
@@ -72,5 +72,5 @@ class Searcher:
         ]
 
 
-def _refused(why: str) -> messages.Searched:
-    return messages.Searched(0, True, [], [], why)
+def _refused(why: str) -> messages.SearchReport:
+    return messages.SearchReport(0, True, [], [], why)

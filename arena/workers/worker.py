@@ -45,7 +45,7 @@ from arena.workers import messages
 from arena.workers.compile_once import CompiledCode
 from arena.workers.messages import RATINGS, RULES
 from arena.workers.search import Searcher
-from arena.workers.sitting import Left, Sitting
+from arena.workers.session import SessionEndedError, WorkerSession
 from engine.cache import cache_root
 
 if TYPE_CHECKING:
@@ -206,20 +206,20 @@ class LoadedPlan:
         return self.host.contestant(bot, bundle, entry)
 
     def play(
-        self, order: messages.MatchOrder, spent: Sequence[int], sitting: Sitting | None = None
+        self, order: messages.MatchOrder, spent: Sequence[int], session: WorkerSession | None = None
     ) -> tuple[MatchRow, list[int], dict[int, str]]:
         """Play one match; return its result, the entries whose processes were killed, what was printed.
 
-        For the entries in `spent` being killed is a fault. What was printed is by seat, the end of it. `sitting` has
+        For the entries in `spent` being killed is a fault. What was printed is by seat, the end of it. `session` has
         the persons who play in it.
         """
         game = self.game(order.board)
         seats = order.seats
-        bots = [entry for seat, entry in enumerate(seats) if sitting is None or seat not in sitting.persons]
+        bots = [entry for seat, entry in enumerate(seats) if session is None or seat not in session.persons]
         for entry in bots:
             self.compile(order.board, entry)
         made = {entry: self.contestant(entry) for entry in bots}
-        contestants = [made[entry] for entry in seats] if sitting is None else sitting.entrants(seats, made)
+        contestants = [made[entry] for entry in seats] if session is None else session.entrants(seats, made)
         self.host.restore(seats)
         PRINTED.take()  # what a match that failed has left
         started = time.perf_counter()
@@ -230,9 +230,9 @@ class LoadedPlan:
             self.plan.boards[order.board].opening,
             self.plan.limits,
             order.charges,
-            self.report if sitting is None else sitting.report,
+            self.report if session is None else session.report,
             spent=[seat for seat, entry in enumerate(seats) if entry in spent],
-            course=Course() if sitting is None else sitting.course,
+            course=Course() if session is None else session.course,
             begun=self.begun,
         )
         row = row_of(result, order.lineup, time.perf_counter() - started)
@@ -300,14 +300,14 @@ class Worker:
                 return messages.Compiled()
             case messages.PlayChunk() if self.plan is not None:
                 return self.results(self.plan, message)
-            case messages.Sit() if self.plan is not None:
-                return self.sit(self.plan, message)
-            case messages.Search() if self.plan is not None:
+            case messages.StartSession() if self.plan is not None:
+                return self.play_session(self.plan, message)
+            case messages.StartSearch() if self.plan is not None:
                 contestant = self.plan.contestant(0)
                 assert isinstance(contestant, Contestant)
                 self.searcher = Searcher(self.plan.game(0), contestant)
                 return self.searcher.begin(message)
-            case messages.Grow() if self.searcher is not None:
+            case messages.ContinueSearch() if self.searcher is not None:
                 return self.searcher.grow(message)
         raise ValueError(f"a worker cannot answer {type(message).__name__} now")
 
@@ -345,14 +345,16 @@ class Worker:
         finally:
             self.match = None
 
-    def sit(self, plan: LoadedPlan, order: messages.Sit) -> messages.Played | messages.GameStopped | messages.NoRoom:
+    def play_session(
+        self, plan: LoadedPlan, order: messages.StartSession
+    ) -> messages.Played | messages.GameStopped | messages.NoRoom:
         """Play a match with persons in some seats, who are asked through the driver."""
         self.number = 0
-        sitting = Sitting(order, self.report, self.exchange)
+        session = WorkerSession(order, self.report, self.exchange)
         try:
-            row, _, ends = plan.play(order.order, (), sitting)
+            row, _, ends = plan.play(order.order, (), session)
             return messages.Played([row], {}, {0: ends} if ends else {})
-        except Left:
+        except SessionEndedError:
             return messages.Played([], {}, {})
         except GameFailed as failed:
             return messages.GameStopped(0, failed.fault)

@@ -6,7 +6,7 @@ import pytest
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import expect
 
-from tests.arena.tables.test_analysis import win_in_one
+from tests.arena.sessions.test_analysis import win_in_one
 from tests.support.installed import Installed
 from tests.system.test_browser import DESK, PHONE, browser  # noqa: F401 - a fixture
 
@@ -15,10 +15,10 @@ LONG = 120_000
 
 SERVE = """
 from arena.cli.app import main
-from arena.tables import hall
+from arena.sessions import registry
 
-make = hall.Analyses
-hall.Analyses = lambda **options: make(20, **options)  # positions of pages that were just closed are in nobody's way
+make = registry.AnalysisPool
+registry.AnalysisPool = lambda **options: make(20, **options)  # for pages that were just closed
 main()
 """
 
@@ -55,14 +55,14 @@ def visit(browser, address):  # noqa: F811 - it is the fixture
 
 
 def sit(page, **fields):
-    """Open a table and wait until it is the person's turn."""
+    """Start the match and wait until it is the person's turn."""
     for name, value in fields.items():
         field = page.locator(f'[name="{name.replace("_", "-")}"]')
         if field.evaluate("field => field.tagName") == "SELECT":
             field.select_option(value)
         else:
             field.fill(value)
-    page.click("text=Open the table")
+    page.click("text=Start the match")
     expect(page.locator("#status")).to_have_text(re.compile("Your move|Over"), timeout=LONG)
 
 
@@ -75,7 +75,7 @@ def moved(page, plies):
     """Wait until there are more plies and the person is to move, or the match is over."""
     page.wait_for_function(
         """plies => document.querySelectorAll('#moves li').length > plies
-        && /^(Your move|Over|The table failed)/.test(document.getElementById('status').textContent)""",
+        && /^(Your move|Over|The match failed)/.test(document.getElementById('status').textContent)""",
         arg=plies,
     )
 
@@ -187,7 +187,7 @@ def test_the_analysis_finds_a_winning_move_and_plays_on_from_there(visit):
     expect(page.locator("#status")).to_contain_text("over")
     page.click("#back")
     expect(page.locator("#status")).to_contain_text(f"Seat {state.current_player()} to move")
-    page.click("text=Open a table")
+    page.click("text=Start the match")
     expect(page.locator("#status")).to_have_text(re.compile("Your move"), timeout=LONG)
 
 

@@ -17,7 +17,7 @@ from arena.cli.arguments import (
     Open,
     Opening,
     StopOptions,
-    TableOptions,
+    SessionOptions,
     TournamentOptions,
     Workers,
 )
@@ -125,15 +125,15 @@ def play(
     game: Annotated[
         str | None, typer.Argument(metavar="GAME", help="A game spec. Without it, choose in the browser.")
     ] = None,
-    options: TableOptions = TableOptions(),  # noqa: B008 - it is frozen
+    options: SessionOptions = SessionOptions(),  # noqa: B008 - it is frozen
     terminal: Annotated[bool, typer.Option("--terminal", help="Play here in plain text, without a browser.")] = False,
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port of the pages; 0 takes any free one.")] = 0,
-    open: Annotated[bool, typer.Option("--open/--no-open", help="Open the table in a browser.")] = True,
+    open: Annotated[bool, typer.Option("--open/--no-open", help="Open the match in a browser.")] = True,
     home: Home = None,
 ) -> int:
     """Play against bots, in the browser or the terminal.
 
-    You have one seat, the bots the others; the last bot named takes all seats that are left. Ctrl-C ends the table.
+    You have one seat, the bots the others; the last bot named takes all seats that are left. Ctrl-C ends the match.
     """
     from arena.cli.playing import play
 

@@ -1,1 +1,1 @@
-"""Pages: functions from a library, links and what an address asks for to HTML."""
+"""Pages: functions from a catalog, links and what an address asks for to HTML."""

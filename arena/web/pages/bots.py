@@ -6,18 +6,18 @@ from typing import NamedTuple
 
 from arena.core.errors import ArenaError
 from arena.schedule.foreign import is_marked
-from arena.web.library import Library, Log, NotFoundError, Plan
+from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
+from arena.web.filters import game_name, name_in
 from arena.web.links import Links
 from arena.web.pages.tournament import Standings, standings
 from arena.web.rendering import Page, page
-from arena.web.words import game_name, name_in
 
 
 class Contestant(NamedTuple):
     """A bot in a tournament."""
 
     log: Log
-    plan: Plan
+    plan: LogPlan
     label: str
     spec: str
     identity: str
@@ -39,9 +39,9 @@ class Result(NamedTuple):
     """On the leaderboard."""
 
 
-def list_of(library: Library, links: Links) -> Page:
+def list_of(catalog: LogCatalog, links: Links) -> Page:
     """Return the list of bots."""
-    contestants, problems = _contestants(library)
+    contestants, problems = _contestants(catalog)
     by_name: dict[str, list[Contestant]] = {}
     for each in contestants:
         by_name.setdefault(name_in(each.spec), []).append(each)
@@ -52,17 +52,17 @@ def list_of(library: Library, links: Links) -> Page:
     return page("bots.html", links, title="Bots", rows=rows, problems=problems)
 
 
-def page_of(library: Library, links: Links, name: str) -> Page:
+def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     """Return the page of a bot, by the name in its spec."""
-    contestants, problems = _contestants(library)
+    contestants, problems = _contestants(catalog)
     mine = [each for each in contestants if name_in(each.spec) == name]
     if not mine:
         raise NotFoundError("no bot of this name has played here")
     versions: dict[str, list[Contestant]] = {}
     for each in mine:
         versions.setdefault(each.identity, []).append(each)
-    ends = library.deadline()
-    results = [result for each in mine for result in _results(library, each, ends)]
+    ends = catalog.deadline()
+    results = [result for each in mine for result in _results(catalog, each, ends)]
     games = sorted({game_name(result.game) for result in results if not is_marked(result.game)})
     return page(
         "bot.html",
@@ -80,32 +80,32 @@ def page_of(library: Library, links: Links, name: str) -> Page:
     )
 
 
-def _contestants(library: Library) -> tuple[list[Contestant], list[str]]:
+def _contestants(catalog: LogCatalog) -> tuple[list[Contestant], list[str]]:
     """Return every bot of every plan, and why some logs were left out."""
     found, problems = [], []
-    for log in library.logs():
+    for log in catalog.logs():
         try:
-            plan = library.plan(log)
+            plan = catalog.plan(log)
         except ArenaError as error:
-            problems.append(library.words(error))
+            problems.append(catalog.words(error))
             continue
         found += [Contestant(log, plan, bot.label, bot.spec, bot.identity, bot.isolation) for bot in plan.resolved.bots]
     return found, problems
 
 
-def _results(library: Library, of: Contestant, ends: float | None) -> list[Result]:
+def _results(catalog: LogCatalog, of: Contestant, ends: float | None) -> list[Result]:
     """Return the rows of a bot on the boards of a tournament; none where it has no complete block."""
     schedule, found = of.plan.schedule, []
     entry = [entry.label for entry in schedule.entries].index(of.label)
     places = [index for index, board in enumerate(schedule.boards) if entry in board.entries]
-    for place, known in zip(places, standings(library, of.log, places, ends), strict=True):
+    for place, known in zip(places, standings(catalog, of.log, places, ends), strict=True):
         board, shown = schedule.boards[place], known.value if known else Standings({}, 0, [])
         names = shown.cells.get("bot", [])
         mine = {
             heading: [text for text, label in zip(texts, names, strict=True) if label == of.label]
             for heading, texts in shown.cells.items()
         }
-        waits = known is None or library.is_old(of.log, known)
+        waits = known is None or catalog.is_old(of.log, known)
         if waits or of.label in names:
             found.append(
                 Result(of, board.title, board.game, board.players, shown._replace(cells=mine), waits, len(names))

@@ -9,19 +9,19 @@ from typing import Any
 from arena import api
 from arena.results.run_status import RUNNING
 from arena.runner.following import ComparisonSoFar
-from arena.web.library import Library
+from arena.web.catalog import LogCatalog
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
 from arena.web.rendering import Page, fragment, page
 
 WIDTH, HEIGHT, EDGE = 640, 200, 8
-SHOWN = 10
+MATCHES_SHOWN = 10
 """Newest matches that are listed."""
 
 
-def page_of(library: Library, links: Links, name: str) -> Page:
+def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     """Return the page of a comparison."""
-    now = _now(library, name)
+    now = _now(catalog, name)
     found, status = now["found"], now["status"]
     return page(
         "comparison.html",
@@ -33,27 +33,27 @@ def page_of(library: Library, links: Links, name: str) -> Page:
     )
 
 
-def event_of(library: Library, links: Links, name: str) -> str:
+def event_of(catalog: LogCatalog, links: Links, name: str) -> str:
     """Return what open pages of a comparison are told: its parts that change, as JSON."""
-    now = _now(library, name)
+    now = _now(catalog, name)
     return json.dumps({"now": fragment("comparison_now.html", links, **now), "state": now["status"].state})
 
 
-def _now(library: Library, name: str) -> dict[str, Any]:
+def _now(catalog: LogCatalog, name: str) -> dict[str, Any]:
     """Return the values of what changes while a comparison runs."""
-    log = library.log(name)
-    status = library.status(log)
-    known = library.kept(log, "comparison", partial(api.comparison_so_far, log.path))
-    view, newest = library.find(log, most=SHOWN)
+    log = catalog.log(name)
+    status = catalog.status(log)
+    known = catalog.kept(log, "comparison", partial(api.comparison_so_far, log.path))
+    view, newest = catalog.find(log, most=MATCHES_SHOWN)
     found = known.value if known else None
     return {
         "log": log,
         "status": status,
         "is_running": status.state == RUNNING,
         "found": found,
-        "waiting": known is None or library.is_old(log, known),
+        "waiting": known is None or catalog.is_old(log, known),
         "line": _line(found) if found and found.test and len(found.course) > 1 else None,
-        "newest": lines_of(log, view, library.plan(log), newest.numbers),
+        "newest": lines_of(log, view, catalog.plan(log), newest.numbers),
     }
 
 

@@ -10,13 +10,13 @@ import engine
 from arena import api
 from arena.core.errors import ArenaError
 from arena.results.pages.templates import markdown
-from arena.web.library import Library, NotFoundError
+from arena.web.catalog import LogCatalog, NotFoundError
 from arena.web.links import Links
 from arena.web.rendering import Page, page
 from engine.errors import EngineError, in_short
 from engine.registry import is_provided
 
-AFTER = (0, 12)
+DRAWN_PLIES = (0, 12)
 """Plies after which a game is drawn: at the start, and where something has happened."""
 
 
@@ -30,7 +30,7 @@ class Drawing:
     """SVG; empty where the game has none."""
 
 
-def list_of(library: Library, links: Links) -> Page:
+def list_of(catalog: LogCatalog, links: Links) -> Page:
     """Return the list of games."""
     games, broken = [], []
     for name in engine.game_names():
@@ -41,9 +41,9 @@ def list_of(library: Library, links: Links) -> Page:
     return page("games.html", links, title="Games", games=games, broken=broken)
 
 
-def page_of(library: Library, links: Links, name: str) -> Page:
+def page_of(catalog: LogCatalog, links: Links, name: str) -> Page:
     """Return the page of a game, by its name; of a provider's game, if it has been played here, by its spec."""
-    if name not in engine.game_names() and not (is_provided(name) and _is_played(library, name)):
+    if name not in engine.game_names() and not (is_provided(name) and _is_played(catalog, name)):
         raise NotFoundError("there is no game of this name")
 
     def draw() -> Page:
@@ -64,16 +64,16 @@ def page_of(library: Library, links: Links, name: str) -> Page:
             rules=rules,
         )
 
-    found = library.keeper.get(("game", name), 0, draw)
+    found = catalog.results.get(("game", name), 0, draw)
     assert found is not None  # nothing gives up waiting
     return found.value
 
 
-def _is_played(library: Library, spec: str) -> bool:
+def _is_played(catalog: LogCatalog, spec: str) -> bool:
     """Return whether a spec is that of a board of some tournament; others would load whatever an address names."""
-    for log in library.logs():
+    for log in catalog.logs():
         with contextlib.suppress(ArenaError):  # a damaged log has a page that says so
-            if any(board.game == spec for board in library.plan(log).schedule.boards):
+            if any(board.game == spec for board in catalog.plan(log).schedule.boards):
                 return True
     return False
 
@@ -82,8 +82,8 @@ def _drawings(game: engine.Game) -> list[Drawing]:
     """Return positions of a match of random actions, always the same one."""
     state, chance = game.new_initial_state(), random.Random(20)
     found: list[Drawing] = []
-    for ply in range(AFTER[-1] + 1):
-        if ply in AFTER or state.is_terminal():
+    for ply in range(DRAWN_PLIES[-1] + 1):
+        if ply in DRAWN_PLIES or state.is_terminal():
             title = f"After {ply} plies of random play" if ply else "The start"
             found.append(Drawing(title, str(state), _picture(state)))
         if state.is_terminal():

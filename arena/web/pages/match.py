@@ -15,7 +15,7 @@ from arena.results.pages.templates import packed
 from arena.runner.in_play import InPlay, read_in_play
 from arena.store import Store, readable
 from arena.tournament.tournament import Tournament
-from arena.web.library import Library, Log, NotFoundError, Plan
+from arena.web.catalog import Log, LogCatalog, LogPlan, NotFoundError
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
 from arena.web.rendering import Page, page
@@ -23,12 +23,12 @@ from engine import CHANCE, load_game
 from engine.errors import EngineError
 
 
-def page_of(library: Library, links: Links, name: str, match: str) -> Page:
+def page_of(catalog: LogCatalog, links: Links, name: str, match: str) -> Page:
     """Return the page of a match, by its id or a beginning of it that no other has."""
-    log = library.log(name)
+    log = catalog.log(name)
 
     whole = _find(log, match)
-    plan = library.plan(log)
+    plan = catalog.plan(log)
     if plan.resolved.foreign is not None:
         return _without_moves(links, log, plan, _read(log, plan, whole))
 
@@ -37,29 +37,29 @@ def page_of(library: Library, links: Links, name: str, match: str) -> Page:
         values["description"] = f"Match {values['name']} of {name}, {len(values['plies'])} plies"
         return page("match.html", links, data=packed(data), log=log, scripts=["replay.js"], **values)
 
-    version = log.path.stat().st_ino, library.view(log)[1].run
-    found = library.keeper.get((log.path, "match", whole), version, draw)
+    version = log.path.stat().st_ino, catalog.view(log)[1].run
+    found = catalog.results.get((log.path, "match", whole), version, draw)
     assert found is not None  # nothing gives up waiting
     return found.value
 
 
-def latest_of(library: Library, links: Links, name: str) -> str:
+def latest_of(catalog: LogCatalog, links: Links, name: str) -> str:
     """Return what a page shows of a run, as JSON; nothing where there is nothing.
 
     That is the position of a match in play that takes long, else the newest match in the log with its frames.
     """
-    log = library.log(name)
+    log = catalog.log(name)
     shown = read_in_play(log.path.parent) if log.is_running() else None
     if shown is not None:
         version = (*shown[:3], *shown.moves)
-        known = library.keeper.get((log.path, "in play"), version, partial(_drawn, library, log, shown))
+        known = catalog.results.get((log.path, "in play"), version, partial(_drawn, catalog, log, shown))
         if known is not None and known.value:
             return known.value
-    view, found = library.find(log, most=1)
+    view, found = catalog.find(log, most=1)
     newest = found.numbers
-    if not newest or library.plan(log).schedule.is_foreign:
+    if not newest or catalog.plan(log).schedule.is_foreign:
         return ""
-    plan = library.plan(log)
+    plan = catalog.plan(log)
     (line,) = lines_of(log, view, plan, newest)
 
     def draw() -> str:
@@ -67,14 +67,14 @@ def latest_of(library: Library, links: Links, name: str) -> str:
         title = f"{values['title']}, match {line.shown}"
         return json.dumps({"id": line.id, "title": title, "address": links.match(name, line.id), "data": packed(data)})
 
-    latest = library.keeper.get((log.path, "latest"), line.id, draw)
+    latest = catalog.results.get((log.path, "latest"), line.id, draw)
     assert latest is not None  # nothing gives up waiting
     return latest.value
 
 
-def _drawn(library: Library, log: Log, shown: InPlay) -> str:
+def _drawn(catalog: LogCatalog, log: Log, shown: InPlay) -> str:
     """Return the position of a match in play as JSON; nothing where its moves are not those of the plan's game."""
-    schedule = library.plan(log).schedule
+    schedule = catalog.plan(log).schedule
     try:
         board = schedule.boards[shown.board]
         labels = [schedule.entries[entry].label for entry in shown.seats]
@@ -102,7 +102,7 @@ def _drawn(library: Library, log: Log, shown: InPlay) -> str:
     )
 
 
-def _without_moves(links: Links, log: Log, plan: Plan, match: StoredMatch) -> Page:
+def _without_moves(links: Links, log: Log, plan: LogPlan, match: StoredMatch) -> Page:
     """Return the page of a match of foreign results, whose moves nobody knows."""
     seats = [
         (seat, bot, rank + 1, score)
@@ -135,6 +135,6 @@ def _find(log: Log, name: str) -> tuple[bytes, int]:
     return found[0]
 
 
-def _read(log: Log, plan: Plan, whole: tuple[bytes, int]) -> StoredMatch:
+def _read(log: Log, plan: LogPlan, whole: tuple[bytes, int]) -> StoredMatch:
     with Tournament(Store.open(log.path), plan.schedule) as tournament, readable(tournament.store):
         return tournament.match(*whole)

@@ -13,21 +13,21 @@ from arena.match.faults import CAUSES
 from arena.results.match_filter import Filter, Key, View
 from arena.results.match_index import ORDERS
 from arena.store import Store
-from arena.web.library import Library, Log, Plan
+from arena.web.catalog import Log, LogCatalog, LogPlan
 from arena.web.links import Links
 from arena.web.rendering import Page, page
 
-ON_A_PAGE = 50
-SHOWN = 12
+PAGE_LINES = 50
+ID_DIGITS = 12
 """Hexadecimal digits of an id that are shown."""
 ANY_FORFEIT = "any"
 FIELDS = ("bot", "opponent", "seat", "place", "game", "players", "ended", "cause", "least", "most", "of")
-ALL = "log"
+ALL_PLANS = "log"
 """Value of `of` for all matches of the log; those of the plan without it."""
-LARGEST = 10**9
+MAX_NUMBER = 10**9
 
 
-class Seat(NamedTuple):
+class SeatCell(NamedTuple):
     """A seat of a match in the list."""
 
     bot: str
@@ -35,7 +35,7 @@ class Seat(NamedTuple):
     cause: str
 
 
-class Line(NamedTuple):
+class MatchLine(NamedTuple):
     """A match in the list."""
 
     id: str
@@ -45,26 +45,26 @@ class Line(NamedTuple):
     plies: int | None
     """None where nobody knows moves."""
     ended: str
-    seats: list[Seat]
+    seats: list[SeatCell]
     has_seats: bool
     """Whether these are in the order of seats; else in that of places."""
     is_planned: bool = True
     """Whether it is of the log's plan."""
 
 
-def page_of(library: Library, links: Links, name: str, query: Mapping[str, str]) -> Page:
+def page_of(catalog: LogCatalog, links: Links, name: str, query: Mapping[str, str]) -> Page:
     """Return a page of matches; values of the query that mean nothing are left out."""
-    log = library.log(name)
-    plan = library.plan(log)
+    log = catalog.log(name)
+    plan = catalog.plan(log)
     given = {field: query.get(field, "").strip() for field in FIELDS}
     if not plan.resolved.has_seats:
         given["seat"] = ""
-    given["of"] = ALL if given["of"] == ALL else ""
+    given["of"] = ALL_PLANS if given["of"] == ALL_PLANS else ""
     order = query.get("sort", "") if query.get("sort") in ORDERS else ORDERS[0]
     back = "before" in query
     cursor = _key(query.get("before" if back else "after", ""))
-    view, found = library.find(log, _filter(given), order, ON_A_PAGE, cursor, back, given["of"] == ALL)
-    planned = library.planned(log)
+    view, found = catalog.find(log, _filter(given), order, PAGE_LINES, cursor, back, given["of"] == ALL_PLANS)
+    planned = catalog.planned(log)
     lines = [
         line._replace(is_planned=bool(planned[number]))
         for number, line in zip(found.numbers, lines_of(log, view, plan, found.numbers), strict=True)
@@ -87,13 +87,13 @@ def page_of(library: Library, links: Links, name: str, query: Mapping[str, str])
         ends=ends,
         lines=lines,
         others=view.total - int(planned.sum()),
-        choices=_choices(view, given["of"] == ALL),
+        choices=_choices(view, given["of"] == ALL_PLANS),
         earlier=links.matches(name, {**here, "before": first}) if found.before else "",
         later=links.matches(name, {**here, "after": last}) if ends < found.total else "",
     )
 
 
-def lines_of(log: Log, view: View, plan: Plan, numbers: list[int]) -> list[Line]:
+def lines_of(log: Log, view: View, plan: LogPlan, numbers: list[int]) -> list[MatchLine]:
     """Return matches as lists show them, by their numbers in the index."""
     keys = [view.key(number) for number in numbers]
     with Store.open(log.path) as store:
@@ -104,19 +104,21 @@ def lines_of(log: Log, view: View, plan: Plan, numbers: list[int]) -> list[Line]
     ]
 
 
-def _line(view: View, plan: Plan, number: int, id: str) -> Line:
+def _line(view: View, plan: LogPlan, number: int, id: str) -> MatchLine:
     match, seat = view.match, view.seat
     game, players = view.boards[int(match["board"][number])]
     first = int(seat["match"].searchsorted(np.int32(number)))  # of its type, or all of the array is converted
     seats = [
-        Seat(view.label(int(seat["entry"][at])), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]])
+        SeatCell(view.label(int(seat["entry"][at])), int(seat["rank"][at]) + 1, view.causes[seat["cause"][at]])
         for at in range(first, first + players)
     ]
     if not plan.resolved.has_seats:
         seats.sort(key=lambda seat: seat.place)
-    shown = f"{id[:SHOWN]}-{id.rpartition('-')[2]}"
+    shown = f"{id[:ID_DIGITS]}-{id.rpartition('-')[2]}"
     plies = None if plan.schedule.is_foreign else int(match["plies"][number])
-    return Line(id, shown, game, players, plies, view.ended[match["ended"][number]], seats, plan.resolved.has_seats)
+    return MatchLine(
+        id, shown, game, players, plies, view.ended[match["ended"][number]], seats, plan.resolved.has_seats
+    )
 
 
 def _key(text: str) -> Key | None:
@@ -125,7 +127,7 @@ def _key(text: str) -> Key | None:
 
 
 def _number(text: str) -> int | None:
-    return min(int(text), LARGEST) if re.fullmatch("[0-9]{1,12}", text, re.ASCII) else None
+    return min(int(text), MAX_NUMBER) if re.fullmatch("[0-9]{1,12}", text, re.ASCII) else None
 
 
 def _filter(given: Mapping[str, str]) -> Filter:

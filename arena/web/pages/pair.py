@@ -10,27 +10,27 @@ from arena import api
 from arena.core.errors import StoreError
 from arena.results.crosstable import Crosstable, of_bot
 from arena.results.match_filter import Filter
-from arena.web.library import Library, NotFoundError
+from arena.web.catalog import LogCatalog, NotFoundError
 from arena.web.links import Links
 from arena.web.pages.matches import lines_of
 from arena.web.rendering import Page, page
 
-SHOWN = 20
+MATCHES_SHOWN = 20
 """Meetings that are listed."""
 
 
-def page_of(library: Library, links: Links, name: str, board: str, a: str, b: str) -> Page:
+def page_of(catalog: LogCatalog, links: Links, name: str, board: str, a: str, b: str) -> Page:
     """Return the page of two bots, by their labels, on a board, by its slug."""
-    log = library.log(name)
-    plan = library.plan(log)
+    log = catalog.log(name)
+    plan = catalog.plan(log)
     index = next((at for at, each in enumerate(plan.schedule.boards) if each.slug == board), None)
     labels = [entry.label for entry in plan.schedule.entries]
     if index is None or a not in labels or b not in labels or a == b:
         raise NotFoundError("these are no two bots of a board of this tournament")
     shape = plan.schedule.boards[index]
-    known = library.kept(log, ("crosstable", index), partial(api.board_crosstable, log.path, index))
+    known = catalog.kept(log, ("crosstable", index), partial(api.board_crosstable, log.path, index))
     wanted = Filter(game=shape.game, players=shape.players, bot=a, opponent=b)
-    view, met = library.find(log, wanted, most=SHOWN)
+    view, met = catalog.find(log, wanted, most=MATCHES_SHOWN)
     return page(
         "pair.html",
         links,
@@ -41,7 +41,7 @@ def page_of(library: Library, links: Links, name: str, board: str, a: str, b: st
         a=a,
         b=b,
         row=None if known is None else _row(known.value, a, b),
-        waiting=known is None or library.is_old(log, known),
+        waiting=known is None or catalog.is_old(log, known),
         here=links.pair(name, board, a, b),
         scripts=["waiting.js"] if links.is_live else [],
         met=met.total,

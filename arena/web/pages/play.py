@@ -10,9 +10,9 @@ from arena.core.errors import ArenaError
 from arena.registry.discovery import named_bots
 from arena.registry.models import BOT as MODELS
 from arena.registry.submissions import submitted
-from arena.tables.hall import MOST_TABLES, Hall, Place
-from arena.tables.setup import PERSON
-from arena.web import boards
+from arena.sessions.registry import MAX_SESSIONS, RegisteredSession, SessionRegistry
+from arena.sessions.setup import PERSON
+from arena.web import play_data
 from arena.web.links import Links
 from arena.web.rendering import Page, page
 from engine import EngineError, Parameter, game_names, game_type, load_game
@@ -20,13 +20,13 @@ from engine.game_types import GameType
 from engine.registry import is_provided
 from engine.specs import split_game_spec
 
-NO_TABLE = "there is no such table (any more): tables end with the server, and a day after they were last looked at"
-STRONGER = ("uct:simulations=10000", "uct:simulations=100000")
+NO_SESSION = "there is no such match (any more): matches end with the server, and a day after they were last looked at"
+SLOWER_BOTS = ("uct:simulations=10000", "uct:simulations=100000")
 """Bots with parameters that are offered besides those by name."""
 
 
-class OwnTable(NamedTuple):
-    """A table of whoever looks."""
+class OwnSession(NamedTuple):
+    """A session of whoever looks."""
 
     id: str
     title: str
@@ -45,9 +45,9 @@ def spec_of_form(fields: Mapping[str, Any]) -> str:
 
 
 def setup_page(
-    links: Links, hall: Hall, fields: Mapping[str, Any], owner: str, error: str = "", status: int = 200
+    links: Links, registry: SessionRegistry, fields: Mapping[str, Any], owner: str, error: str = "", status: int = 200
 ) -> Page:
-    """Return the page on which a table is set up; `fields` are what is chosen so far."""
+    """Return the page on which a match is set up; `fields` are what is chosen so far."""
     try:
         kind, spec, players = _chosen(fields)
     except (ArenaError, EngineError) as problem:
@@ -59,20 +59,20 @@ def setup_page(
         "play.html",
         links,
         title="Play",
-        description="Sit down at a table with bots.",
+        description="Play a match with bots.",
         scripts=("setup.js",),
         games=_offered(kind),
         kind=kind,
         spec=spec,
         players=players,
         options=[(option, params[option.name], _choices(option)) for option in kind.parameters],
-        bots=sorted([*(named_bots().keys() - {MODELS}), *submitted(hall.home)]),
-        stronger=STRONGER,
+        bots=sorted([*(named_bots().keys() - {MODELS}), *submitted(registry.home)]),
+        stronger=SLOWER_BOTS,
         person=PERSON,
         fields={key: str(value)[:4000] for key, value in fields.items() if key != "token"},
         error=error,
-        tables=[_own_table(place) for place in hall.places(owner)] if owner else [],
-        most=MOST_TABLES,
+        sessions=[_own_session(entry) for entry in registry.owned_by(owner)] if owner else [],
+        most=MAX_SESSIONS,
     )
     return replace(shown, status=status)
 
@@ -97,26 +97,26 @@ def _choices(option: Parameter) -> Sequence[str]:
     return [str(choice) for choice in option.choices]
 
 
-def _own_table(place: Place) -> OwnTable:
-    table = place.table
-    others = " and ".join(dict.fromkeys(table.setup.seats))
-    return OwnTable(place.id, f"{table.game.type.title}: {others}", table.phase)
+def _own_session(entry: RegisteredSession) -> OwnSession:
+    session = entry.session
+    others = " and ".join(dict.fromkeys(session.setup.seats))
+    return OwnSession(entry.id, f"{session.game.type.title}: {others}", session.phase)
 
 
-def table_page(links: Links, place: Place, owner: bool, budgets: Sequence[int]) -> Page:
-    """Return the page of a table; its script fetches the rest."""
-    table = place.table
+def session_page(links: Links, entry: RegisteredSession, owner: bool, budgets: Sequence[int]) -> Page:
+    """Return the page of a session; its script fetches the rest."""
+    session = entry.session
     return page(
-        "table.html",
+        "session.html",
         links,
-        title=f"{table.game.type.title}, a table",
+        title=f"{session.game.type.title}, a match",
         description="A match with persons and bots.",
-        scripts=("table.js",),
-        id=place.id,
-        game=table.game,
-        seats=table.setup.seats,
+        scripts=("session.js",),
+        id=entry.id,
+        game=session.game,
+        seats=session.setup.seats,
         owner=owner,
-        elsewhere=table.setup.starts_elsewhere,
+        elsewhere=session.setup.starts_elsewhere,
         budgets=budgets,
     )
 
@@ -127,7 +127,7 @@ def analysis_page(links: Links, fields: Mapping[str, str], budgets: Sequence[int
     try:
         kind, spec, players = _chosen(fields)
         game = load_game(spec, players)
-        _, state = boards.asked(game, fields.get("position", ""), fields.get("moves", ""))
+        _, state = play_data.asked(game, fields.get("position", ""), fields.get("moves", ""))
     except (ArenaError, EngineError) as problem:
         error, status = str(problem), 400
         kind, spec, players = _fallback(fields)

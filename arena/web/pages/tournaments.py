@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from arena.core.errors import ArenaError
 from arena.results.run_status import RUNNING, RunStatus
-from arena.web.library import Library, Log
+from arena.web.catalog import Log, LogCatalog
 from arena.web.links import Links
 from arena.web.rendering import Page, fragment, page
 
@@ -22,32 +22,32 @@ class Row:
     """Why there is no status."""
 
 
-def page_of(library: Library, links: Links) -> Page:
+def page_of(catalog: LogCatalog, links: Links) -> Page:
     """Return the list."""
     scripts = ["live.js"] if links.all_events() else []
     return page(
-        "tournaments.html", links, title="Tournaments", home=library.home.name, scripts=scripts, **_now(library)
+        "tournaments.html", links, title="Tournaments", home=catalog.home.name, scripts=scripts, **_now(catalog)
     )
 
 
-def event_of(library: Library, links: Links) -> str:
+def event_of(catalog: LogCatalog, links: Links) -> str:
     """Return what open lists are told: the tables, as JSON."""
-    return json.dumps({"now": fragment("tournaments_now.html", links, **_now(library))})
+    return json.dumps({"now": fragment("tournaments_now.html", links, **_now(catalog))})
 
 
-def _now(library: Library) -> dict[str, list[Row]]:
-    rows = sorted((_row(library, log) for log in library.logs()), key=_order)
+def _now(catalog: LogCatalog) -> dict[str, list[Row]]:
+    rows = sorted((_row(catalog, log) for log in catalog.logs()), key=_order)
     return {
         "tournaments": [row for row in rows if not row.log.is_comparison],
         "comparisons": [row for row in rows if row.log.is_comparison],
     }
 
 
-def _row(library: Library, log: Log) -> Row:
+def _row(catalog: LogCatalog, log: Log) -> Row:
     try:
-        return Row(log, library.status(log))
+        return Row(log, catalog.status(log))
     except ArenaError as error:
-        return Row(log, None, library.words(error))
+        return Row(log, None, catalog.words(error))
 
 
 def _order(row: Row) -> tuple[object, ...]:

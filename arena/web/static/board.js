@@ -282,7 +282,7 @@ export async function ask(address, options) {
   if (answer.status === 204) return null;
   const isData = answer.headers.get("content-type")?.startsWith("application/json");
   if (isData) return answer.json();
-  return { error: answer.status === 404 ? "This table is gone: tables end with the server, and a day after the last look." : `The server answered ${answer.status}.`, gone: answer.status === 404 };
+  return { error: answer.status === 404 ? "This match is gone: matches end with the server, and a day after the last look." : `The server answered ${answer.status}.`, gone: answer.status === 404 };
 }
 
 /**

@@ -6,16 +6,17 @@ import threading
 
 import pytest
 
-from arena.tables.hall import Hall
-from arena.tables.setup import Setup
-from arena.web import connections, playing, server
+from arena.sessions.registry import SessionRegistry
+from arena.sessions.setup import SessionSetup
+from arena.sessions.view import Phase
+from arena.web import connections, play_routes, server
 from arena.web.safety import POLICY
 from tests.support.tournaments import PATIENCE, wait_until
 
 
 @pytest.fixture
-def hall(tmp_path):
-    return Hall(tmp_path)
+def registry(tmp_path):
+    return SessionRegistry(tmp_path)
 
 
 @pytest.fixture
@@ -25,7 +26,7 @@ def servers():
 
 
 @pytest.fixture
-def address(tmp_path, hall, servers, monkeypatch):
+def address(tmp_path, registry, servers, monkeypatch):
     """Return the address of a server in a thread of its own."""
     ready = threading.Event()
 
@@ -40,7 +41,7 @@ def address(tmp_path, hall, servers, monkeypatch):
 
     monkeypatch.setattr(server, "Server", Server)
     addresses = []
-    thread = threading.Thread(target=server.serve, args=(tmp_path, "127.0.0.1", 0, addresses.append, hall))
+    thread = threading.Thread(target=server.serve, args=(tmp_path, "127.0.0.1", 0, addresses.append, registry))
     thread.start()
     assert ready.wait(PATIENCE)
     yield ("127.0.0.1", int(addresses[0].rstrip("/").rpartition(":")[2]))
@@ -87,7 +88,7 @@ def get(address, path="/games", source="127.0.0.1") -> bytes:
     ],
 )
 def test_a_request_that_does_not_come_whole_is_cut_off_and_others_are_answered(address, monkeypatch, begun):
-    monkeypatch.setattr(connections, "RECEIVING", 0.3)
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_SECONDS", 0.3)
     with connected(address) as slow:
         send(slow, begun.replace(b"%b", "{}:{}".format(*address).encode()))
         wait_until(lambda: get(address).startswith(b"HTTP/1.1 200"), "others are answered")
@@ -98,13 +99,13 @@ def test_a_second_request_on_a_connection_has_to_come_whole_too(address, monkeyp
     with connected(address) as slow:
         slow.sendall("HEAD /games HTTP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
         assert slow.recv(12) == b"HTTP/1.1 200"
-        monkeypatch.setattr(connections, "RECEIVING", 0.3)
+        monkeypatch.setattr(connections, "REQUEST_TIMEOUT_SECONDS", 0.3)
         slow.sendall(b"GET / HT")
         assert b"HTTP/1.1" not in everything(slow)
 
 
 def test_who_does_not_read_is_cut_off(address, monkeypatch):
-    monkeypatch.setattr(connections, "SENDING", 0.3)
+    monkeypatch.setattr(connections, "UNREAD_TIMEOUT_SECONDS", 0.3)
     ended, lost = threading.Event(), connections.Connection.connection_lost
 
     def connection_lost(self, error):
@@ -124,7 +125,7 @@ def test_who_does_not_read_is_cut_off(address, monkeypatch):
 
 
 def test_what_is_no_request_is_refused_with_the_headers_of_every_answer_and_cut_off(address, monkeypatch):
-    monkeypatch.setattr(connections, "RECEIVING", 3600.0)
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_SECONDS", 3600.0)
     with connected(address) as connection:
         connection.sendall(b"nothing like it\r\n\r\n")
         answer = everything(connection)
@@ -132,20 +133,20 @@ def test_what_is_no_request_is_refused_with_the_headers_of_every_answer_and_cut_
 
 
 def test_too_many_connections_are_told_to_come_again(address, monkeypatch):
-    monkeypatch.setattr(connections, "MOST", 1)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 1)
     with connected(address) as first:
         first.sendall(b"GET /games HT")
         assert b"retry-after: 10" in get(address) and b"HTTP/1.1 503" in get(address)
         first.sendall("TP/1.1\r\nHost: {}:{}\r\n\r\n".format(*address).encode())
         assert first.recv(12) == b"HTTP/1.1 200"
-    monkeypatch.setattr(connections, "MOST", 20)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 20)
     assert get(address).startswith(b"HTTP/1.1 200")
 
 
 def test_connections_from_one_address_leave_room_for_those_from_others(address, servers, monkeypatch):
-    monkeypatch.setattr(connections, "MOST", 40)
-    monkeypatch.setattr(connections, "RECEIVING", 3600.0)
-    monkeypatch.setattr(connections, "SLOW", 3600.0)
+    monkeypatch.setattr(connections, "MAX_CONNECTIONS", 40)
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_SECONDS", 3600.0)
+    monkeypatch.setattr(connections, "SLOW_SECONDS", 3600.0)
     with contextlib.ExitStack() as held:
         for _ in range(40):
             send(held.enter_context(connected(address)), b"GET /games HT")
@@ -157,9 +158,9 @@ def test_connections_from_one_address_leave_room_for_those_from_others(address, 
 
 
 def test_only_some_slow_requests_of_one_address_are_waited_for(address, servers, monkeypatch):
-    monkeypatch.setattr(connections, "RECEIVING", 3600.0)
-    monkeypatch.setattr(connections, "SLOW", 0.2)
-    monkeypatch.setattr(connections, "MOST_SLOW", 3)
+    monkeypatch.setattr(connections, "REQUEST_TIMEOUT_SECONDS", 3600.0)
+    monkeypatch.setattr(connections, "SLOW_SECONDS", 0.2)
+    monkeypatch.setattr(connections, "MAX_SLOW_CONNECTIONS", 3)
     with contextlib.ExitStack() as held:
         for _ in range(30):
             send(held.enter_context(connected(address)), b"GET /games HT")
@@ -185,16 +186,18 @@ def test_an_owner_of_many_addresses_counts_as_one(address, network):
     assert connections.network_of(address) == network
 
 
-def test_pages_that_wait_for_news_get_their_answers_when_the_server_ends(address, hall, servers, monkeypatch):
-    monkeypatch.setattr(playing, "LONG_POLL", 10 * PATIENCE)
-    place = hall.open(Setup("epicycle", ("person", "random")), "me")
-    wait_until(lambda: place.table.is_waiting, "a person is to move")
+def test_pages_that_wait_for_news_get_their_answers_when_the_server_ends(address, registry, servers, monkeypatch):
+    monkeypatch.setattr(play_routes, "LONG_POLL_SECONDS", 10 * PATIENCE)
+    entry = registry.open(SessionSetup("epicycle", ("person", "random")), "me")
+    wait_until(lambda: entry.session.phase in (Phase.WAITING, Phase.OVER, Phase.FAILED), "a person is to move")
     host = "{}:{}".format(*address)
     with connected(address) as events, connected(address) as table:
         send(events, f"GET /events HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
         assert events.recv(12) == b"HTTP/1.1 200"
-        send(table, f"GET /play/{place.id}/state?after={place.table.version} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode())
-        wait_until(lambda: place.listeners, "the page of the table waits")
+        send(
+            table, f"GET /play/{entry.id}/state?after={entry.session.version} HTTP/1.1\r\nHost: {host}\r\n\r\n".encode()
+        )
+        wait_until(lambda: entry.listeners, "the page of the session waits")
         servers[0].should_exit = True
         assert everything(table).startswith(b"HTTP/1.1 204")
         assert everything(events).endswith(b"\r\n0\r\n\r\n")  # the last chunk of a stream that is whole

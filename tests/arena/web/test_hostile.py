@@ -12,16 +12,16 @@ from starlette.testclient import TestClient
 from arena import api
 from arena.core.errors import LockedError
 from arena.store import schema
-from arena.web import keeping
+from arena.web import result_cache
 from arena.web.app import create_app
-from arena.web.keeping import Budget, Kept
-from arena.web.library import SMALLEST, Library
+from arena.web.catalog import MIN_INDEX_MATCHES, LogCatalog
+from arena.web.result_cache import CacheEntry, RefreshBudget
 from tests.arena.web.conftest import ADDRESS
 
 
 def test_what_failed_is_tried_again_after_a_while_and_not_before(monkeypatch):
     now = [100.0]
-    monkeypatch.setattr("arena.web.keeping.time.monotonic", lambda: now[0])
+    monkeypatch.setattr("arena.web.result_cache.time.monotonic", lambda: now[0])
     calls = []
 
     def locked_at_first():
@@ -31,12 +31,12 @@ def test_what_failed_is_tried_again_after_a_while_and_not_before(monkeypatch):
         return "read"
 
     with ThreadPoolExecutor(1) as executor:
-        kept = Kept(Budget())
+        kept = CacheEntry(RefreshBudget())
         for _ in range(3):
             with pytest.raises(sqlite3.OperationalError):
                 kept.get("same log", locked_at_first, executor, None)
         assert len(calls) == 1
-        now[0] += keeping.AGAIN
+        now[0] += result_cache.RETRY_SECONDS
         assert kept.get("same log", locked_at_first, executor, None).value == "read"
 
 
@@ -55,10 +55,10 @@ def test_a_folder_whose_name_is_no_text_takes_no_page_away_and_is_told(home, tmp
 
 
 def test_what_fails_is_told_on_the_terminal_in_one_line_without_its_controls(home, monkeypatch, capsys):
-    def fail(library):
+    def fail(catalog):
         raise RuntimeError("\x1b[2Jgone\nerror: forged")
 
-    monkeypatch.setattr("arena.web.library.Library.logs", fail)
+    monkeypatch.setattr("arena.web.catalog.LogCatalog.logs", fail)
     with TestClient(create_app(home), base_url=ADDRESS, raise_server_exceptions=False) as client:
         assert client.get("/").status_code == 500
     told = capsys.readouterr().err
@@ -111,15 +111,15 @@ def test_indexes_stay_in_memory_as_long_as_their_matches_fit_and_the_last_one_us
     for number in range(20):
         (tmp_path / f"t{number}").mkdir()
         shutil.copy(home / "shown" / "matches.db", tmp_path / f"t{number}")
-    library = Library(tmp_path)
+    catalog = LogCatalog(tmp_path)
     try:
-        logs = library.logs()
-        first = [library.view(log)[0] for log in logs]
-        assert [library.view(log)[0] for log in logs] == first
-        monkeypatch.setattr("arena.web.library.MOST_INDEXED", 3 * SMALLEST)
-        last = [library.view(log)[0] for log in logs[-3:]]
-        assert last == first[-3:] and library.view(logs[0])[0] is not first[0]
-        monkeypatch.setattr("arena.web.library.MOST_INDEXED", 0)
-        assert library.view(logs[0])[0] is library.view(logs[0])[0]
+        logs = catalog.logs()
+        first = [catalog.view(log)[0] for log in logs]
+        assert [catalog.view(log)[0] for log in logs] == first
+        monkeypatch.setattr("arena.web.catalog.MAX_INDEXED_MATCHES", 3 * MIN_INDEX_MATCHES)
+        last = [catalog.view(log)[0] for log in logs[-3:]]
+        assert last == first[-3:] and catalog.view(logs[0])[0] is not first[0]
+        monkeypatch.setattr("arena.web.catalog.MAX_INDEXED_MATCHES", 0)
+        assert catalog.view(logs[0])[0] is catalog.view(logs[0])[0]
     finally:
-        library.close()
+        catalog.close()

@@ -18,8 +18,8 @@ from arena.results.pages.report import report_page
 from arena.tournament.tournament import Tournament
 from arena.transfer.foreign_results import import_results
 from arena.web.app import create_app
+from arena.web.filters import name_in
 from arena.web.site import Site
-from arena.web.words import name_in
 from tests.arena.web.conftest import ADDRESS
 from tests.support.tournaments import wait_until
 

@@ -1,4 +1,4 @@
-"""Tables and analyses over HTTP: who may move, what is refused, and what hostile requests get."""
+"""Sessions and analyses over HTTP: who may move, what is refused, and what hostile requests get."""
 
 import contextlib
 import re
@@ -34,7 +34,7 @@ def token(server):
 
 
 def opened(server, token, **fields):
-    """Open a table and return its address."""
+    """Open a session and return its address."""
     wanted = {"game": "epicycle", "players": "2", "seat-0": "person", "seat-1": "greedy", "token": token, **fields}
     answer = server.post("/play", data=wanted, follow_redirects=False)
     assert answer.status_code == 303, answer.text
@@ -42,14 +42,14 @@ def opened(server, token, **fields):
 
 
 def waiting(server, address):
-    """Return the table when a person is to move, or it is over."""
+    """Return the session when a person is to move, or it is over."""
     until = time.monotonic() + 120
     while time.monotonic() < until:
         data = server.get(f"{address}/state").json()
         if data["phase"] in ("waiting", "over", "failed"):
             return data
         time.sleep(0.01)
-    raise AssertionError("the table does nothing")
+    raise AssertionError("the session does nothing")
 
 
 def post(server, token, address, **fields):
@@ -185,7 +185,7 @@ def test_a_page_that_waits_hears_of_a_change(server, token):
         ({"keep": "1", "position": "SMLSMLSML. SML/SML 0 0"}, "kept"),
     ],
 )
-def test_a_table_that_cannot_be_is_refused_on_the_form_in_words(server, token, fields, words):
+def test_a_session_that_cannot_be_is_refused_on_the_form_in_words(server, token, fields, words):
     wanted = {"game": "epicycle", "players": "2", "seat-0": "person", "seat-1": "greedy", "token": token, **fields}
     answer = server.post("/play", data=wanted, follow_redirects=False)
     assert answer.status_code == 400
@@ -194,7 +194,7 @@ def test_a_table_that_cannot_be_is_refused_on_the_form_in_words(server, token, f
     assert "<script>alert" not in answer.text
 
 
-def test_a_bot_that_does_not_play_this_says_so_at_the_table(server, token):
+def test_a_bot_that_does_not_play_this_says_so_on_the_page(server, token):
     data = waiting(server, opened(server, token, **{"bot-1": "settler", "seat-1": "settler"}))
     assert data["phase"] == "failed"
     assert "settler" in data["line"]
@@ -204,14 +204,14 @@ def test_a_bot_that_does_not_play_this_says_so_at_the_table(server, token):
     "address",
     ["/play/nothing", "/play/nothing/state", "/play/nothing/at?ply=0", "/play/nothing/why?version=0", "/play/%00"],
 )
-def test_a_table_that_is_gone_says_why(server, address):
+def test_a_session_that_is_gone_says_why(server, address):
     answer = server.get(address)
     assert answer.status_code == 404
-    assert "tables end with the server" in answer.text
+    assert "matches end with the server" in answer.text
 
 
 def test_an_analysis_grows_and_finds_the_win(server, token):
-    from tests.arena.tables.test_analysis import win_in_one
+    from tests.arena.sessions.test_analysis import win_in_one
 
     state, winning = win_in_one()
     where = {"game": "epicycle", "players": 2, "position": state.position}
@@ -325,18 +325,18 @@ def test_every_game_offers_its_options_and_a_seat_for_each_player(server):
         assert text.count("<fieldset") == players
 
 
-def test_a_browser_that_has_the_claim_of_a_table_becomes_its_owner_once(tmp_path):
-    from arena.tables.hall import Hall
-    from arena.tables.setup import Setup
-    from arena.web.playing import table_address
+def test_a_browser_that_has_the_claim_of_a_session_becomes_its_owner_once(tmp_path):
+    from arena.sessions.registry import SessionRegistry
+    from arena.sessions.setup import SessionSetup
+    from arena.web.play_routes import session_address
 
-    hall = Hall(tmp_path)
-    place = hall.open(Setup("epicycle", ("person", "random")), "secret", claim=True)
-    address = f"/{table_address(place)}"
-    with TestClient(create_app(tmp_path, hall=hall), base_url=ADDRESS) as first:
+    registry = SessionRegistry(tmp_path)
+    entry = registry.open(SessionSetup("epicycle", ("person", "random")), "secret", claim=True)
+    address = f"/{session_address(entry)}"
+    with TestClient(create_app(tmp_path, registry=registry), base_url=ADDRESS) as first:
         second = TestClient(first.app, base_url=ADDRESS)
-        assert waiting(first, f"/play/{place.id}")["owner"] is False
+        assert waiting(first, f"/play/{entry.id}")["owner"] is False
         assert first.get(address).status_code == 200
-        assert waiting(first, f"/play/{place.id}")["owner"] is True
+        assert waiting(first, f"/play/{entry.id}")["owner"] is True
         second.get(address)
-        assert waiting(second, f"/play/{place.id}")["owner"] is False
+        assert waiting(second, f"/play/{entry.id}")["owner"] is False

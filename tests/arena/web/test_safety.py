@@ -7,12 +7,12 @@ from starlette.testclient import TestClient
 from arena.core.errors import ConfigError
 from arena.web.links import Links
 from arena.web.safety import (
-    MAX_ADDRESS,
-    MAX_BODY,
+    MAX_ADDRESS_BYTES,
+    MAX_BODY_BYTES,
     POLICY,
     ForbiddenError,
     Guard,
-    Names,
+    HostNames,
     changes_something,
     new_token,
 )
@@ -38,17 +38,17 @@ from arena.web.server import address_of, bound
     ],
 )
 def test_a_loopback_server_has_the_loopback_names_with_its_port_alone(host, is_ours):
-    assert Names("127.0.0.1", 8000).has(host) == is_ours
+    assert HostNames("127.0.0.1", 8000).has(host) == is_ours
 
 
 def test_a_server_on_every_address_answers_to_addresses_but_to_no_foreign_name():
-    names = Names("0.0.0.0", 8000)
+    names = HostNames("0.0.0.0", 8000)
     assert names.has("10.0.0.7:8000") and names.has("[fe80::1]:8000") and names.has("localhost:8000")
     assert not names.has("evil.example:8000")
 
 
 def test_a_server_with_a_name_of_its_own_answers_to_that_one():
-    names = Names("arena.example", 80)
+    names = HostNames("arena.example", 80)
     assert names.has("arena.example") and names.has("arena.example:80") and not names.has("localhost")
 
 
@@ -85,8 +85,8 @@ def test_pages_of_other_servers_may_lead_here_but_load_and_compute_nothing_here(
 
 
 def test_large_requests_are_refused_before_they_are_read(client):
-    assert client.get("/?" + "x" * MAX_ADDRESS).status_code == 414
-    assert client.post("/", content=b"x" * (MAX_BODY + 1)).status_code == 413
+    assert client.get("/?" + "x" * MAX_ADDRESS_BYTES).status_code == 414
+    assert client.post("/", content=b"x" * (MAX_BODY_BYTES + 1)).status_code == 413
     assert client.post("/", headers={"Content-Length": "many"}).status_code in (400, 413)
 
 
@@ -127,7 +127,7 @@ def test_a_change_needs_the_token_of_this_server():
         return Response(str(error), 403)
 
     token = app.state.links.token
-    with TestClient(Guard(app, Names("127.0.0.1", 8000)), base_url="http://127.0.0.1:8000") as client:
+    with TestClient(Guard(app, HostNames("127.0.0.1", 8000)), base_url="http://127.0.0.1:8000") as client:
         assert client.post("/change").status_code == 403
         assert client.post("/change", headers={"X-Arena-Token": token[:-1]}).status_code == 403
         assert client.post("/change", data={"token": "é"}).status_code == 403

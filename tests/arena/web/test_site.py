@@ -11,8 +11,8 @@ import pytest
 from arena.cli import site as command
 from arena.cli.app import run_command
 from arena.core.errors import ConfigError
+from arena.web.catalog import LogCatalog
 from arena.web.highlights import BEST, LONGEST, UPSETS, highlights
-from arena.web.library import Library
 from arena.web.site import LIST, Site
 
 
@@ -135,11 +135,11 @@ def test_a_tournament_that_is_not_there_is_refused(home, tmp_path, capsys):
 
 
 def test_chosen_matches_are_upsets_among_the_best_and_the_longest(home):
-    library = Library(home)
-    log = library.log("shown")
-    _, view = library.view(log)
-    found = highlights(library, log, 2)
-    library.close()
+    catalog = LogCatalog(home)
+    log = catalog.log("shown")
+    _, view = catalog.view(log)
+    found = highlights(catalog, log, 2)
+    catalog.close()
     plies = view.match["plies"]
     for board in view.boards:
         rows = [number for number in range(view.total) if view.match["board"][number] == board]

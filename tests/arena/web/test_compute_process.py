@@ -13,8 +13,8 @@ import pytest
 from arena import api
 from arena.core.errors import ArenaError
 from arena.core.match_ids import check_match_id
-from arena.web.computing import Computer, ComputingError
-from arena.web.library import Library
+from arena.web.catalog import LogCatalog
+from arena.web.compute_process import ComputeProcess, ComputingError
 from tests.support.tournaments import gone, wait_until
 
 ODD = "class Odd(Exception): pass\nraise Odd('odd')"
@@ -23,7 +23,7 @@ ODD = "class Odd(Exception): pass\nraise Odd('odd')"
 
 @pytest.fixture(scope="module")
 def computer():
-    found = Computer()
+    found = ComputeProcess()
     yield found
     found.close()
 
@@ -67,7 +67,7 @@ def test_a_process_that_is_killed_while_it_has_nothing_to_do_costs_nothing(compu
 
 
 def test_closing_ends_a_computation_under_way_and_nothing_is_computed_afterwards():
-    computer, errors = Computer(), []
+    computer, errors = ComputeProcess(), []
     process, _ = computer.run(os.getpid)
 
     def long():
@@ -89,8 +89,8 @@ def test_closing_ends_a_computation_under_way_and_nothing_is_computed_afterwards
 
 def test_it_does_not_outlive_a_server_that_is_killed():
     program = (
-        "import os, time; from functools import partial; from arena.web.computing import Computer\n"
-        "computer = Computer()\n"
+        "import os, time; from functools import partial; from arena.web.compute_process import ComputeProcess\n"
+        "computer = ComputeProcess()\n"
         "print(computer.run(os.getpid)[0], flush=True); computer.run(partial(time.sleep, 600))"
     )
     server = subprocess.Popen([sys.executable, "-c", program], stdout=subprocess.PIPE, text=True)
@@ -105,5 +105,5 @@ def test_it_does_not_outlive_a_server_that_is_killed():
     "make", [api.board_leaderboard, api.board_crosstable, pytest.param(api.board_figures, marks=pytest.mark.system)]
 )
 def test_slow_results_of_a_tournament_are_the_same_from_there(home, computer, make):
-    log = Library(home).log("shown")
+    log = LogCatalog(home).log("shown")
     assert repr(computer.run(partial(make, log.path, 0))[0]) == repr(make(log.path, 0))

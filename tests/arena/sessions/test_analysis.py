@@ -5,16 +5,16 @@ import random
 import pytest
 
 from arena.core.errors import ConfigError
-from arena.tables import analysis
-from arena.tables.analysis import Analyses, question
-from arena.tables.table import Refused
+from arena.sessions import analysis
+from arena.sessions.analysis import AnalysisPool, request_for
+from arena.sessions.session import RefusedError
 from engine import EngineError, load_game
 from tests.support.tournaments import PATIENCE
 
 
 @pytest.fixture(scope="module")
 def analyses():
-    found = Analyses(most=1)
+    found = AnalysisPool(max_workers=1)
     yield found
     found.close()
 
@@ -42,7 +42,7 @@ def win_in_one():
 
 def test_it_finds_and_proves_a_win_in_epicycle(analyses):
     won, winning = win_in_one()
-    asked, state = question(won.game, won.position)
+    asked, state = request_for(won.game, won.position)
     found = settled(analyses, asked, state, 50_000)
     assert found.proven
     assert found.best[0].action == winning
@@ -51,7 +51,7 @@ def test_it_finds_and_proves_a_win_in_epicycle(analyses):
 
 
 def test_it_grows_to_its_limit_and_goes_on_when_more_is_wanted(analyses):
-    asked, state = question(load_game("epicycle", 3), None)
+    asked, state = request_for(load_game("epicycle", 3), None)
     found = settled(analyses, asked, state, 3_000)
     assert found.simulations == 3_000
     assert sum(best.visits for best in found.best) <= 3_000
@@ -64,18 +64,18 @@ def test_a_match_that_is_over_is_not_searched(analyses):
     state = load_game("epicycle", 2).new_initial_state()
     while not state.is_terminal():
         state.apply_action(state.legal_actions()[0])
-    asked, state = question(state.game, None, tuple(state.history()))
+    asked, state = request_for(state.game, None, tuple(state.history()))
     found = analyses.look(asked, state, 1_000)
     assert (found.line, found.best) == ("it is over", ())
 
 
 def test_more_positions_than_there_are_workers_are_refused_while_all_are_looked_at(analyses, monkeypatch):
-    monkeypatch.setattr(analysis, "LOOKING", PATIENCE)
+    monkeypatch.setattr(analysis, "VIEWER_TIMEOUT_SECONDS", PATIENCE)
     game = load_game("epicycle", 3)
-    first, state = question(game, None)
+    first, state = request_for(game, None)
     analyses.look(first, state, 5_000_000)
-    second, after = question(game, None, (state.legal_actions()[0],))
-    with pytest.raises(Refused, match="are being analysed already"):
+    second, after = request_for(game, None, (state.legal_actions()[0],))
+    with pytest.raises(RefusedError, match="are being analysed already"):
         analyses.look(second, after, 5_000_000)
 
 
@@ -90,4 +90,4 @@ def test_more_positions_than_there_are_workers_are_refused_while_all_are_looked_
 )
 def test_what_is_no_position_is_refused(position, actions, kind):
     with pytest.raises(kind):
-        question(load_game("epicycle", 2), position, actions)
+        request_for(load_game("epicycle", 2), position, actions)

@@ -1,24 +1,38 @@
-"""What is to be seen of a table."""
+"""What a session shows at one moment."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import NamedTuple
 
 from engine import State
 
-PREPARING, THINKING, WAITING, OVER, FAILED = "preparing", "thinking", "waiting", "over", "failed"
-"""What a table does: getting ready; a bot moves; a person's move is awaited; the match is over; the table failed."""
+
+class Phase(StrEnum):
+    """What a session does now."""
+
+    PREPARING = "preparing"
+    """Bots are looked up and compiled, or moves are played again."""
+    THINKING = "thinking"
+    """A bot moves."""
+    WAITING = "waiting"
+    """A person is to move."""
+    OVER = "over"
+    """The match is over."""
+    FAILED = "failed"
+    """The session cannot go on."""
 
 
-class TablePly(NamedTuple):
-    """One ply as a table shows it."""
+class PlyView(NamedTuple):
+    """One ply as a session shows it."""
 
     seat: int
     """Who moved; `engine.CHANCE` for dice."""
     text: str
+    """The action or outcome in the game's notation."""
     rolled_by: int
-    """Whose dice; -1 for the set-up, and for what is no roll."""
+    """Seat whose dice fell; -1 for the set-up, and for an action."""
     forced: bool
     """Whether there was no other action."""
     opening: bool
@@ -26,8 +40,8 @@ class TablePly(NamedTuple):
 
 
 @dataclass
-class Seat:
-    """A seat as a table shows it."""
+class SeatView:
+    """A seat as a session shows it."""
 
     name: str
     person: bool
@@ -36,24 +50,24 @@ class Seat:
     forfeit: tuple[str, int, str] | None = None
     """Cause, ply and detail."""
     seconds: float = 0.0
-    """That its last move took."""
+    """Time that its last move took."""
 
 
 @dataclass
-class View:
-    """Everything that is to be seen of a table at one moment."""
+class SessionView:
+    """Everything that a session shows at one moment."""
 
     version: int
-    phase: str
+    phase: Phase
     line: str
     """What is going on, or what failed, in a sentence."""
     seat: int
     """Whose move is due; `CHANCE` or `TERMINAL` otherwise."""
     state: State
     """A copy."""
-    plies: list[TablePly]
+    plies: list[PlyView]
     notes: dict[int, str]
-    seats: list[Seat]
+    seats: list[SeatView]
     ranks: list[int] | None
     ended: str
     seed: int | None

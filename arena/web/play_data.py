@@ -1,4 +1,4 @@
-"""Positions, tables and analyses as the data that scripts of pages draw."""
+"""Positions, sessions and analyses as the data that scripts of pages draw."""
 
 from __future__ import annotations
 
@@ -8,14 +8,14 @@ from typing import Any
 from urllib.parse import urlencode
 
 from arena.core.errors import ConfigError
-from arena.tables.analysis import Found, Question, question
-from arena.tables.setup import MOST_ACTIONS, check_position
-from arena.tables.view import WAITING, TablePly, View
+from arena.sessions.analysis import AnalysisRequest, AnalysisResult, request_for
+from arena.sessions.setup import MAX_START_PLIES, check_position
+from arena.sessions.view import Phase, PlyView, SessionView
 from engine import CHANCE, TERMINAL, Game, State
 
-LONGEST_MOVES = 3500
+MAX_MOVES_CHARS = 3500
 """Characters of the moves in an address."""
-MOST_PARTS, LONGEST_PART, LONGEST_REASON = 10, 100, 300
+MAX_PARTS, MAX_PART_CHARS, MAX_REASON_CHARS = 10, 100, 300
 """Parts of a drawing that are asked about at once; characters of one, and of what is said of them."""
 
 
@@ -51,17 +51,17 @@ def svg_of(state: State) -> str:
 def reason_data(state: State, parts: Sequence[str]) -> dict[str, Any]:
     """Return why these parts of a drawing cannot be clicked in order; an empty reason where the game gives none."""
     why = None
-    if len(parts) <= MOST_PARTS and max(map(len, parts), default=0) <= LONGEST_PART:
+    if len(parts) <= MAX_PARTS and max(map(len, parts), default=0) <= MAX_PART_CHARS:
         with contextlib.suppress(Exception):  # whatever a plug-in's reasons do: pages have a general one
             why = state.why_illegal(parts)
-    return {"why": why[:LONGEST_REASON] if isinstance(why, str) else ""}
+    return {"why": why[:MAX_REASON_CHARS] if isinstance(why, str) else ""}
 
 
-def table_data(view: View, owner: bool) -> dict[str, Any]:
-    """Return a table as its page shows it; `owner` is whether who looks may move."""
+def session_data(view: SessionView, owner: bool) -> dict[str, Any]:
+    """Return a session as its page shows it; `owner` is whether who looks may move."""
     shown = state_data(view.state)
     scores: Sequence[int | None] = view.state.scores() or [None] * len(view.seats)
-    theirs = view.phase == WAITING and owner and view.seat >= 0 and view.seats[view.seat].person
+    theirs = view.phase == Phase.WAITING and owner and view.seat >= 0 and view.seats[view.seat].person
     if not theirs:
         shown["legal"] = []
     return {
@@ -93,7 +93,7 @@ def table_data(view: View, owner: bool) -> dict[str, Any]:
     }
 
 
-def ply_data(view: View, number: int, ply: TablePly) -> dict[str, Any]:
+def ply_data(view: SessionView, number: int, ply: PlyView) -> dict[str, Any]:
     """Return one ply: who moved, or whose dice fell, and why where nobody chose."""
     forfeit = view.seats[ply.seat].forfeit if ply.seat >= 0 else None
     by = "dice" if ply.seat == CHANCE else "opening" if ply.opening else "forced" if ply.forced else ""
@@ -108,7 +108,7 @@ def ply_data(view: View, number: int, ply: TablePly) -> dict[str, Any]:
     }
 
 
-def found_data(found: Found) -> dict[str, Any]:
+def analysis_data(found: AnalysisResult) -> dict[str, Any]:
     """Return an analysis as pages show it."""
     return {
         "version": found.version,
@@ -134,14 +134,14 @@ def found_data(found: Found) -> dict[str, Any]:
     }
 
 
-def asked(game: Game, position: str, moves: str) -> tuple[Question, State]:
+def asked(game: Game, position: str, moves: str) -> tuple[AnalysisRequest, State]:
     """Return the position that an address names: one to start from, if any, and moves in notation from there.
 
     Raises an `ArenaError` or `EngineError` for what is none.
     """
     words = moves.split()
-    if len(words) > MOST_ACTIONS or len(moves) > LONGEST_MOVES:
-        raise ConfigError(f"an address has at most {LONGEST_MOVES:,} characters of moves")
+    if len(words) > MAX_START_PLIES or len(moves) > MAX_MOVES_CHARS:
+        raise ConfigError(f"an address has at most {MAX_MOVES_CHARS:,} characters of moves")
     if position:
         check_position(game, position)
     state = game.state_from_position(position) if position else game.new_initial_state()
@@ -151,12 +151,12 @@ def asked(game: Game, position: str, moves: str) -> tuple[Question, State]:
             state.apply_action(state.string_to_action(word))
         except Exception as error:
             raise ConfigError(f"move {number + 1}: {error}") from None
-    return question(game, position or None, tuple(state.history()[start:]))
+    return request_for(game, position or None, tuple(state.history()[start:]))
 
 
 def analysis_address(game: Game, moves: str, position: str = "") -> str:
     """Return the address of the analysis of a position; empty where there are too many moves for one."""
-    if len(moves) > LONGEST_MOVES:
+    if len(moves) > MAX_MOVES_CHARS:
         return ""
     fields = {"game": game.spec, "players": game.players, "position": position, "moves": moves}
     return f"/analysis?{urlencode({key: value for key, value in fields.items() if value})}"

@@ -11,32 +11,32 @@ import time
 from collections import OrderedDict
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from concurrent.futures import TimeoutError as NotYet
+from concurrent.futures import TimeoutError as NotReadyError
 from typing import Any, Generic, NamedTuple, TypeVar
 
-from arena.web.computing import Computer
+from arena.web.compute_process import ComputeProcess
 
 T = TypeVar("T")
 
-MOST_KEPT = 512
+MAX_RESULTS = 512
 """Results kept at once; those asked for longest ago go first."""
-SHARE = 0.01
+REFRESH_SHARE = 0.01
 """Most of a core that is spent on making results of one kind again because logs change all the time."""
-AGAIN = 2.0
-"""Seconds after which what has failed is tried again: its log may have been locked for a while."""
+RETRY_SECONDS = 2.0
+"""Time after which what has failed is tried again: its log may have been locked for a while."""
 
 
-class Known(NamedTuple, Generic[T]):
+class CachedResult(NamedTuple, Generic[T]):
     """A result, and the version of the log that it was made from."""
 
     value: T
     version: Hashable
 
 
-class Budget:
+class RefreshBudget:
     """Processor time that may be spent in the long run."""
 
-    def __init__(self, share: float = SHARE) -> None:
+    def __init__(self, share: float = REFRESH_SHARE) -> None:
         self._share = share
         self._free = 0.0
         """When all that has been spent is paid for, by the monotonic clock."""
@@ -56,16 +56,18 @@ def in_this_thread(compute: Callable[[], T]) -> tuple[T, float]:
     return compute(), time.thread_time() - begun
 
 
-class Kept(Generic[T]):
+class CacheEntry(Generic[T]):
     """One result, made again for another version as often as the budget allows.
 
     `run` computes it, and returns it with the processor seconds that it took.
     """
 
-    def __init__(self, budget: Budget, run: Callable[[Callable[[], T]], tuple[T, float]] = in_this_thread) -> None:
+    def __init__(
+        self, budget: RefreshBudget, run: Callable[[Callable[[], T]], tuple[T, float]] = in_this_thread
+    ) -> None:
         self._budget, self._run = budget, run
         self._lock = threading.Lock()
-        self._known: Known[T] | None = None
+        self._latest: CachedResult[T] | None = None
         self._failed: tuple[Hashable, BaseException, float] | None = None
         """Version, error, and when it was, by the monotonic clock."""
         self._running: Future[T] | None = None
@@ -78,20 +80,20 @@ class Kept(Generic[T]):
         executor: ThreadPoolExecutor,
         patience: float | None,
         urgent: bool = False,
-    ) -> Known[T] | None:
+    ) -> CachedResult[T] | None:
         """Return the result of this version, or else the latest one; None when `patience` is over before the first.
 
         `patience` is in seconds since it was begun, None to wait for this version in any case. An `urgent` version is
         begun at once, whatever the last one cost. Raises what `compute` raised for this version.
         """
         with self._lock:
-            if self._known is not None and self._known.version == version:
-                return self._known
+            if self._latest is not None and self._latest.version == version:
+                return self._latest
             if self._failed is not None:
                 failed, error, when = self._failed
-                if failed == version and time.monotonic() < when + AGAIN:
+                if failed == version and time.monotonic() < when + RETRY_SECONDS:
                     raise error
-            known = self._known
+            known = self._latest
             due = known is None or urgent or patience is None or self._budget.has_some()
             if self._running is None and due:
                 self._running, self._begun = executor.submit(self._make, version, compute), time.monotonic()
@@ -101,11 +103,11 @@ class Kept(Generic[T]):
             return known
         try:
             running.result(left)
-        except NotYet:
+        except NotReadyError:
             return None
-        if patience is None and self._known is not None and self._known.version != version:
+        if patience is None and self._latest is not None and self._latest.version != version:
             return self.get(version, compute, executor, patience)  # another version was under way
-        return self._known
+        return self._latest
 
     def _make(self, version: Hashable, compute: Callable[[], T]) -> T:
         try:
@@ -115,23 +117,23 @@ class Kept(Generic[T]):
                 self._failed, self._running = (version, error, time.monotonic()), None
             raise
         with self._lock:
-            if self._known is not None:  # the first time is nobody's fault
+            if self._latest is not None:  # the first time is nobody's fault
                 self._budget.spend(seconds)
-            self._known, self._failed, self._running = Known(value, version), None, None
+            self._latest, self._failed, self._running = CachedResult(value, version), None, None
         return value
 
 
-class Keeper:
+class ResultCache:
     """All results that are kept, by key; slow ones are computed in another process where there is one."""
 
-    def __init__(self, computer: Computer | None = None) -> None:
+    def __init__(self, computer: ComputeProcess | None = None) -> None:
         self._computer = computer
         self._slow = ThreadPoolExecutor(2 if computer is None else 1, thread_name_prefix="slow")
         self._quick = ThreadPoolExecutor(8, thread_name_prefix="quick")
         self._lock = threading.Lock()
-        self._budgets: dict[str, Budget] = {}
+        self._budgets: dict[str, RefreshBudget] = {}
         """By kind, so that standings need not wait until figures are paid for."""
-        self._kept: OrderedDict[Hashable, Kept[Any]] = OrderedDict()
+        self._entries: OrderedDict[Hashable, CacheEntry[Any]] = OrderedDict()
 
     def get(
         self,
@@ -142,17 +144,17 @@ class Keeper:
         urgent: bool = False,
         slow: bool = False,
         kind: str = "",
-    ) -> Known[T] | None:
-        """Return the result of a key as `Kept.get` does; what is `slow` does not keep others waiting.
+    ) -> CachedResult[T] | None:
+        """Return the result of a key as `CacheEntry.get` does; what is `slow` does not keep others waiting.
 
         Results of one `kind` share what may be spent on making them again.
         """
         run = self._computer.run if slow and self._computer is not None else in_this_thread
         with self._lock:
-            kept = self._kept.setdefault(key, Kept(self._budgets.setdefault(kind, Budget()), run))
-            self._kept.move_to_end(key)
-            if len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
+            kept = self._entries.setdefault(key, CacheEntry(self._budgets.setdefault(kind, RefreshBudget()), run))
+            self._entries.move_to_end(key)
+            if len(self._entries) > MAX_RESULTS:
+                self._entries.popitem(last=False)
         return kept.get(version, compute, self._slow if slow else self._quick, patience, urgent)
 
     def close(self) -> None:

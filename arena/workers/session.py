@@ -1,4 +1,4 @@
-"""A match with persons in some seats, as a worker plays it: tells its driver what happens, and asks it for moves."""
+"""A worker's side of a session: report to the driver what happens in a match, and ask it for the moves of persons."""
 
 from __future__ import annotations
 
@@ -14,58 +14,58 @@ from arena.match.referee import Course, Match, Report
 from arena.workers import messages
 
 Exchange = Callable[[messages.Message, bool], messages.Message | None]
-"""Tells the driver something, and returns its reply if one is awaited."""
+"""Send a message to the driver; return its reply if one is awaited."""
 
 
-class Left(WorkerError):
+class SessionEndedError(WorkerError):
     """The persons have left a match, which is not to be finished."""
 
 
 @dataclass
-class Watched:
-    """An entrant whose match somebody wants to see."""
+class SessionEntrant:
+    """An entrant that shows its match to a session when it joins."""
 
     entrant: Entrant
-    sitting: Sitting
+    session: WorkerSession
 
     def join(self, match: MatchView, seat: int) -> Player:
         assert isinstance(match, Match)
-        self.sitting.match = match
+        self.session.match = match
         return self.entrant.join(match, seat)
 
 
-class Sitting:
-    """Persons and bots at one table."""
+class WorkerSession:
+    """A match of persons and bots."""
 
-    def __init__(self, order: messages.Sit, report: Report, exchange: Exchange) -> None:
+    def __init__(self, order: messages.StartSession, report: Report, exchange: Exchange) -> None:
         self.persons = frozenset(order.persons)
         self.course = Course(order.position, order.actions)
         self.match: Match | None = None
         self._report, self._exchange = report, exchange
 
     def entrants(self, seats: Sequence[int], bots: Mapping[int, Entrant]) -> list[Entrant]:
-        """Return who sits in each seat; `bots` are by entry."""
+        """Return the entrant of each seat; `bots` are by entry."""
         person = Person(self._ask, self.course.actions)
-        sitting = (person if seat in self.persons else bots[entry] for seat, entry in enumerate(seats))
-        return [Watched(entrant, self) for entrant in sitting]
+        entrants = (person if seat in self.persons else bots[entry] for seat, entry in enumerate(seats))
+        return [SessionEntrant(entrant, self) for entrant in entrants]
 
     def report(self, seat: int, ply: int, limit: float) -> None:
         """Do the referee's report, and tell the driver which bot begins to think."""
         self._report(seat, ply, limit)
         if ply >= len(self.course.actions) and seat != NOBODY and seat not in self.persons and self.match is not None:
-            self._exchange(messages.Seen(*self._seen(self.match, seat)), False)
+            self._exchange(messages.SessionUpdate(*self._update(self.match, seat)), False)
 
     def _ask(self, match: MatchView, seat: int) -> Answer:
         assert isinstance(match, Match)
-        reply = self._exchange(messages.YourTurn(*self._seen(match, seat)), True)
-        if not isinstance(reply, messages.Chosen):
-            raise Left("the persons have left the match")
+        reply = self._exchange(messages.MoveRequest(*self._update(match, seat)), True)
+        if not isinstance(reply, messages.MoveReply):
+            raise SessionEndedError("the persons have left the match")
         if reply.cause:
             raise Fault(reply.cause, reply.detail)
         return Answer(reply.action, None)
 
-    def _seen(self, match: Match, seat: int) -> messages.Seen:
+    def _update(self, match: Match, seat: int) -> messages.SessionUpdate:
         forfeits = {
             seat: (forfeit.cause, forfeit.ply, forfeit.detail) for seat, forfeit in sorted(match.forfeits.items())
         }
-        return messages.Seen(seat, match.state.history(), list(match.notes), forfeits)
+        return messages.SessionUpdate(seat, match.state.history(), list(match.notes), forfeits)

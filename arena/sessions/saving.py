@@ -15,41 +15,41 @@ from arena.match.stored import StoredMatch
 from arena.plan.model import BotSettings, ResolvedPlan
 from arena.plan.resolve import Plan
 from arena.runner.single import single_match, stored_of
+from arena.sessions.session import PlaySession, RefusedError
+from arena.sessions.setup import bot_row, is_person
 from arena.store import Finished, Store, move_into_place
-from arena.tables.setup import is_person, row_of_seat
-from arena.tables.table import Refused, Table
 from arena.tournament.dice_keys import finish_log, now
 from arena.tournament.logs import LOG
 
 WORKER = "table"
 """Worker of matches played by hand, as the log has it."""
-SHORT = 12
-"""Digits of a match's id that its log is named by."""
+NAME_DIGITS = 12
+"""Hexadecimal digits of a match's id that its log is named by."""
 
 
-def keep(table: Table) -> str:
+def save(session: PlaySession) -> str:
     """Write the log of a match that is over and return the name that commands know it by.
 
-    Raises `Refused` when there is such a log already, of the same people, bots and dice, or it is being written.
+    Raises `RefusedError` when there is such a log already, of the same people, bots and dice, or it is being written.
     """
-    if table.kept:
-        return table.kept
-    plan, row = table.begin_keeping()
-    name = f"{PLAYED}/{single_match(plan).block.identity.hex()[:SHORT]}"
-    kept = ""
+    if session.saved_as:
+        return session.saved_as
+    plan, row = session.begin_saving()
+    name = f"{PLAYED}/{single_match(plan).block.identity.hex()[:NAME_DIGITS]}"
+    saved_as = ""
     try:
-        home = home_folder(table.home)
+        home = home_folder(session.home)
         log = home / name / LOG
         if log.exists():
-            raise Refused(
+            raise RefusedError(
                 f"a match of the same seats and dice is in {name} already; play with new dice to keep another"
             )
         with made_folder(home), own_folder(home, ".keep-") as folder:  # killed on the way, it leaves no half a log
-            _write(folder / LOG, name, plan, row, table.versions)
+            _write(folder / LOG, name, plan, row, session.versions)
             move_into_place(folder / LOG, log)
-        kept = name
+        saved_as = name
     finally:
-        table.end_keeping(kept)
+        session.end_saving(saved_as)
     return name
 
 
@@ -65,25 +65,25 @@ def _write(log: Path, name: str, plan: Plan, row: MatchRow, versions: dict[str, 
             store.keep_key(key, now())
         settings = [BotSettings(bot.params, bot.isolation) for bot in plan.bots]
         resolved = ResolvedPlan.of(name, plan.schedule, settings)
-        bots = [row_of_seat(plan, entry) for entry in range(len(plan.bots))]
+        bots = [bot_row(plan, entry) for entry in range(len(plan.bots))]
         run = store.begin_run(resolved.as_json(), json.dumps(versions), now(), bots, bundles)
         store.add(plan.schedule, [Finished(single_match(plan), row, WORKER, 1)], run)
         finish_log(store, plan.schedule)
 
 
-def stored(plan: Plan, row: MatchRow) -> StoredMatch:
-    """Return a match of a table in the form of one out of a log."""
+def stored_match(plan: Plan, row: MatchRow) -> StoredMatch:
+    """Return a match of a session in the form of one out of a log."""
     return stored_of(plan, single_match(plan), row)
 
 
-def id_of(plan: Plan) -> str:
-    """Return the id of a table's match."""
+def match_id_of(plan: Plan) -> str:
+    """Return the id of a session's match."""
     spec = single_match(plan)
     return match_id(spec.block.identity, spec.lineup)
 
 
-def line_of(plan: Plan, row: MatchRow) -> str:
+def json_line_of(plan: Plan, row: MatchRow) -> str:
     """Return a match as a line of JSON, as exports of logs have it."""
     board, entries = plan.schedule.boards[0], plan.schedule.entries
     seats = [entries[entry] for entry in single_match(plan).seats]
-    return as_line(Record.of(stored(plan, row), seats, board.rules_version))
+    return as_line(Record.of(stored_match(plan, row), seats, board.rules_version))

@@ -1,8 +1,8 @@
-/** A table: what the server says of it is drawn, what is clicked is sent. */
+/** A session: what the server says of it is drawn, what is clicked is sent. */
 import { Board, ask, change, find, list, make, showFound, sleep } from "./board.js";
 
-const table = find("table");
-const base = `/play/${encodeURIComponent(table.dataset.id ?? "")}`;
+const session = find("session");
+const base = `/play/${encodeURIComponent(session.dataset.id ?? "")}`;
 const problem = find("problem");
 /** @type {any} */
 let now = null;
@@ -42,10 +42,10 @@ async function send(what, fields = {}) {
 
 /** @param {any} data */
 function status(data) {
-  if (data.phase === "failed") return `The table failed: ${data.line}`;
+  if (data.phase === "failed") return `The match failed: ${data.line}`;
   if (data.phase === "over") return `Over: ${data.ended}. ${places(data)}`;
   if (data.line) return data.line[0].toUpperCase() + data.line.slice(1);
-  if (data.phase === "preparing") return "The table is being set up.";
+  if (data.phase === "preparing") return "The match is being set up.";
   const who = data.seat >= 0 ? `seat ${data.seat} (${data.seats[data.seat].name})` : "the dice";
   if (data.turn) return `Your move: ${who}.`;
   return data.phase === "waiting" ? `It is the move of ${who}.` : `Thinking: ${who}.`;

@@ -1,4 +1,4 @@
-"""Events for open pages: what has changed in a log, computed once a second for all who look."""
+"""Server-sent events of open pages: what has changed in a log, computed once for all who look."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ from starlette.concurrency import run_in_threadpool
 
 from arena.core.errors import ArenaError
 
-EVERY = 1.5
-"""Seconds between two looks at a log."""
-MOST_VIEWERS = 1_000
+POLL_SECONDS = 1.5
+"""Time between two looks at a log."""
+MAX_VIEWERS = 1_000
 """Open streams; who comes later is told to come again."""
-ALIVE = 15.0
-"""Seconds after which a stream without news says so, which finds out who has gone."""
-END = b""
+KEEPALIVE_SECONDS = 15.0
+"""Time without an event after which a stream sends a comment, which shows who has gone."""
+END_OF_STREAM = b""
 """An event after which there are no more."""
 
 
@@ -26,7 +26,7 @@ class TooManyError(ArenaError):
 
 
 class Channel:
-    """Everybody who looks at one thing."""
+    """The viewers of one thing, and the task that looks at it for them."""
 
     def __init__(self, make: Callable[[], str], words: Callable[[object], str]) -> None:
         self.make, self.words = make, words
@@ -46,10 +46,10 @@ class Channel:
             event = b"data: " + text.encode("utf-8", "replace") + b"\n\n"
             if event != self.latest:
                 self.latest = event
-                self.tell(event)
-            await asyncio.sleep(EVERY)
+                self.send(event)
+            await asyncio.sleep(POLL_SECONDS)
 
-    def tell(self, event: bytes) -> None:
+    def send(self, event: bytes) -> None:
         """Hand something on to everybody."""
         for queue in self.viewers:
             if queue.full():
@@ -60,12 +60,12 @@ class Channel:
 async def _next(queue: asyncio.Queue[bytes]) -> bytes:
     """Return what comes next, or after a while without news that there is none."""
     try:
-        return await asyncio.wait_for(queue.get(), ALIVE)
+        return await asyncio.wait_for(queue.get(), KEEPALIVE_SECONDS)
     except TimeoutError:
         return b": here\n\n"
 
 
-class Live:
+class EventStreams:
     """The channels of a server; used from its event loop alone. `words` returns what an error says."""
 
     def __init__(self, words: Callable[[object], str] = str) -> None:
@@ -82,7 +82,7 @@ class Live:
 
         Raises `TooManyError`.
         """
-        if self.viewers >= MOST_VIEWERS:
+        if self.viewers >= MAX_VIEWERS:
             raise TooManyError("too many pages are open; close some")
         return self._events(name, make)
 
@@ -96,7 +96,7 @@ class Live:
             if channel.task is None or channel.task.done():
                 channel.task = asyncio.create_task(channel.follow())
             yield b"retry: 3000\n\n"
-            while (event := await _next(queue)) != END:
+            while (event := await _next(queue)) != END_OF_STREAM:
                 yield event
         finally:
             channel.viewers.discard(queue)
@@ -106,7 +106,7 @@ class Live:
     def release(self) -> None:
         """End all streams; those who follow them may come again."""
         for channel in self._channels.values():
-            channel.tell(END)
+            channel.send(END_OF_STREAM)
 
     async def close(self) -> None:
         """End all that the streams told of."""

@@ -1,6 +1,6 @@
-"""A process that computes what takes long, so that the one which answers requests never holds Python's lock for it.
+"""A process that computes what takes long, so that the server's process never holds Python's global lock for it.
 
-The child is `python -m arena.web.computing DESCRIPTOR`. It computes one function after the other, each given as a
+The child is `python -m arena.web.compute_process DESCRIPTOR`. It computes one function after the other, each given as a
 pickle, and ends with its parent.
 
 `concurrent.futures.ProcessPoolExecutor` runs the caller's main module in its child too, keeps one more process (12 MB),
@@ -33,7 +33,7 @@ class ComputingError(ArenaError):
     """The process that computes has ended before it was done."""
 
 
-class Computer:
+class ComputeProcess:
     """One such process, started when it is first needed, and again after it has died; safe to use from any thread."""
 
     def __init__(self) -> None:
@@ -66,7 +66,7 @@ class Computer:
             ours, theirs = socket.socketpair()
             with ours, theirs:
                 number = theirs.fileno()
-                command = [sys.executable, "-P", "-m", "arena.web.computing", str(number)]
+                command = [sys.executable, "-P", "-m", "arena.web.compute_process", str(number)]
                 if self._is_closed:
                     raise EOFError
                 self._process = subprocess.Popen(

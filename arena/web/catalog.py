@@ -1,4 +1,8 @@
-"""The tournaments under a home folder, and what pages show of them: read from logs, kept while these stay the same."""
+"""The tournaments under a home folder, and what pages show of them: read from logs, kept while these stay the same.
+
+`cachetools.LRUCache` would replace 3 of the 9 lines that bound the indexes in memory, but asks for the size of an entry
+once, when it is put in; an index grows with its log.
+"""
 
 from __future__ import annotations
 
@@ -28,19 +32,19 @@ from arena.store import read_writer
 from arena.tournament.extents import Extents
 from arena.tournament.logs import LOG, logs_under
 from arena.tournament.tournament import Tournament
-from arena.web.computing import Computer
-from arena.web.keeping import Keeper, Known
-from arena.web.words import below
+from arena.web.compute_process import ComputeProcess
+from arena.web.filters import below
+from arena.web.result_cache import CachedResult, ResultCache
 
 T = TypeVar("T")
 
-PATIENCE = 0.5
-"""Seconds that a page waits for a result before it is shown without."""
-FIRST = 60.0
-"""Seconds that it waits for the first status of a log."""
-MOST_INDEXED = 5_000_000
+PAGE_TIMEOUT_SECONDS = 0.5
+"""Time that a page waits for a result before it is shown without."""
+STATUS_TIMEOUT_SECONDS = 60.0
+"""Time that it waits for the first status of a log."""
+MAX_INDEXED_MATCHES = 5_000_000
 """Matches in all indexes in memory, about 65 bytes each; the index used last is kept in any case."""
-SMALLEST = 1_000
+MIN_INDEX_MATCHES = 1_000
 """Matches that an index counts for at least."""
 
 
@@ -81,14 +85,14 @@ class Log:
         return self._is_running
 
 
-class Plan(NamedTuple):
+class LogPlan(NamedTuple):
     """The plan of a log's latest run."""
 
     resolved: ResolvedPlan
     schedule: Schedule
 
 
-class _Status(NamedTuple):
+class _LogStatus(NamedTuple):
     """What is read of a log at one moment."""
 
     run: RunStatus
@@ -97,19 +101,19 @@ class _Status(NamedTuple):
     extents: Extents
 
 
-class Library:
+class LogCatalog:
     """Tournaments under a home folder; safe to use from several threads.
 
     `patience` is how many seconds a page waits for a result: None for pages that are written as files. `computer` is
-    what computes slow ones, this process without it; it is closed with the library.
+    what computes slow ones, this process without it; it is closed with the catalog.
     """
 
     def __init__(
-        self, home: str | Path | None = None, patience: float | None = None, computer: Computer | None = None
+        self, home: str | Path | None = None, patience: float | None = None, computer: ComputeProcess | None = None
     ) -> None:
         self.home = home_path(home).absolute()
         self.patience = patience
-        self.keeper = Keeper(computer)
+        self.results = ResultCache(computer)
         self._lock = threading.Lock()
         self._indexes: OrderedDict[Path, MatchIndex] = OrderedDict()
 
@@ -134,14 +138,14 @@ class Library:
 
     def kept(
         self, log: Log, what: str | tuple[str, int], compute: Callable[[], T], patience: float | None = -1
-    ) -> Known[T] | None:
-        """Return what is computed of a log, as `Kept.get` does; what no run changes is computed at once.
+    ) -> CachedResult[T] | None:
+        """Return what is computed of a log, as `CacheEntry.get` does; what no run changes is computed at once.
 
         `what` is its kind, with the number of a board where it is of one.
         """
         wait = self.patience if patience == -1 else patience
         urgent, kind = not log.is_running(), what if isinstance(what, str) else what[0]
-        return self.keeper.get((log.path, what), log.stamp(), compute, wait, urgent, slow=True, kind=kind)
+        return self.results.get((log.path, what), log.stamp(), compute, wait, urgent, slow=True, kind=kind)
 
     def deadline(self) -> float | None:
         """Return when the patience of a page that is asked for now is over, by the monotonic clock; None for never."""
@@ -149,7 +153,7 @@ class Library:
 
     def all_kept(
         self, log: Log, what: str, computes: Mapping[int, Callable[[], T]], ends: float | None
-    ) -> list[Known[T] | None]:
+    ) -> list[CachedResult[T] | None]:
         """Return what is computed of boards of a log by their numbers, as `kept` does, with one deadline for all."""
         if ends is not None:
             for index, compute in computes.items():
@@ -159,7 +163,7 @@ class Library:
             for index, compute in computes.items()
         ]
 
-    def is_old(self, log: Log, known: Known[Any]) -> bool:
+    def is_old(self, log: Log, known: CachedResult[Any]) -> bool:
         """Whether what is known of a log, to which nobody writes, is of an earlier state of it, and made again."""
         return not log.is_running() and known.version != log.stamp()
 
@@ -171,29 +175,29 @@ class Library:
             index = self._indexes.setdefault(log.path, MatchIndex(log.path))
             self._indexes.move_to_end(log.path)
         view = index.view()
-        for dropped in self._too_many():
+        for dropped in self._evicted():
             dropped.close()
         return index, view
 
-    def _too_many(self) -> list[MatchIndex]:
+    def _evicted(self) -> list[MatchIndex]:
         """Take indexes that were used longest ago out of memory, where there are more matches than fit."""
         with self._lock:
-            left = sum(max(index.size, SMALLEST) for index in self._indexes.values())
+            left = sum(max(index.size, MIN_INDEX_MATCHES) for index in self._indexes.values())
             dropped: list[MatchIndex] = []
-            while left > MOST_INDEXED and len(self._indexes) > 1:
+            while left > MAX_INDEXED_MATCHES and len(self._indexes) > 1:
                 dropped.append(self._indexes.popitem(last=False)[1])
-                left -= max(dropped[-1].size, SMALLEST)
+                left -= max(dropped[-1].size, MIN_INDEX_MATCHES)
         return dropped
 
-    def plan(self, log: Log) -> Plan:
+    def plan(self, log: Log) -> LogPlan:
         """Return the plan of a log's latest run; raises `ArenaError` for a damaged log."""
         _, view = self.view(log)
 
-        def read() -> Plan:
+        def read() -> LogPlan:
             with Tournament.open(log.path) as tournament:
-                return Plan(tournament.plan, tournament.plan.schedule())
+                return LogPlan(tournament.plan, tournament.plan.schedule())
 
-        found = self.keeper.get((log.path, "plan"), (log.path.stat().st_ino, view.run), read)
+        found = self.results.get((log.path, "plan"), (log.path.stat().st_ino, view.run), read)
         assert found is not None  # nothing gives up waiting
         return found.value
 
@@ -208,20 +212,20 @@ class Library:
         """Return which blocks of the plan of a log are still in it."""
         return self._status(log).value.extents
 
-    def _status(self, log: Log) -> Known[_Status]:
+    def _status(self, log: Log) -> CachedResult[_LogStatus]:
         running = log.is_running()
 
-        def read() -> _Status:
+        def read() -> _LogStatus:
             status = api.status(log.path)
             with Tournament.open(log.path) as tournament:
                 extent = tournament.extents(decided=not running)
             status = replace(status, failed=[self.words(line) for line in status.failed])
-            return _Status(status, self.view(log)[1].total, extent)
+            return _LogStatus(status, self.view(log)[1].total, extent)
 
         key, version = (log.path, "status"), (log.stamp(), running)
-        found = self.keeper.get(key, version, read, patience=FIRST, urgent=not running)
+        found = self.results.get(key, version, read, patience=STATUS_TIMEOUT_SECONDS, urgent=not running)
         if found is None or (found.value.run.state == RUNNING) != running:
-            found = self.keeper.get(key, version, read)
+            found = self.results.get(key, version, read)
         assert found is not None  # nothing gives up waiting
         return found
 
@@ -247,6 +251,6 @@ class Library:
 
     def close(self) -> None:
         """End the threads that compute, and keep indexes for the next time."""
-        self.keeper.close()
+        self.results.close()
         for index in self._indexes.values():
             index.close()

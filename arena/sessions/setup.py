@@ -1,4 +1,4 @@
-"""What is played at a table: the game, who sits in which seat, the dice, and the clock of persons."""
+"""What a session plays: the game, who sits in which seat, the dice, and the clock of persons."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ from engine import Game, load_game
 
 PERSON = "person"
 """In place of a bot's spec, alone or with a name: `person:ada`."""
-NAMELESS = "you"
-LONGEST_NAME = 40
-MOST_POSITION = 3500
+DEFAULT_NAME = "you"
+MAX_NAME_CHARS = 40
+MAX_POSITION_CHARS = 3500
 """Characters of a position string."""
-MOST_ACTIONS = 2000
-"""Plies that a table or a search may begin with."""
-MOST_SECONDS = 86_400.0
+MAX_START_PLIES = 2000
+"""Plies that a session or a search may begin with."""
+MAX_CLOCK_SECONDS = 86_400.0
 
 
 class PersonClock(NamedTuple):
@@ -40,8 +40,8 @@ class PersonClock(NamedTuple):
 
 
 @dataclass(frozen=True)
-class Setup:
-    """A table as somebody asks for it."""
+class SessionSetup:
+    """A session as somebody asks for it."""
 
     game: str
     seats: tuple[str, ...]
@@ -56,7 +56,7 @@ class Setup:
     """Plies that were played from there before; seats' bots are asked for theirs all the same."""
     clock: PersonClock = field(default_factory=PersonClock)
     keeps: bool = False
-    """Whether the match is kept in a log when it is over."""
+    """Whether to keep the match in a log when it is over."""
 
     @property
     def persons(self) -> tuple[int, ...]:
@@ -64,14 +64,14 @@ class Setup:
         return tuple(seat for seat, who in enumerate(self.seats) if is_person(who))
 
     def load(self) -> Game:
-        """Return the game; raises an `ArenaError` or `EngineError` for a table that cannot be."""
+        """Return the game; raises an `ArenaError` or `EngineError` for a session that cannot be."""
         game = load_game(self.game, len(self.seats))
         if self.seed is not None:
             check_seed(self.seed)
-        if not all(0 <= value <= MOST_SECONDS for value in self.clock):
-            raise ConfigError(f"the clock: must be 0 to {MOST_SECONDS:,.0f} seconds")
+        if not all(0 <= value <= MAX_CLOCK_SECONDS for value in self.clock):
+            raise ConfigError(f"the clock: must be 0 to {MAX_CLOCK_SECONDS:,.0f} seconds")
         for seat in self.persons:
-            name_of(self.seats[seat])
+            person_name(self.seats[seat])
         if self.position is not None:
             check_position(game, self.position)
         if self.keeps and self.starts_elsewhere:
@@ -94,8 +94,8 @@ class Setup:
 
 def check_position(game: Game, text: str) -> None:
     """Raise an `ArenaError` or `EngineError` unless a text is a position of the game."""
-    if len(text) > MOST_POSITION:
-        raise ConfigError(f"a position has at most {MOST_POSITION:,} characters, this one {len(text):,}")
+    if len(text) > MAX_POSITION_CHARS:
+        raise ConfigError(f"a position has at most {MAX_POSITION_CHARS:,} characters, this one {len(text):,}")
     game.state_from_position(text)
 
 
@@ -104,20 +104,20 @@ def is_person(seat: str) -> bool:
     return seat.partition(":")[0] == PERSON
 
 
-def name_of(seat: str) -> str:
+def person_name(seat: str) -> str:
     """Return a person's name; raises `ConfigError` for one with markup."""
     name = seat.partition(":")[2]
     if not name:
-        return NAMELESS
+        return DEFAULT_NAME
     try:
         if set(name) & set(",()=:"):
             raise ValueError("must have no , ( ) = or :")
-        return shown_name(name, LONGEST_NAME)
+        return shown_name(name, MAX_NAME_CHARS)
     except ValueError as error:
         raise ConfigError(f"the name of a person {error}") from None
 
 
-def resolve(setup: Setup, game: Game, worker: WorkerProcess, home: Path | None) -> Plan:
+def resolve(setup: SessionSetup, game: Game, worker: WorkerProcess, home: Path | None) -> Plan:
     """Return the plan of one match; raises an `ArenaError` for bots that are not there or do not play this."""
     bots = [seat for seat, who in enumerate(setup.seats) if not is_person(who)]
     wanted = [Wanted(setup.seats[seat], {}) for seat in bots]
@@ -126,25 +126,25 @@ def resolve(setup: Setup, game: Game, worker: WorkerProcess, home: Path | None) 
         if bot.refusals[0] is not None:
             raise ConfigError(f"{bot.spec} {bot.refusals[0]}")
     by_seat = dict(zip(bots, found, strict=True))
-    sitting = [by_seat[seat] if seat in by_seat else _as_bot(who) for seat, who in enumerate(setup.seats)]
+    session = [by_seat[seat] if seat in by_seat else _as_bot(who) for seat, who in enumerate(setup.seats)]
     seed = random_seed() if setup.seed is None else setup.seed
-    return single_plan(game, sitting, seed, setup.opening_plies)
+    return single_plan(game, session, seed, setup.opening_plies)
 
 
-def bots_alone(plan: Plan, persons: tuple[int, ...]) -> Plan:
+def without_persons(plan: Plan, persons: tuple[int, ...]) -> Plan:
     """Return a plan that leaves the persons out, for what only bots need: compiling."""
     board = plan.schedule.boards[0]
     entries = tuple(entry for entry in board.entries if entry not in persons)
     return replace(plan, schedule=replace(plan.schedule, boards=(replace(board, entries=entries),)))
 
 
-def order_of(plan: Plan) -> MatchOrder:
-    """Return the order for a table's match, without charges; line-up 0 has the entries in the order of their seats."""
+def match_order(plan: Plan) -> MatchOrder:
+    """Return the order for the match of a session, without charges; line-up 0 has the entries in the order of seats."""
     spec = single_match(plan)
     return MatchOrder(0, spec.seats, spec.block.key, spec.stream_ids, spec.lineup, ())
 
 
-def row_of_seat(plan: Plan, entry: int) -> BotRow:
+def bot_row(plan: Plan, entry: int) -> BotRow:
     """Return the row of a seat's bot for a log; a person has no source."""
     bot = plan.bots[entry]
     return BotRow(bot.identity, bot.spec, "", "", "") if is_person(bot.spec) else bot.row
@@ -152,7 +152,7 @@ def row_of_seat(plan: Plan, entry: int) -> BotRow:
 
 def _as_bot(who: str) -> ResolvedBot:
     """Return a person in the form that plans have for bots, with nothing that could be loaded."""
-    name = name_of(who)
-    spec = PERSON if name == NAMELESS else f"{PERSON}:name={name.replace(' ', '_')}"
+    name = person_name(who)
+    spec = PERSON if name == DEFAULT_NAME else f"{PERSON}:name={name.replace(' ', '_')}"
     source = Source(PERSON, "", "", None, PERSON)
     return ResolvedBot(source, Bundle("", {}), {"name": name}, spec, "", None, None, [], [None])

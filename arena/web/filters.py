@@ -18,10 +18,10 @@ from engine.errors import EngineError
 from engine.registry import is_provided
 from engine.specs import split_bot_spec
 
-LONGEST = 200
+MAX_NAME_CHARS = 200
 """Characters of a name that a page shows at most; styles cut it sooner where there is less room."""
 
-IN_LISTS = 40
+LIST_NAME_CHARS = 40
 """Characters of a name in a list to choose from."""
 
 
@@ -49,8 +49,8 @@ def moment(time: str) -> Markup:
 
 def name(text: str) -> Markup:
     """Return a name of whatever length and script: cut by the style, with the whole on hover."""
-    shown = text if len(text) <= LONGEST else f"{text[:LONGEST]}…"
-    return Markup('<bdi class="name" title="{}">{}</bdi>').format(text[: 10 * LONGEST], shown)
+    shown = text if len(text) <= MAX_NAME_CHARS else f"{text[:MAX_NAME_CHARS]}…"
+    return Markup('<bdi class="name" title="{}">{}</bdi>').format(text[: 10 * MAX_NAME_CHARS], shown)
 
 
 def signed(number: float) -> str:
@@ -60,7 +60,7 @@ def signed(number: float) -> str:
 
 def cut(text: str) -> str:
     """Return a name where nothing but text can stand, cut after so many letters that lists stay narrow."""
-    return text if len(text) <= IN_LISTS else f"{text[: IN_LISTS - 1]}…"
+    return text if len(text) <= LIST_NAME_CHARS else f"{text[: LIST_NAME_CHARS - 1]}…"
 
 
 def short(text: str) -> str:

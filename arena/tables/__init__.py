@@ -1,1 +1,0 @@
-"""Tables at which persons play with bots, and searches of positions that they look at."""

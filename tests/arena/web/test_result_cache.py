@@ -1,0 +1,89 @@
+"""Results are made once, whoever asks, and again when what they are made from has changed."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+from arena.web.result_cache import MAX_RESULTS, CacheEntry, RefreshBudget, ResultCache
+
+
+@pytest.fixture
+def results():
+    found = ResultCache()
+    yield found
+    found.close()
+
+
+def test_many_who_ask_at_once_have_one_computation(results):
+    gate, calls = threading.Event(), []
+
+    def compute():
+        calls.append(1)
+        gate.wait(10)
+        return "made"
+
+    with ThreadPoolExecutor(6) as askers:
+        asked = [askers.submit(results.get, "key", 1, compute) for _ in range(6)]
+        gate.set()
+        assert {each.result().value for each in asked} == {"made"}
+    assert len(calls) == 1
+
+
+def test_nobody_waits_longer_than_patience_and_who_comes_later_not_at_all(results):
+    gate = threading.Event()
+    assert results.get("key", 1, lambda: gate.wait(10), patience=0.01) is None
+    assert results.get("key", 1, lambda: gate.wait(10), patience=0.01) is None
+    gate.set()
+    assert results.get("key", 1, lambda: False).value is True
+
+
+def test_another_version_is_made_again_and_the_old_one_is_shown_meanwhile(results):
+    gate = threading.Event()
+    assert results.get("key", 1, lambda: "old").value == "old"
+    shown = results.get("key", 2, lambda: gate.wait(10) and "new", patience=0.01, urgent=True)
+    assert (shown.value, shown.version) == ("old", 1)
+    gate.set()
+    assert results.get("key", 2, lambda: "never").value == "new"
+
+
+def test_what_costs_much_is_not_made_again_soon_unless_it_is_urgent():
+    with ThreadPoolExecutor(1) as executor:
+        budget = RefreshBudget(share=1e-9)
+        kept: CacheEntry[int] = CacheEntry(budget)
+        assert kept.get(1, lambda: 1, executor, None).version == 1
+        assert budget.has_some(), "the first time costs nothing"
+        assert kept.get(2, lambda: sum(range(10_000)), executor, None).version == 2
+        assert not budget.has_some()
+        begun = []
+        assert kept.get(3, lambda: len(begun) or begun.append(3) or 3, executor, 0.0).version == 2
+        assert begun == []
+        assert kept.get(3, lambda: 3, executor, None, urgent=True).value == 3
+
+
+def test_results_of_one_kind_do_not_wait_until_those_of_another_are_paid_for(results, monkeypatch):
+    monkeypatch.setattr(RefreshBudget.__init__, "__defaults__", (1e-9,))
+    for version in (1, 2):
+        assert results.get("costly", version, lambda: sum(range(10_000)), kind="figures").version == version
+    results.get("cheap", 1, lambda: 1, kind="standings")
+    gate = threading.Event()
+    assert results.get("cheap", 2, lambda: gate.set() or 2, patience=0.0, kind="standings").value == 1
+    assert gate.wait(10), "it was begun"
+    assert results.get("costly", 3, lambda: 3, patience=0.0, kind="figures").version == 2
+
+
+def test_an_error_is_raised_for_its_version_alone(results):
+    def fail():
+        raise ValueError("damaged")
+
+    for _ in range(2):
+        with pytest.raises(ValueError, match="damaged"):
+            results.get("key", 1, fail)
+    assert results.get("key", 2, lambda: "mended").value == "mended"
+
+
+def test_no_more_is_kept_than_there_is_room_for(results):
+    for key in range(MAX_RESULTS + 10):
+        results.get(key, 1, lambda key=key: key)
+    assert results.get(0, 1, lambda: "again").value == "again"
+    assert results.get(MAX_RESULTS + 9, 1, lambda: "again").value == MAX_RESULTS + 9
