@@ -42,7 +42,7 @@ def create_app(
 ) -> Guard:
     """Return the application for a home folder, which answers to the names of one host and port alone.
 
-    `registry` has sessions that are open already; `computer` computes what takes long, this process without it. Both are
+    `registry` has sessions that are open; `computer` computes what takes long, this process without it. Both are
     closed with the application.
     """
     catalog, links = LogCatalog(home, PAGE_TIMEOUT_SECONDS, computer), Links()

@@ -16,8 +16,8 @@ from arena.cli.arguments import (
     MatchupOptions,
     Open,
     Opening,
-    StopOptions,
     SessionOptions,
+    StopOptions,
     TournamentOptions,
     Workers,
 )

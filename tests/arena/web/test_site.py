@@ -13,7 +13,7 @@ from arena.cli.app import run_command
 from arena.core.errors import ConfigError
 from arena.web.catalog import LogCatalog
 from arena.web.highlights import BEST, LONGEST, UPSETS, highlights
-from arena.web.site import LIST, Site
+from arena.web.site import LIST_FILE, Site
 
 
 @pytest.fixture(scope="module")
@@ -88,12 +88,12 @@ def test_a_list_that_names_what_is_elsewhere_is_refused(home, tmp_path, content)
     (tmp_path / "victim").write_text("mine")
     out = tmp_path / "out"
     out.mkdir()
-    (out / LIST).write_text(content)
+    (out / LIST_FILE).write_text(content)
     pages = Site(["shown"], home, 0)
     with pytest.raises(ConfigError, match="is no list of the files of a site"):
         pages.write(out)
     pages.close()
-    assert (tmp_path / "victim").exists() and files_of(out) == {LIST}
+    assert (tmp_path / "victim").exists() and files_of(out) == {LIST_FILE}
 
 
 def test_a_folder_that_is_a_link_is_not_followed(home, tmp_path):
@@ -102,7 +102,7 @@ def test_a_folder_that_is_a_link_is_not_followed(home, tmp_path):
     (elsewhere / "old.html").write_text("mine")
     out.mkdir()
     (out / "gone").symlink_to(elsewhere)
-    (out / LIST).write_text(json.dumps({"files": ["gone/old.html"]}))
+    (out / LIST_FILE).write_text(json.dumps({"files": ["gone/old.html"]}))
     pages = Site(["shown"], home, 0)
     pages.write(out)
     pages.close()
