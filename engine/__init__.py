@@ -22,6 +22,7 @@ from engine.game_types import Bounds, Credit, GameType
 from engine.loading import canonical_spec, load_game
 from engine.registry import game_names, game_type, register_game
 from engine.specs import Parameter
+from engine.words import Motion, Names, Sentence
 
 __all__ = [
     "CHANCE",
@@ -33,10 +34,13 @@ __all__ = [
     "Game",
     "GameType",
     "IllegalActionError",
+    "Motion",
+    "Names",
     "NotationError",
     "Parameter",
     "ParameterError",
     "PositionError",
+    "Sentence",
     "State",
     "UnknownNameError",
     "UnsupportedError",

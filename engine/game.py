@@ -17,6 +17,7 @@ from engine.game_types import Bounds, Credit, GameType
 from engine.registry import game_type
 from engine.serialization import Record, read_record, write_record
 from engine.specs import Value, split_game_spec
+from engine.words import Names, Sentence, following, plain_prompt, plain_told, plain_verdict
 
 if TYPE_CHECKING:
     import random
@@ -380,6 +381,35 @@ class State(ABC):
         For games with targets to override, called by `why_illegal`. The last part may be any text.
         """
         return None
+
+    def prompt(self, names: Names | None = None, chosen: Sequence[str] = ()) -> Sentence:
+        """Return what is to be decided now, or who rolls what, and the parts of the drawing that can be clicked for it.
+
+        `chosen` are the parts clicked so far, where an action has several: what is to be clicked next. Those that lead
+        to no action are left out. For games with words to override; others are told by seat and notation.
+        """
+        names = names or Names.of_seats(self.game.players)
+        parts = following(self.targets(), chosen)[1]
+        return plain_prompt(self.current_player(), self.rolling_seat(), names, parts)
+
+    def tell(self, action: int, names: Names | None = None, after: State | None = None) -> Sentence:
+        """Return what an action or a chance outcome does here, and which pieces it moves.
+
+        `after` is the state that it leads to, for a caller who has it. Raises `IllegalActionError` for what cannot
+        happen here. For games with words to override.
+        """
+        notation, names = self.action_to_string(self.checked(action)), names or Names.of_seats(self.game.players)
+        return plain_told(self.current_player(), self.rolling_seat(), names, notation)
+
+    def verdict(self, seat: int | None = None, names: Names | None = None) -> Sentence:
+        """Return how the match ended for a seat, and the rule that decided; without a seat, who won.
+
+        Only after the end. It is the result of the moves: what a referee ruled, as of a seat that forfeited, it does
+        not know. For games with words to override.
+        """
+        if not self.is_terminal():
+            raise self.too_early()
+        return plain_verdict(self.ranks(), self.ended, seat, names or Names.of_seats(self.game.players))
 
     def observe(self, seat: int | None = None, out: np.ndarray | None = None) -> np.ndarray:
         """Return what a seat sees, float32, shape (observation_spec().size,); `None` is the seat to move.

@@ -47,8 +47,9 @@ class GameType:
     """An entry of the game registry: what a game is called, who can play it, and where its code is.
 
     `package` is a folder of `rules`, `text` and `drawing` modules, of `targets` where drawings can be clicked,
-    `reasons` where it says what cannot be, and `observation` where learning programs can look on, imported on first
-    use; a game without kernels gives `factory(game_type, players, params) -> Game` instead.
+    `reasons` where it says what cannot be, `words` where it says in sentences what can and what happened, and
+    `observation` where learning programs can look on, imported on first use; a game without kernels gives
+    `factory(game_type, players, params) -> Game` instead.
     `rules_version` is raised with every change of behaviour: it is part of the identity of every match played.
     """
 

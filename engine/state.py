@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import cached_property
 from importlib.util import find_spec
 from types import SimpleNamespace
@@ -13,6 +13,7 @@ import numpy as np
 from engine.errors import NotationError, UnsupportedError
 from engine.game import CHANCE, ILLEGAL, TERMINAL, Game, State, as_int, shown
 from engine.game_types import GameType
+from engine.words import Names, Sentence
 
 if TYPE_CHECKING:
     from engine.observation import ObservationSpec
@@ -148,6 +149,11 @@ class KernelGame(Game):
     def known_chances(self) -> dict[bytes, tuple[list[int], list[int]]]:
         """Lists of `State.chances` that were made before."""
         return {}
+
+    @cached_property
+    def own_words(self) -> Any:
+        """The game's module `words`; None where it has none."""
+        return self.type.module("words") if find_spec(f"{self.type.package}.words") else None
 
     @cached_property
     def _observation(self) -> Any:
@@ -373,6 +379,25 @@ class KernelState(State):
         if find_spec(f"{self.game.type.package}.reasons") is None:
             return None
         return self.game.type.module("reasons").reason(self, parts)
+
+    def prompt(self, names: Names | None = None, chosen: Sequence[str] = ()) -> Sentence:
+        own = self.game.own_words
+        if own is None or self._who == TERMINAL:
+            return super().prompt(names, chosen)
+        return own.prompt(self, names or Names.of_colours(self.game.players), tuple(chosen))
+
+    def tell(self, action: int, names: Names | None = None, after: State | None = None) -> Sentence:
+        own = self.game.own_words
+        if own is None:
+            return super().tell(action, names, after)
+        after = after or self.child(action)
+        return own.tell(self, as_int(action), after, names or Names.of_colours(self.game.players))
+
+    def verdict(self, seat: int | None = None, names: Names | None = None) -> Sentence:
+        own = self.game.own_words
+        if own is None or self._who != TERMINAL:
+            return super().verdict(seat, names)
+        return own.verdict(self, seat, names or Names.of_colours(self.game.players))
 
     def write_observation(self, seat: int, out: np.ndarray) -> None:
         self.game.observe(self._words, seat, out)

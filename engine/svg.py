@@ -8,6 +8,7 @@ in other colours, as for dark mode, replaces each colour of `PALETTE` by its val
 from html import escape
 
 SEAT_COLOURS = ("#0072B2", "#E69F00", "#009E73", "#CC79A7", "#56B4E9")  # by seat, after Okabe and Ito
+SEAT_COLOUR_NAMES = ("Blue", "Orange", "Green", "Pink", "Sky")  # the same in words, for sentences
 MARK = "#D55E00"  # their vermilion: the last play, and nobody's colour
 INK, FAINT, PAPER = "#222222", "#6A6A6A", "#FFFFFF"
 BOARD, LINE, LAST, TO_MOVE = "#F6F3EC", "#B9B2A3", "#FBE9A9", "#EEEEEE"
