@@ -65,7 +65,8 @@ def _where(state: KernelState, squares: list[str]) -> str:
 
 def tell(before: KernelState, action: int, after: KernelState, names: Names) -> Sentence:
     """Return what a roll shows and allows, or what was placed and captured."""
-    return _told_roll(before, action, after, names) if before.is_chance_node() else _told_mid(before, action, names)
+    told = _told_roll if before.is_chance_node() else _told_mid
+    return told(before, action, after, names)
 
 
 def _told_roll(before: KernelState, roll: int, after: KernelState, names: Names) -> Sentence:
@@ -134,10 +135,10 @@ class Caught(NamedTuple):
     flank: str
 
 
-def _told_mid(before: KernelState, action: int, names: Names) -> Sentence:
+def _told_mid(before: KernelState, action: int, after: KernelState, names: Names) -> Sentence:
     seat, name = before.current_player(), notation.ACTIONS[action]
     size, square = name[0], name[1:]
-    caught = _captures(before, action)
+    caught = _captures(before, action, after)
     placed = f"{names.does(seat, 'place')} a {SIZE_WORDS[size]} mid on {square}"
     parts = [f"cell-{square}"]
     motions = [Motion(f"hand-{seat}-{size}", f"cell-{square}")]
@@ -150,10 +151,9 @@ def _told_mid(before: KernelState, action: int, names: Names) -> Sentence:
     return Sentence(names.begin(f"{placed}."), tuple(dict.fromkeys(parts)), tuple(motions), section)
 
 
-def _captures(before: KernelState, action: int) -> list[Caught]:
+def _captures(before: KernelState, action: int, after: KernelState) -> list[Caught]:
     """Return what a placement captures, in the order of squares."""
     cells, placed = notation.board_cells(before.record), action % SQUARES
-    after = before.child(action)
     found = []
     for lost in notation.captures(after.record):
         middle = lost % SQUARES

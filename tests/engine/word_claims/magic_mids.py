@@ -92,8 +92,8 @@ def told_mid(said):
     assert (int(who), SIZES[size] + square) == (seat, said.action)
     placed_at = naive.ROWS.index(square[0]), naive.HEADERS.index(square[1])
     board[placed_at] = f"{seat}{SIZES[size]}"
-    fallen = naive.captured(board, *placed_at, said.options.get("capture_power") == "each")
-    fallen = {naive.ROWS[r] + naive.HEADERS[c]: board[r, c] for r, c in fallen}
+    lost = naive.captured(board, *placed_at, said.options.get("capture_power") == "each")
+    fallen = {naive.ROWS[r] + naive.HEADERS[c]: board[r, c] for r, c in lost}
     assert caught_in(list_of_caught, board, placed_at) == fallen
     assert said.sentence.parts[0] == f"cell-{square}" and {f"cell-{each}" for each in fallen} < {
         *said.sentence.parts,
